@@ -1,0 +1,28 @@
+package org.nettyrdma.verbs;
+
+/**
+ * What a provider can do, said honestly so that the layers above can choose.
+ *
+ * @param maxGatherElements      pieces of local memory that one Send or RDMA Write can gather; at least 1
+ * @param maxReadScatterElements pieces of local memory that one RDMA Read can scatter into; at least 1
+ * @param maxQueueDepth          work requests that a send or a receive queue can hold
+ * @param maxReadDepth           RDMA Reads that can be outstanding in one direction of a connection; 0 to 16383
+ * @param maxMessageBytes        largest Send, RDMA Write or RDMA Read in bytes
+ * @param maxPrivateDataBytes    largest private data that can be sent with a connection request or its answer, in bytes
+ * @param sendWithInvalidate     whether a Send can invalidate a steering tag of the peer, in both directions
+ * @param perCallExposure        whether {@link QueuePair#expose} costs so little, and isolates so well, that memory should
+ *                               be exposed for one call only; where it does not, a tag covers what was registered
+ * @param receiverWaits          whether a message that finds no posted receive waits for one; where it does not, such a
+ *                               message ends the connection
+ */
+public record Capabilities(
+        int maxGatherElements,
+        int maxReadScatterElements,
+        int maxQueueDepth,
+        int maxReadDepth,
+        int maxMessageBytes,
+        int maxPrivateDataBytes,
+        boolean sendWithInvalidate,
+        boolean perCallExposure,
+        boolean receiverWaits) {
+}

@@ -1,0 +1,18 @@
+package org.nettyrdma.verbs;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What the two sides agreed on when they connected.
+ *
+ * @param privateData       what the peer sent with its request or its answer, read-only, empty if there was none
+ * @param inboundReadDepth  RDMA Reads that the peer may have outstanding towards this side
+ * @param outboundReadDepth RDMA Reads that this side may have outstanding towards the peer
+ * @param checksum          whether everything sent on the connection is covered by a checksum
+ */
+public record ConnectionParameters(
+        ByteBuffer privateData,
+        int inboundReadDepth,
+        int outboundReadDepth,
+        boolean checksum) {
+}

@@ -1,0 +1,36 @@
+package org.nettyrdma.verbs;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Memory that a {@link VerbsProvider} has registered for local use. May be used from any thread.
+ */
+public interface MemoryRegion extends AutoCloseable {
+
+    /**
+     * The registered memory.
+     *
+     * @return the direct buffer that was registered; callers must not change its position, limit or order
+     */
+    ByteBuffer memory();
+
+    /**
+     * The virtual address of the first registered byte.
+     *
+     * @return the address, an unsigned 64-bit number
+     */
+    long address();
+
+    /**
+     * The key that local work requests quote.
+     *
+     * @return the local key, 0 where the provider needs none
+     */
+    int localKey();
+
+    /**
+     * Ends the registration. No work request that uses this region may be outstanding.
+     */
+    @Override
+    void close();
+}

@@ -1,0 +1,159 @@
+package org.nettyrdma.verbs;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+
+/**
+ * A reliable connection as the device sees it: a queue of sends, a queue of receives, and the memory that the peer may
+ * touch. Used by its event loop only.
+ *
+ * <p>Life: created, receives posted, then {@link #connect} or {@link #accept}; {@link Listener#established}; work; and at
+ * the end exactly one of {@link Listener#disconnected} and {@link Listener#connectFailed}. From then on, and after
+ * {@link #moveToError()}, every outstanding work request completes as
+ * {@link WorkCompletionStatus#WORK_REQUEST_FLUSHED}, and new ones are completed the same way. {@link #close()} comes
+ * last, when nothing is outstanding.
+ *
+ * <p>Work requests of the send side complete in the order in which they were posted, receives in the order in which they
+ * were posted. What a peer's Send announces has been placed before: an RDMA Write posted before a Send is complete in the
+ * peer's memory when the peer sees the Send.
+ */
+public interface QueuePair extends AutoCloseable {
+
+    /** Right for {@link #expose}: the peer may read with RDMA Read. */
+    int ACCESS_REMOTE_READ = 1;
+
+    /** Right for {@link #expose}: the peer may write with RDMA Write. */
+    int ACCESS_REMOTE_WRITE = 2;
+
+    /**
+     * Starts to connect; the listener hears of the outcome.
+     *
+     * @param remoteAddress where the peer listens
+     * @param localAddress  where to connect from, or {@code null} to let the system choose
+     * @param privateData   sent to the peer from position to limit; at most {@link Capabilities#maxPrivateDataBytes()}
+     * @throws IOException if the attempt fails at once
+     */
+    void connect(SocketAddress remoteAddress, SocketAddress localAddress, ByteBuffer privateData) throws IOException;
+
+    /**
+     * Answers the request that this queue pair was created for; the listener hears of the outcome.
+     *
+     * @param privateData sent to the peer from position to limit; at most {@link Capabilities#maxPrivateDataBytes()}
+     * @throws IOException if the peer has gone
+     */
+    void accept(ByteBuffer privateData) throws IOException;
+
+    /**
+     * Posts a buffer for one incoming message. Receives are used in the order in which they were posted.
+     *
+     * @param workRequestId returned with the completion
+     * @param region        registered memory
+     * @param offset        first byte of the buffer within {@code region}
+     * @param length        size of the buffer in bytes
+     * @throws IOException if the queue is full or the device refuses; then there will be no completion
+     */
+    void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException;
+
+    /**
+     * Posts a work request of the send side. The provider copies what it needs; {@code request} can be used again at once,
+     * the memory it names only after the completion.
+     *
+     * @param request what to do
+     * @throws IOException if the queue is full or the device refuses; then there will be no completion
+     */
+    void postSend(SendWorkRequest request) throws IOException;
+
+    /**
+     * Lets the device take up what was posted since the last call; posting alone need not start it.
+     */
+    void flush();
+
+    /**
+     * Opens a piece of registered memory to the peer of this connection, and to no other, from now until it is invalidated
+     * by {@link #invalidate}, by the peer's Send with Invalidate, or by the end of the connection.
+     *
+     * @param region registered memory
+     * @param offset first byte within {@code region}
+     * @param length size in bytes, at least 1
+     * @param access {@link #ACCESS_REMOTE_READ} or {@link #ACCESS_REMOTE_WRITE}, or both
+     * @return the steering tag, never 0; {@link #remoteOffset} tells the offset that goes with it
+     * @throws IOException if the device refuses
+     */
+    int expose(MemoryRegion region, int offset, int length, int access) throws IOException;
+
+    /**
+     * The tagged offset by which the peer names the first exposed byte.
+     *
+     * @param steeringTag from {@link #expose}, still valid
+     * @return the offset, an unsigned 64-bit number
+     * @throws IllegalArgumentException if the tag is not valid
+     */
+    long remoteOffset(int steeringTag);
+
+    /**
+     * Withdraws a steering tag. New uses of it by the peer are refused at once; the completion says that none is in progress
+     * any more. A tag that the peer has invalidated already completes with success.
+     *
+     * @param workRequestId returned with the completion, which can be delivered out of the order of the send side
+     * @param steeringTag   from {@link #expose}
+     * @throws IOException if the device refuses; then there will be no completion
+     */
+    void invalidate(long workRequestId, int steeringTag) throws IOException;
+
+    /**
+     * This side's address.
+     *
+     * @return the address, or {@code null} before it is known
+     */
+    SocketAddress localAddress();
+
+    /**
+     * The peer's address.
+     *
+     * @return the address, or {@code null} before it is known
+     */
+    SocketAddress remoteAddress();
+
+    /**
+     * Ends the connection: what is outstanding is flushed, the peer hears of it. Sends that were posted and could still be
+     * handed to the transport without waiting may or may not reach the peer. Can be called in every state, and again.
+     */
+    void moveToError();
+
+    /**
+     * Frees the queue pair; nothing may be outstanding. If the connection was not at its end, it ends now, and the listener
+     * hears nothing more.
+     */
+    @Override
+    void close();
+
+    /**
+     * Told, on the event loop and from {@link VerbsContext#poll} only, of the life of one connection.
+     */
+    interface Listener {
+
+        /**
+         * The connection stands; messages can be sent, and received ones will be delivered after this call.
+         *
+         * @param parameters what was agreed
+         */
+        void established(ConnectionParameters parameters);
+
+        /**
+         * The connection did not come about. Nothing more will be heard but completions of what is flushed.
+         *
+         * @param cause       why; a {@link java.net.ConnectException} where nobody listens or the peer rejected
+         * @param privateData what a peer that rejected sent along, read-only, else empty
+         */
+        void connectFailed(IOException cause, ByteBuffer privateData);
+
+        /**
+         * The connection has ended. Everything that arrived before has been delivered. Nothing more will be heard but
+         * completions of what is flushed.
+         *
+         * @param cause why, or {@code null} if the peer closed in order or this side called {@link #moveToError}
+         */
+        void disconnected(IOException cause);
+    }
+}

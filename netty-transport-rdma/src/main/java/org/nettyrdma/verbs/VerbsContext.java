@@ -1,0 +1,87 @@
+package org.nettyrdma.verbs;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+
+/**
+ * A provider as one event loop sees it: a completion queue, connection events, and a way to sleep until either has
+ * something. Every method but {@link #wakeup()} is called by the loop's thread only.
+ *
+ * <p>The loop calls {@link #poll} again and again. When that returns 0 it may call {@link #await}, which arms the
+ * notifications, polls the device once more and only then sleeps, so that nothing that happened in between is slept
+ * through.
+ */
+public interface VerbsContext extends AutoCloseable {
+
+    /**
+     * Creates a queue pair that will ask a listener for a connection. Nothing is sent yet.
+     *
+     * @param attributes queue depths and limits
+     * @param listener   told of the life of the connection
+     * @return the queue pair, ready for {@link QueuePair#postReceive}
+     * @throws IOException if the device or the system refuses
+     */
+    QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) throws IOException;
+
+    /**
+     * Creates a queue pair for a connection that a peer asked for, possibly through another context of the same provider;
+     * the request belongs to the new queue pair from here on, also when this method fails.
+     *
+     * @param attributes queue depths and limits
+     * @param listener   told of the life of the connection
+     * @param request    the peer's request
+     * @return the queue pair, ready for {@link QueuePair#postReceive}; {@link QueuePair#accept} answers the peer
+     * @throws IOException if the device or the system refuses, or the peer has gone
+     */
+    QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
+            throws IOException;
+
+    /**
+     * Starts to listen for connection requests.
+     *
+     * @param address    where to listen; port 0 lets the system choose
+     * @param backlog    how many requests may wait
+     * @param attributes what applies to a request before a queue pair exists for it
+     * @param listener   told of every valid request, from {@link #poll}
+     * @return the listening endpoint
+     * @throws IOException if the address cannot be used
+     */
+    ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
+                              ConnectionListener.Handler listener) throws IOException;
+
+    /**
+     * Makes progress and delivers what has happened: completions to {@code handler}, connection events to the listeners
+     * of their queue pairs. A completion that belongs before a connection's end is delivered before it.
+     *
+     * <p>The handler and the listeners may call any method of this context's queue pairs, but neither this method nor
+     * {@link #await}. An exception they throw leaves this method; events not delivered stay for the next call.
+     *
+     * @param handler        receives the completions
+     * @param maxCompletions most completions to deliver, at least 1
+     * @return how many completions and connection events were delivered, or the amount of other progress made; 0 if there
+     *         was nothing to do
+     * @throws IOException if the context as a whole is broken
+     */
+    int poll(CompletionHandler handler, int maxCompletions) throws IOException;
+
+    /**
+     * Sleeps until {@link #poll} may have something to deliver, {@link #wakeup()} is called, or the time is over. A wake-up
+     * that came before the call counts: it returns at once.
+     *
+     * @param timeoutNanos longest time to sleep in nanoseconds; negative for no limit
+     * @throws IOException if the context as a whole is broken
+     */
+    void await(long timeoutNanos) throws IOException;
+
+    /**
+     * Ends the current or the next {@link #await}. Any thread.
+     */
+    void wakeup();
+
+    /**
+     * Closes the context with all that was created from it. Work requests still outstanding are not completed any more;
+     * after this call the device touches none of their memory.
+     */
+    @Override
+    void close();
+}
