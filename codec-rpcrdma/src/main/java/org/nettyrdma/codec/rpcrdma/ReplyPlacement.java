@@ -2,7 +2,6 @@ package org.nettyrdma.codec.rpcrdma;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +50,7 @@ final class ReplyPlacement {
             throws RpcRdmaException {
         int count = Math.min(items.size(), offered.writeChunks().size());
         List<DataItem> placed = count == 0 ? List.of() : items.subList(0, count);
-        long inlineBytes = reply.readableBytes() - requireItems(placed, reply.readableBytes());
+        long inlineBytes = reply.readableBytes() - DataItems.requireWithin(placed, reply.readableBytes());
         ChunkLists returned = offered.isEmpty() ? ChunkLists.EMPTY : returned(placed, offered, 0);
         if (threshold.fitsSend(returned, inlineBytes)) {
             return new ReplyPlacement(reply, placed, offered, returned, false);
@@ -65,21 +64,6 @@ final class ReplyPlacement {
                     offered.replyChunk().lengthBytes());
         }
         return new ReplyPlacement(reply, placed, offered, returned(placed, offered, inlineBytes), true);
-    }
-
-    /** Checks the items and returns how many bytes of the reply they take with their padding. */
-    private static long requireItems(List<DataItem> items, int replyBytes) {
-        long end = 0;
-        long bytes = 0;
-        for (DataItem item : items) {
-            long padded = RpcOffsets.padded(item.length());
-            if (item.position() < end || item.position() + padded > replyBytes) {
-                throw new IllegalArgumentException(item + " after byte " + end + " of a reply of " + replyBytes + " bytes");
-            }
-            end = item.position() + padded;
-            bytes += padded;
-        }
-        return bytes;
     }
 
     /** The lists with the lengths that will have been written. */
@@ -126,32 +110,13 @@ final class ReplyPlacement {
             DataItem item = placed.get(i);
             write(reply.slice(reply.readerIndex() + item.position(), item.length()), offered.get(i), writes);
         }
-        ByteBuf rest = placedBytes() == 0 ? reply : withoutItems(alloc);
+        ByteBuf rest = placed.isEmpty() ? reply : DataItems.takeOut(alloc, reply, placed);
         if (!isLong()) {
             return rest;
         }
         write(rest, replyChunk, writes);
         rest.release();
         return Unpooled.EMPTY_BUFFER;
-    }
-
-    /** Takes over the reference of the reply. */
-    private ByteBuf withoutItems(ByteBufAllocator alloc) {
-        int position = reply.readerIndex();
-        int start = position;
-        CompositeByteBuf rest = alloc.compositeBuffer(Integer.MAX_VALUE);
-        for (DataItem item : placed) {
-            int gap = start + item.position() - position;
-            if (gap > 0) {
-                rest.addComponent(true, reply.retainedSlice(position, gap));
-            }
-            position = start + item.position() + (int) RpcOffsets.padded(item.length());
-        }
-        if (position < reply.writerIndex()) {
-            rest.addComponent(true, reply.retainedSlice(position, reply.writerIndex() - position));
-        }
-        reply.release();
-        return rest;
     }
 
     /** Spreads {@code data}, whose reference stays with the caller, over the segments of a chunk that is large enough. */

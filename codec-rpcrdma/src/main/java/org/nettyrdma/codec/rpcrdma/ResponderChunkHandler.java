@@ -5,7 +5,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
-import io.netty.util.ReferenceCountUtil;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import java.nio.channels.ClosedChannelException;
@@ -29,7 +28,9 @@ import org.slf4j.LoggerFactory;
  * takes each reply, a {@link ByteBuf} or {@link RpcMessage} that begins with the XID of a call, and sends it by the chunks
  * that the call offered.
  *
- * <p>Each call gets exactly one of a reply, an RDMA_ERROR and the end of the connection. All methods run on the event loop.
+ * <p>Each call gets exactly one of a reply, an RDMA_ERROR and the end of the connection. A reply that does not fit into what
+ * its call offered becomes an ERR_CHUNK, whose outcome is then the outcome of the application's write: the call is answered,
+ * and the connection lives. All methods run on the event loop.
  */
 final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadChunkFetch.Owner {
 
@@ -92,7 +93,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         } else {
             call.release();
             if (header instanceof Malformed malformed) {
-                refuse(header, malformed.cause());
+                refuse(header, malformed.cause(), ctx.newPromise());
             }
         }
     }
@@ -110,7 +111,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             ReadChunkFetch.check(chunks, call.content().readableBytes(), limits.maxMessageBytes());
         } catch (RpcRdmaException e) {
             call.release();
-            refuse(call.header(), e);
+            refuse(call.header(), e, ctx.newPromise());
             return;
         }
         statistics.increment(chunks.hasPositionZeroChunk() ? Counter.LONG_CALLS : Counter.CALLS_WITH_READ_CHUNK);
@@ -138,7 +139,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
                 || RpcOffsets.word(message, Integer.BYTES) != 0) {
             message.release();
-            refuse(header, RpcRdmaException.malformed("Position Zero Read chunk holds no call with XID %08x", header.xid()));
+            refuse(header, RpcRdmaException.malformed("Position Zero Read chunk holds no call with XID %08x", header.xid()),
+                    ctx.newPromise());
             return;
         }
         deliver(header, chunks, message);
@@ -190,8 +192,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             placement = ReplyPlacement.of(reply, items, call.chunks(), terms.threshold());
         } catch (RpcRdmaException | RuntimeException e) {
             reply.release();
-            refuse(new ChunkError(call.xid(), RpcRdmaLayout.VERSION, 0), e);
-            promise.tryFailure(e);
+            refuse(new ChunkError(call.xid(), RpcRdmaLayout.VERSION, 0), e, promise);
             return;
         }
         send(call, placement, promise);
@@ -230,7 +231,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     }
 
     /** Answers with RDMA_ERROR, never by Send with Invalidate; what the call exposed is the requester's to withdraw. */
-    private void refuse(RpcRdmaHeader call, Throwable cause) {
+    private void refuse(RpcRdmaHeader call, Throwable cause, ChannelPromise promise) {
         LOGGER.debug("{} refusing call {}", ctx.channel(), Integer.toHexString(call.xid()), cause);
         boolean version = cause instanceof RpcRdmaException e && e.reason() == RpcRdmaException.Reason.VERSION;
         statistics.increment(version ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);
@@ -238,17 +239,12 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         RpcRdmaHeader error = version
                 ? new VersionError(call.xid(), call.version(), 0, RpcRdmaLayout.VERSION, RpcRdmaLayout.VERSION)
                 : new ChunkError(call.xid(), call.version(), 0);
-        ctx.writeAndFlush(RpcRdmaMessage.error(error));
+        ctx.writeAndFlush(RpcRdmaMessage.error(error), promise);
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
         closed = true;
         calls.clear();
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        context.fireExceptionCaught(cause);
     }
 }
