@@ -46,8 +46,8 @@ final class BenchmarkServer implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        channel.close().sync();
-        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    public void close() {
+        channel.close().syncUninterruptibly();
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 }

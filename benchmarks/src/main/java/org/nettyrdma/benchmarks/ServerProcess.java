@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -13,6 +14,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ServerProcess implements AutoCloseable {
 
+    private static final int STOP_SECONDS = 10;
     private static final String READY = "listening on port ";
 
     private final Process process;
@@ -50,9 +52,11 @@ final class ServerProcess implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        process.getOutputStream().close();
-        if (!process.waitFor(10, TimeUnit.SECONDS)) {
+    public void close() {
+        try {
+            process.getOutputStream().close(); // the end of its input tells it to stop
+            process.onExit().orTimeout(STOP_SECONDS, TimeUnit.SECONDS).join();
+        } catch (IOException | CompletionException e) {
             process.destroyForcibly();
         }
     }

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 
 /**
@@ -18,25 +19,19 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 final class Subject implements AutoCloseable {
 
     private final TransportKind kind;
-    private final AutoCloseable server;
+    /** {@code null} where the server is in this process. */
     private final ServerProcess serverProcess;
+    /** {@code null} where the server is in another process. */
+    private final BenchmarkServer localServer;
     private final EventLoopGroup group;
     private final Channel channel;
     private final RpcClient client = new RpcClient();
 
     Subject(TransportKind kind, boolean separateProcess) throws Exception {
         this.kind = kind;
-        int port;
-        if (separateProcess) {
-            serverProcess = ServerProcess.start(kind);
-            server = serverProcess;
-            port = serverProcess.port();
-        } else {
-            serverProcess = null;
-            BenchmarkServer local = BenchmarkServer.start(kind);
-            server = local;
-            port = local.port();
-        }
+        serverProcess = separateProcess ? ServerProcess.start(kind) : null;
+        localServer = separateProcess ? null : BenchmarkServer.start(kind);
+        int port = separateProcess ? serverProcess.port() : localServer.port();
         group = kind.newGroup();
         Bootstrap bootstrap = new Bootstrap()
                 .group(group)
@@ -54,7 +49,7 @@ final class Subject implements AutoCloseable {
         if (channel instanceof RdmaChannel != kind.rdma()) {
             throw new IllegalStateException(kind + " runs on " + channel);
         }
-        if (channel instanceof RdmaChannel rdma && rdma.isChecksumUsed() != kind.checksum()) {
+        if (channel instanceof RdmaChannel rdma && rdma.config().isChecksum() != kind.checksum()) {
             throw new IllegalStateException(kind + " has the checksum " + (kind.checksum() ? "off" : "on"));
         }
     }
@@ -80,7 +75,7 @@ final class Subject implements AutoCloseable {
     /** Bulk data that took the inline path, or was copied, would make the figure one of something else. */
     private void checkMovement(Workload workload, long calls) {
         if (channel instanceof RdmaChannel rdma && workload.measuresBytes()) {
-            long copied = rdma.statistics().copiedBytes();
+            long copied = rdma.statistics().get(Counter.COPIED_BYTES);
             if (copied > calls * (workload.payloadBytes() / 2)) {
                 throw new IllegalStateException(workload + " over " + kind + " copied " + copied + " bytes");
             }
@@ -93,9 +88,14 @@ final class Subject implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        channel.close().sync();
-        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
-        server.close();
+    public void close() {
+        channel.close().syncUninterruptibly();
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        if (serverProcess != null) {
+            serverProcess.close();
+        }
+        if (localServer != null) {
+            localServer.close();
+        }
     }
 }

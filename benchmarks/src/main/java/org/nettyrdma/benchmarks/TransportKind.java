@@ -61,11 +61,11 @@ enum TransportKind {
     }
 
     ChannelHandler serverPipeline(ChannelHandler... last) {
-        return rdma() ? RpcRdma.server().handlers(c -> c.pipeline().addLast(last)).build() : tcpPipeline(last);
+        return rdma() ? RpcRdma.server().handlers(pipeline -> pipeline.addLast(last)).build() : tcpPipeline(last);
     }
 
     ChannelHandler clientPipeline(ChannelHandler... last) {
-        return rdma() ? RpcRdma.client().handlers(c -> c.pipeline().addLast(last)).build() : tcpPipeline(last);
+        return rdma() ? RpcRdma.client().handlers(pipeline -> pipeline.addLast(last)).build() : tcpPipeline(last);
     }
 
     private static ChannelHandler tcpPipeline(ChannelHandler... last) {
