@@ -1,12 +1,12 @@
 package org.nettyrdma.example.nfs.client;
 
 import io.netty.util.NetUtil;
-import java.util.Locale;
+import org.nettyrdma.example.nfs.Transport;
 
 /**
  * Where an NFS server answers, and a path below its exports: {@code rdma://host[:port][/path]} or
  * {@code tcp://host[:port][/path]}, with IPv6 literals in brackets. The path is taken as it stands: nothing in it is
- * percent-decoded, so that file names can be typed as they are.
+ * percent-decoded, so that file names can be typed as they are. Without a port it is {@link Transport#defaultPort()}.
  *
  * @param transport what carries the calls
  * @param host name or address literal, without brackets
@@ -14,33 +14,6 @@ import java.util.Locale;
  * @param path absolute path with {@code /} between names, without empty names, {@code .} and {@code ..}
  */
 public record NfsEndpoint(Transport transport, String host, int port, String path) {
-
-    /** How calls travel, and the port that is used when an address names none. */
-    public enum Transport {
-        /** RPC-over-RDMA; port 20049, which IANA assigned to NFS over RDMA (RFC 8267, section 7). */
-        RDMA(20049),
-        /** Record marking over TCP (RFC 5531, section 11); port 2049. */
-        TCP(2049);
-
-        private final int defaultPort;
-
-        Transport(int defaultPort) {
-            this.defaultPort = defaultPort;
-        }
-
-        /**
-         * Returns the port of addresses that name none.
-         *
-         * @return a port number
-         */
-        public int defaultPort() {
-            return defaultPort;
-        }
-
-        String scheme() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
 
     private static final int MAX_PORT = 65535;
 
