@@ -131,6 +131,13 @@ public final class RemoteFiles {
         return names;
     }
 
+    private String lastName(String path) throws IOException {
+        if (below(path).isEmpty()) {
+            throw new IOException(path + ": it is the mounted directory itself");
+        }
+        return RemotePath.name(RemotePath.normalize(path));
+    }
+
     private List<String> below(String path) throws MountException {
         if (!RemotePath.isAtOrBelow(path, root.path())) {
             throw new MountException(path + " is outside of the mounted directory " + root.path());
@@ -224,7 +231,7 @@ public final class RemoteFiles {
      * @throws IOException if it exists, its parent does not, or a call fails
      */
     public RemoteFile makeDirectory(String path, Sattr attributes) throws IOException {
-        return makeDirectory(findTarget(RemotePath.parent(path)), RemotePath.name(path), attributes);
+        return makeDirectory(findTarget(RemotePath.parent(path)), lastName(path), attributes);
     }
 
     RemoteFile makeDirectory(RemoteFile parent, String name, Sattr attributes) throws IOException {
@@ -267,7 +274,7 @@ public final class RemoteFiles {
      */
     public void remove(String path) throws IOException {
         RemoteFile parent = findTarget(RemotePath.parent(path));
-        call(path, client.remove(parent.handle(), RemotePath.name(path)));
+        call(path, client.remove(parent.handle(), lastName(path)));
     }
 
     /**
@@ -278,7 +285,7 @@ public final class RemoteFiles {
      */
     public void removeTree(String path) throws IOException {
         RemoteFile parent = findTarget(RemotePath.parent(path));
-        removeTree(parent, lookup(parent, RemotePath.name(path)));
+        removeTree(parent, lookup(parent, lastName(path)));
     }
 
     private void removeTree(RemoteFile parent, RemoteFile file) throws IOException {

@@ -28,10 +28,9 @@ final class RemotePath {
         return List.copyOf(names);
     }
 
-    /** Returns the last name of {@code path}, or an empty string for the root. */
+    /** Returns the last name of a normalised path, or an empty string for the root. */
     static String name(String path) {
-        List<String> names = names(path);
-        return names.isEmpty() ? "" : names.get(names.size() - 1);
+        return path.substring(path.lastIndexOf('/') + 1);
     }
 
     /** Returns the directory that holds {@code path}; the root holds itself. */
