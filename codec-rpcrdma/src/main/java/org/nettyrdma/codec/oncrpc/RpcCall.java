@@ -2,8 +2,8 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.util.ReferenceCounted;
 import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -111,8 +111,7 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before; {@code results} is released
      */
     public void reply(ByteBuf results) {
-        claim(results);
-        handler.send(joinResults(results));
+        answer(joinResults(results));
     }
 
     /**
@@ -124,9 +123,8 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before; {@code results} is released
      */
     public void reply(ByteBuf results, List<DataItem> items) {
-        claim(results);
-        handler.send(new RpcMessage(joinResults(results),
-                MessageAssembly.moveBy(RpcReplyHeader.SUCCESS_BYTES, items), null));
+        List<DataItem> moved = MessageAssembly.moveBy(RpcReplyHeader.SUCCESS_BYTES, items);
+        answer(new RpcMessage(joinResults(results), moved, null));
     }
 
     /**
@@ -165,18 +163,28 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before
      */
     public void replyAuthError(AuthStatus status) {
-        claim(Unpooled.EMPTY_BUFFER);
+        claim();
         handler.refuse(new RpcReplyHeader.AuthError(header.xid(), status));
     }
 
     private void refuse(AcceptStatus status) {
-        claim(Unpooled.EMPTY_BUFFER);
+        claim();
         handler.refuse(new RpcReplyHeader.Accepted(header.xid(), status));
     }
 
-    private void claim(ByteBuf results) {
+    /** Claims the answer only when the message is complete, so that a call whose results are unusable still gets one. */
+    private void answer(ReferenceCounted message) {
+        try {
+            claim();
+        } catch (IllegalStateException e) {
+            message.release();
+            throw e;
+        }
+        handler.send(message);
+    }
+
+    private void claim() {
         if (!ANSWERS.compareAndSet(this, 0, 1)) {
-            results.release();
             throw new IllegalStateException("answered before: " + header);
         }
     }

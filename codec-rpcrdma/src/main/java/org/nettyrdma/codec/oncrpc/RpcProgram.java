@@ -28,7 +28,7 @@ public interface RpcProgram {
     int highestVersion();
 
     /**
-     * Whether the program takes the caller's word for who it is. Asked before each call, on the event loop.
+     * Whether the program takes the caller's word for who it is. Asked before each call, on the same thread.
      *
      * <p>The default takes AUTH_NONE, and AUTH_SYS with a well-formed body, and rejects other flavors.
      *

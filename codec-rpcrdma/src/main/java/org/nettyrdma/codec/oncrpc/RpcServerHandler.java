@@ -36,6 +36,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     private static final Logger LOGGER = LoggerFactory.getLogger(RpcServerHandler.class);
 
     private final ProgramTable programs;
+    /** {@code null} for the event loop. */
     private final Executor executor;
     private final ChannelFutureListener replyWritten = write -> {
         if (!write.isSuccess()) {
@@ -61,7 +62,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      * @throws IllegalArgumentException if two programs share a number and a version
      */
     public RpcServerHandler(RpcProgram... programs) {
-        this(List.of(programs), Runnable::run);
+        this(new ProgramTable(List.of(programs)), null);
     }
 
     /**
@@ -72,8 +73,12 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      * @throws IllegalArgumentException if two programs share a number and a version
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor) {
-        this.programs = new ProgramTable(programs);
-        this.executor = Objects.requireNonNull(executor, "executor");
+        this(new ProgramTable(programs), Objects.requireNonNull(executor, "executor"));
+    }
+
+    private RpcServerHandler(ProgramTable programs, Executor executor) {
+        this.programs = programs;
+        this.executor = executor;
     }
 
     /**
@@ -118,15 +123,15 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             RpcCallHeader header = RpcCallHeader.read(message, lastCredential);
             lastCredential = header.credential();
             RpcProgram program = programs.find(header.program(), header.version());
-            refusal = program == null ? noSuchProgram(header) : authenticate(program, header);
-            if (refusal == null) {
+            if (program != null) {
                 calls++;
                 execute(program, new RpcCall(this, header, message));
                 return;
             }
+            refusal = noSuchProgram(header);
         } catch (RpcCallHeaderException e) {
-            LOGGER.trace("{} malformed call", ctx.channel(), e);
-            refusal = e.answer().orElseThrow(() -> e); // a call always has an answer
+            LOGGER.trace("{} malformed call", channel(), e);
+            refusal = e.answer();
         }
         message.release();
         refuse(refusal);
@@ -138,50 +143,59 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
                 : new RpcReplyHeader.Accepted(header.xid(), OpaqueAuth.NONE, AcceptStatus.PROG_MISMATCH, versions);
     }
 
-    private static RpcReplyHeader authenticate(RpcProgram program, RpcCallHeader header) {
-        AuthStatus status = program.authenticate(header);
-        return status == AuthStatus.AUTH_OK ? null : new RpcReplyHeader.AuthError(header.xid(), status);
-    }
-
     private void execute(RpcProgram program, RpcCall call) {
+        if (executor == null) {
+            serve(program, call);
+            return;
+        }
         try {
             executor.execute(() -> serve(program, call));
         } catch (RejectedExecutionException e) {
+            LOGGER.trace("{} no thread for {}", channel(), call.header(), e);
             call.arguments().release();
-            call.replySystemError(e);
+            refuse(new RpcReplyHeader.Accepted(call.header().xid(), AcceptStatus.SYSTEM_ERR));
         }
     }
 
     private void serve(RpcProgram program, RpcCall call) {
         try {
             if (channel().isActive()) {
-                program.call(call);
+                call(program, call);
             }
         } catch (XdrException e) {
-            LOGGER.trace("{} garbage arguments: {}", channel(), call.header(), e);
-            fail(call, AcceptStatus.GARBAGE_ARGS, e);
+            LOGGER.trace("{} garbage arguments in {}", channel(), call.header(), e);
+            if (!call.isAnswered()) {
+                call.replyGarbageArguments();
+            }
         } catch (Throwable t) {
             // Also errors such as a stack overflow or a failed assertion: the caller waits for an answer all the same.
-            fail(call, AcceptStatus.SYSTEM_ERR, t);
+            if (call.isAnswered()) {
+                programFailed(call.header(), t);
+            } else {
+                call.replySystemError(t);
+            }
         } finally {
             call.arguments().release();
         }
     }
 
-    private void fail(RpcCall call, AcceptStatus status, Throwable cause) {
-        if (call.isAnswered()) {
-            programFailed(call.header(), cause);
-        } else if (status == AcceptStatus.GARBAGE_ARGS) {
-            call.replyGarbageArguments();
+    private static void call(RpcProgram program, RpcCall call) throws Exception {
+        AuthStatus status = program.authenticate(call.header());
+        if (status == AuthStatus.AUTH_OK) {
+            program.call(call);
         } else {
-            call.replySystemError(cause);
+            call.replyAuthError(status);
         }
     }
 
     /** Any thread. */
     void programFailed(RpcCallHeader header, Throwable cause) {
-        programFailures.incrementAndGet();
-        LOGGER.warn("{} program failed: {}", channel(), header, cause);
+        // The first failure is worth a look, a thousand like it would only fill the log.
+        if (programFailures.getAndIncrement() == 0) {
+            LOGGER.warn("{} program failed in {}", channel(), header, cause);
+        } else {
+            LOGGER.trace("{} program failed in {}", channel(), header, cause);
+        }
     }
 
     /** Any thread. */
@@ -230,7 +244,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         if (cause instanceof IOException) {
             // A peer that goes away; the channel closes itself.
-            LOGGER.debug("{} failed", context.channel(), cause);
+            LOGGER.debug("{} lost", context.channel(), cause);
         } else {
             context.fireExceptionCaught(cause);
         }
