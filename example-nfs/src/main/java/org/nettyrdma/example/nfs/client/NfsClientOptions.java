@@ -2,9 +2,13 @@ package org.nettyrdma.example.nfs.client;
 
 import static io.netty.util.internal.ObjectUtil.checkInRange;
 import static io.netty.util.internal.ObjectUtil.checkPositive;
+import static java.util.Objects.requireNonNull;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.util.List;
 import java.util.OptionalInt;
+import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcClient;
@@ -18,7 +22,9 @@ public final class NfsClientOptions {
     private long callTimeoutMillis = RpcClient.DEFAULT_CALL_TIMEOUT_MILLIS;
     private int connectTimeoutMillis = 10_000;
     private OptionalInt mountPort = OptionalInt.empty();
+    private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
     private NfsStatistics statistics = new NfsStatistics();
+    private MeterRegistry meterRegistry = new CompositeMeterRegistry();
 
     /** Creates options with their defaults. */
     public NfsClientOptions() {
@@ -31,7 +37,7 @@ public final class NfsClientOptions {
      * @return this
      */
     public NfsClientOptions setCredential(OpaqueAuth newCredential) {
-        credential = newCredential;
+        credential = requireNonNull(newCredential, "newCredential");
         return this;
     }
 
@@ -76,7 +82,29 @@ public final class NfsClientOptions {
      * @return this
      */
     public NfsClientOptions setStatistics(NfsStatistics newStatistics) {
-        statistics = newStatistics;
+        statistics = requireNonNull(newStatistics, "newStatistics");
+        return this;
+    }
+
+    /**
+     * Sets what the idle event loop of an RDMA connection does; the default is {@link IdleStrategy#ADAPTIVE}.
+     *
+     * @param strategy the strategy
+     * @return this
+     */
+    public NfsClientOptions setIdleStrategy(IdleStrategy strategy) {
+        idleStrategy = requireNonNull(strategy, "strategy");
+        return this;
+    }
+
+    /**
+     * Sets where the meters of connections go; the default is nowhere. {@link NfsStatistics} is bound by who made it.
+     *
+     * @param registry gets meters with the tag {@code role} {@code client}
+     * @return this
+     */
+    public NfsClientOptions setMeterRegistry(MeterRegistry registry) {
+        meterRegistry = requireNonNull(registry, "registry");
         return this;
     }
 
@@ -94,6 +122,14 @@ public final class NfsClientOptions {
 
     OptionalInt mountPort() {
         return mountPort;
+    }
+
+    IdleStrategy idleStrategy() {
+        return idleStrategy;
+    }
+
+    MeterRegistry meterRegistry() {
+        return meterRegistry;
     }
 
     NfsStatistics statistics() {

@@ -72,6 +72,24 @@ public record NfsEndpoint(Transport transport, String host, int port, String pat
     }
 
     /**
+     * Returns the same server with the directory that holds the path; the root holds itself.
+     *
+     * @return the endpoint
+     */
+    public NfsEndpoint parent() {
+        return withPath(RemotePath.parent(path));
+    }
+
+    /**
+     * Returns the last name of the path.
+     *
+     * @return the name, empty for the root
+     */
+    public String name() {
+        return RemotePath.name(path);
+    }
+
+    /**
      * Returns the address in the form that {@link #parse} takes.
      *
      * @return the address with port and path

@@ -1,6 +1,5 @@
 package org.nettyrdma.example.nfs.client;
 
-import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
@@ -34,12 +33,11 @@ final class RpcConnection implements Closeable {
      * @throws NfsConnectException if the server cannot be reached
      */
     static RpcConnection open(Transport transport, String host, int port, NfsClientOptions options) throws IOException {
-        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client");
+        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", options.idleStrategy());
         try {
             RpcClient rpc = new RpcClient(options.callTimeoutMillis());
-            ChannelFuture connected = new Bootstrap().group(group).channel(transport.channelClass())
+            ChannelFuture connected = transport.newBootstrap(group, () -> rpc, options.meterRegistry())
                     .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, options.connectTimeoutMillis())
-                    .handler(transport.pipeline(true, () -> rpc))
                     .connect(new InetSocketAddress(host, port));
             connected.awaitUninterruptibly();
             if (!connected.isSuccess()) {

@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
  * WRITE, many small files, deep directories, names as long as a file system takes them, symbolic and hard links, and every
  * permission. The content depends on nothing but the names, so that two runs write the same bytes.
  */
-final class DemoTree {
+public final class DemoTree {
 
     private static final int MEBI = 1 << 20;
     private static final int[] EDGES = {1024, 4096, 65536, MEBI};
@@ -37,9 +37,10 @@ final class DemoTree {
      * Writes the whole tree: more than 256 MiB in some 1,100 files.
      *
      * @param root existing empty directory on a file system with POSIX permissions
+     * @return {@code root}
      * @throws IOException if it cannot be written
      */
-    static void write(Path root) throws IOException {
+    public static Path write(Path root) throws IOException {
         DemoTree tree = new DemoTree(root);
         tree.writeEdges();
         tree.writeSmallFiles(SMALL_FILES);
@@ -50,15 +51,17 @@ final class DemoTree {
         for (int bytes : LARGE_BYTES) {
             tree.writeFile(tree.directory("large").resolve("file-of-" + bytes), bytes);
         }
+        return root;
     }
 
     /**
      * Writes everything but the large files: about 6 MiB in some 150 files.
      *
      * @param root existing empty directory on a file system with POSIX permissions
+     * @return {@code root}
      * @throws IOException if it cannot be written
      */
-    static void writeSmall(Path root) throws IOException {
+    public static Path writeSmall(Path root) throws IOException {
         DemoTree tree = new DemoTree(root);
         tree.writeEdges();
         tree.writeSmallFiles(SMALL_FILES / 10);
@@ -66,6 +69,7 @@ final class DemoTree {
         tree.writeLongNames();
         tree.writeLinks();
         tree.writeModes();
+        return root;
     }
 
     private void writeEdges() throws IOException {

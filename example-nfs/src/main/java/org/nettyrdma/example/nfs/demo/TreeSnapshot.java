@@ -25,11 +25,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a directory tree holds, in a form that two trees on different file systems can be compared in.
+ * What a directory tree holds, in a form that two trees on different file systems can be compared in. Devices, sockets and
+ * pipes are left out.
  *
  * @param entries what lies below the root, by path relative to it with {@code /} between names
  */
-record TreeSnapshot(SortedMap<String, Entry> entries) {
+public record TreeSnapshot(SortedMap<String, Entry> entries) {
 
     private static final int BLOCK_BYTES = 1 << 18;
 
@@ -43,12 +44,17 @@ record TreeSnapshot(SortedMap<String, Entry> entries) {
      * @param content SHA-256 of a file in hexadecimal digits, or the target of a symbolic link; empty for a directory
      * @param firstName for a file with several names the first of them in order of the paths, otherwise its own path
      */
-    record Entry(Type type, String permissions, Instant modified, long bytes, String content, String firstName) {
+    public record Entry(Type type, String permissions, Instant modified, long bytes, String content, String firstName) {
     }
 
-    /** What a name can stand for. */
-    enum Type {
-        FILE, DIRECTORY, SYMBOLIC_LINK, OTHER
+    /** What a name stands for. */
+    public enum Type {
+        /** A regular file. */
+        FILE,
+        /** A directory. */
+        DIRECTORY,
+        /** A symbolic link. */
+        SYMBOLIC_LINK
     }
 
     /**
@@ -58,9 +64,9 @@ record TreeSnapshot(SortedMap<String, Entry> entries) {
      * @return what lies below it
      * @throws IOException if something cannot be read
      */
-    static TreeSnapshot of(Path root) throws IOException {
+    public static TreeSnapshot of(Path root) throws IOException {
         try (Stream<Path> paths = Files.walk(root)) {
-            Map<String, Path> byName = paths.filter(path -> !path.equals(root))
+            Map<String, Path> byName = paths.filter(path -> !path.equals(root) && !attributes(path).isOther())
                     .collect(Collectors.toMap(path -> name(root, path), path -> path));
             Map<Object, String> firstNames = firstNames(byName);
             Map<String, Entry> entries = byName.entrySet().parallelStream()
@@ -77,7 +83,7 @@ record TreeSnapshot(SortedMap<String, Entry> entries) {
      * @param actual the other tree
      * @return one sentence about the first difference in order of the paths; empty if there is none
      */
-    Optional<String> firstDifference(TreeSnapshot actual) {
+    public Optional<String> firstDifference(TreeSnapshot actual) {
         TreeSet<String> names = new TreeSet<>(entries.keySet());
         names.addAll(actual.entries.keySet());
         return names.stream()
@@ -86,12 +92,13 @@ record TreeSnapshot(SortedMap<String, Entry> entries) {
     }
 
     /**
-     * Returns the number of files, each of several names counted.
+     * Returns the number of names that stand for something.
      *
+     * @param type what they stand for
      * @return a count
      */
-    long files() {
-        return entries.values().stream().filter(entry -> entry.type == Type.FILE).count();
+    public long count(Type type) {
+        return entries.values().stream().filter(entry -> entry.type == type).count();
     }
 
     /**
@@ -99,7 +106,7 @@ record TreeSnapshot(SortedMap<String, Entry> entries) {
      *
      * @return a length in bytes
      */
-    long bytes() {
+    public long bytes() {
         return entries.entrySet().stream()
                 .filter(named -> named.getKey().equals(named.getValue().firstName))
                 .mapToLong(named -> named.getValue().bytes).sum();
@@ -150,7 +157,7 @@ record TreeSnapshot(SortedMap<String, Entry> entries) {
                 return new Entry(Type.FILE, permissions, modified, attributes.size(), digest(path),
                         firstNames.getOrDefault(attributes.fileKey(), name));
             }
-            return new Entry(attributes.isDirectory() ? Type.DIRECTORY : Type.OTHER, permissions, modified, 0, "", name);
+            return new Entry(Type.DIRECTORY, permissions, modified, 0, "", name);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
