@@ -49,9 +49,9 @@ final class PortableAttributes implements AttributeStore {
 
     @Override
     public FileStatus read(Path path) throws IOException {
-        BasicFileAttributes basic = Files.readAttributes(path,
-                hasPosix ? PosixFileAttributes.class : BasicFileAttributes.class, NOFOLLOW_LINKS);
-        PosixFileAttributes posix = basic instanceof PosixFileAttributes attributes ? attributes : null;
+        PosixFileAttributes posix = hasPosix ? Files.readAttributes(path, PosixFileAttributes.class, NOFOLLOW_LINKS) : null;
+        BasicFileAttributes basic =
+                hasPosix ? posix : Files.readAttributes(path, BasicFileAttributes.class, NOFOLLOW_LINKS);
         FileType type = type(basic);
         int mode = type == FileType.DIRECTORY ? DIRECTORY_MODE_WITHOUT_POSIX : MODE_WITHOUT_POSIX;
         long inode = inode(basic.fileKey(), path);

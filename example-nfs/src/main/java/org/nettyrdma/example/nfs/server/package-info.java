@@ -13,8 +13,8 @@
  * attributes, so that between checking a path and using it no other call can put something else in its place. The table in
  * {@code ProcedureTable} says which procedure takes it how. READ, WRITE and COMMIT hold it only while they find and open the
  * file, not while they move data.</li>
- * <li>Each cache (open files, directory listings, repeated calls, mounts) guards its map with its own monitor, held for no I/O
- * but the opening of a file.</li>
+ * <li>Each cache (open files, directory listings, repeated calls, mounts) guards its map with its own monitor, held for no
+ * I/O.</li>
  * <li>Each known file guards the set of its names with its own monitor, held for no I/O.</li>
  * </ul>
  */
