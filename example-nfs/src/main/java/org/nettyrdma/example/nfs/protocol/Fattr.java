@@ -49,6 +49,17 @@ public record Fattr(FileType type, int mode, int linkCount, int userId, int grou
     }
 
     /**
+     * The same with another change time.
+     *
+     * @param newChangeTime when content or an attribute last changed
+     * @return the attributes
+     */
+    public Fattr withChangeTime(NfsTime newChangeTime) {
+        return new Fattr(type, mode, linkCount, userId, groupId, size, used, device, fileSystemId, fileId,
+                accessTime, modifyTime, newChangeTime);
+    }
+
+    /**
      * Reads attributes.
      *
      * @param in the message
