@@ -114,6 +114,11 @@ final class ExposureTable {
         }
     }
 
+    /** Whether memory is still exposed that was to be withdrawn, for want of room in the send queue. */
+    boolean isWaiting() {
+        return !waiting.isEmpty();
+    }
+
     /** The peer has withdrawn a tag with a Send with Invalidate. */
     void invalidatedByPeer(int tag) {
         ExposedMemory exposed = byTag.remove(tag);

@@ -1,17 +1,13 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufHolder;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
-import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
-import io.netty.util.internal.StringUtil;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -23,7 +19,6 @@ import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
-import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePair;
@@ -95,6 +90,7 @@ public final class RdmaChannel extends AbstractChannel {
     private ReceiveQueue receiveQueue;
     private SendQueue sendQueue;
     private ExposureTable exposures;
+    private OutboundFilter outboundFilter;
     private SocketAddress bindAddress;
     private boolean endPending;       // a connection that stands or comes about has not been reported as ended
     private IOException endCause;
@@ -164,7 +160,10 @@ public final class RdmaChannel extends AbstractChannel {
      * @throws IllegalStateException if the channel is not registered
      */
     public int maxSendBytes() {
-        return capabilities().maxMessageBytes();
+        if (loop == null) {
+            throw new IllegalStateException("the channel is not registered");
+        }
+        return loop.provider().capabilities().maxMessageBytes();
     }
 
     /**
@@ -212,13 +211,6 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    private Capabilities capabilities() {
-        if (loop == null) {
-            throw new IllegalStateException("the channel is not registered");
-        }
-        return loop.provider().capabilities();
-    }
-
     // --- Registration
 
     @Override
@@ -240,11 +232,12 @@ public final class RdmaChannel extends AbstractChannel {
         receiveQueue = new ReceiveQueue(loop, queuePair, workRequestChannelId, config);
         sendQueue = new SendQueue(loop, queuePair, workRequestChannelId, config, statistics);
         exposures = new ExposureTable(this, loop, queuePair, workRequestChannelId, sendQueue);
+        outboundFilter = new OutboundFilter(loop, statistics);
         // Receives come before the connection, so that the peer's first message never finds none.
         receiveQueue.repost();
         if (request != null) {
-            connecting();
             queuePair.accept(ByteBuffer.wrap(config.getPrivateData()));
+            connecting();
         }
     }
 
@@ -339,9 +332,11 @@ public final class RdmaChannel extends AbstractChannel {
             if (readPending && receiveQueue.hasMessage()) {
                 passOnMessages();
             }
-            if (state == State.ACTIVE && sendQueue.wasFull()) {
+            if (state == State.ACTIVE) {
                 exposures.resume();
-                rdmaUnsafe().flush0();
+                if (sendQueue.wasFull()) {
+                    rdmaUnsafe().flush0();
+                }
             }
             if (state == State.ENDED && !receiveQueue.hasMessage()) {
                 finish(endCause);
@@ -423,23 +418,11 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     private void sendCompleted(int slot, WorkCompletionStatus status) {
-        Object message = sendQueue.complete(slot);
-        try {
-            if (status == WorkCompletionStatus.SUCCESS) {
-                if (message instanceof RdmaRead read) {
-                    sendQueue.finishRead(slot, read);
-                }
-                sendQueue.count(message);
-            }
-        } finally {
-            sendQueue.releaseBounce(slot);
-            ReferenceCountUtil.release(message); // the device's reference; Netty's is dropped with the entry below
-        }
-        if (status == WorkCompletionStatus.SUCCESS) {
+        boolean success = status == WorkCompletionStatus.SUCCESS;
+        Object message = sendQueue.complete(slot, success);
+        if (success) {
             confirm(message);
-            if (sendQueue.wasFull()) {
-                schedule();
-            }
+            resumeWhatWaits();
         }
     }
 
@@ -450,10 +433,11 @@ public final class RdmaChannel extends AbstractChannel {
             return; // closed: Netty has failed the promise already
         }
         while (in.current() != message) {
-            // An entry that was cancelled before it was flushed: it was never posted, and no completion will come for it.
-            if (!in.remove()) {
-                throw new IllegalStateException("completed message is not in the outbound buffer: " + message);
+            // Entries that were cancelled before they were flushed have become empty buffers. They were never posted.
+            if (in.current() != Unpooled.EMPTY_BUFFER) {
+                throw new IllegalStateException("completed: " + message + ", but the oldest message is " + in.current());
             }
+            in.remove();
         }
         in.remove();
     }
@@ -462,58 +446,21 @@ public final class RdmaChannel extends AbstractChannel {
         ExposedMemory exposed = exposures.complete(slot);
         if (status == WorkCompletionStatus.SUCCESS) {
             exposures.finish(exposed);
+            resumeWhatWaits();
         } // else the end of the connection invalidates it
+    }
+
+    private void resumeWhatWaits() {
+        if (sendQueue.wasFull() || exposures.isWaiting()) {
+            schedule(); // once for all completions of a poll
+        }
     }
 
     // --- Outbound
 
     @Override
     protected Object filterOutboundMessage(Object message) throws Exception {
-        if (message instanceof ByteBuf buffer) {
-            requireLength(buffer.readableBytes());
-            // Empty buffers are often one and the same object, and cancelled entries become it; entries must be told apart.
-            return buffer.isReadable() ? inRegisteredMemory(buffer) : new RdmaSend(buffer);
-        }
-        if (message instanceof RdmaRead read) {
-            requireLength(read.length());
-            return read;
-        }
-        if (message instanceof RdmaSend send && send.isInvalidating() && !capabilities().sendWithInvalidate()) {
-            throw new RdmaException("provider " + loop.provider().name() + " has no Send with Invalidate");
-        }
-        if (message instanceof RdmaSend || message instanceof RdmaWrite) {
-            ByteBufHolder holder = (ByteBufHolder) message;
-            requireLength(holder.content().readableBytes());
-            ByteBuf content = inRegisteredMemory(holder.content());
-            return content == holder.content() ? holder : holder.replace(content);
-        }
-        throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(message)
-                + " (expected: ByteBuf, RdmaSend, RdmaWrite, RdmaRead)");
-    }
-
-    private void requireLength(int bytes) throws RdmaException {
-        if (bytes > maxSendBytes()) {
-            throw new RdmaException("message of " + bytes + " bytes exceeds the limit of provider " + loop.provider().name()
-                    + ", " + maxSendBytes());
-        }
-    }
-
-    /** The buffer itself if the device can send from it, else a copy in registered memory, and the buffer is released. */
-    private ByteBuf inRegisteredMemory(ByteBuf buffer) throws RdmaException {
-        int length = buffer.readableBytes();
-        RegisteredPieces pieces = loop.pieces();
-        if (pieces.find(buffer, buffer.readerIndex(), length) && pieces.count() <= capabilities().maxGatherElements()) {
-            return buffer;
-        }
-        ByteBuf copy = loop.registeredAllocator().directBuffer(length, length);
-        if (!pieces.find(copy, 0, length)) {
-            copy.release();
-            throw new RdmaException("no registered memory left to send " + length + " bytes that are not in registered memory");
-        }
-        copy.writeBytes(buffer, buffer.readerIndex(), length);
-        statistics.add(Counter.COPIED_BYTES, length);
-        buffer.release();
-        return copy;
+        return outboundFilter.filter(message);
     }
 
     @Override
@@ -551,6 +498,11 @@ public final class RdmaChannel extends AbstractChannel {
     @Override
     protected void doDisconnect() {
         doClose();
+    }
+
+    @Override
+    protected void doShutdownOutput() {
+        unsafe().close(unsafe().voidPromise()); // one direction cannot be closed alone
     }
 
     @Override
@@ -667,31 +619,25 @@ public final class RdmaChannel extends AbstractChannel {
     /** Connecting, with everything that can happen meanwhile. */
     private final class RdmaUnsafe extends AbstractUnsafe {
 
-        private ChannelPromise connectPromise;
-        private SocketAddress requestedAddress;
-        private Future<?> connectTimeout;
+        private ConnectAttempt attempt;
 
         @Override
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
             if (promise.isDone() || !ensureOpen(promise)) {
                 return;
             }
+            if (state != State.OPEN) {
+                promise.tryFailure(attempt != null ? new ConnectionPendingException() : new AlreadyConnectedException());
+                return;
+            }
             try {
-                if (connectPromise != null) {
-                    throw new ConnectionPendingException();
-                }
-                if (state != State.OPEN) {
-                    throw new AlreadyConnectedException();
-                }
                 if (remoteAddress instanceof InetSocketAddress address && address.isUnresolved()) {
                     throw new UnresolvedAddressException();
                 }
                 queuePair.connect(remoteAddress, localAddress != null ? localAddress : bindAddress,
                         ByteBuffer.wrap(config.getPrivateData()));
                 connecting();
-                requestedAddress = remoteAddress;
-                connectPromise = promise;
-                scheduleConnectTimeout();
+                attempt = ConnectAttempt.start(promise, remoteAddress, config.getConnectTimeoutMillis(), this::connectFailed);
                 promise.addListener(future -> {
                     if (future.isCancelled()) {
                         close(voidPromise());
@@ -699,23 +645,14 @@ public final class RdmaChannel extends AbstractChannel {
                 });
             } catch (Throwable t) {
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
-                closeIfClosed();
-            }
-        }
-
-        private void scheduleConnectTimeout() {
-            int timeoutMillis = config.getConnectTimeoutMillis();
-            if (timeoutMillis > 0) {
-                connectTimeout = loop.schedule(() -> connectFailed(new ConnectTimeoutException(
-                        "connection timed out after " + timeoutMillis + " ms: " + requestedAddress)),
-                        timeoutMillis, TimeUnit.MILLISECONDS);
+                close(voidPromise());
             }
         }
 
         void connected() {
-            ChannelPromise promise = takeConnectPromise();
+            ConnectAttempt succeeded = endAttempt();
             // Completing the promise may close the channel; channelActive is fired all the same, because it was active.
-            boolean wanted = promise == null || promise.trySuccess();
+            boolean wanted = succeeded == null || succeeded.promise().trySuccess();
             pipeline().fireChannelActive();
             if (!wanted) {
                 close(voidPromise()); // cancelled
@@ -723,9 +660,9 @@ public final class RdmaChannel extends AbstractChannel {
         }
 
         void connectFailed(IOException cause) {
-            ChannelPromise promise = takeConnectPromise();
-            if (promise != null) {
-                promise.tryFailure(annotateConnectException(cause, requestedAddress));
+            ConnectAttempt failed = endAttempt();
+            if (failed != null) {
+                failed.promise().tryFailure(annotateConnectException(cause, failed.remoteAddress()));
             } else {
                 LOGGER.debug("{} Accepting failed", RdmaChannel.this, cause);
             }
@@ -734,25 +671,24 @@ public final class RdmaChannel extends AbstractChannel {
 
         /** The channel is being closed before there was an outcome. */
         void abortConnect() {
-            ChannelPromise promise = takeConnectPromise();
-            if (promise != null) {
-                promise.tryFailure(new ClosedChannelException());
+            ConnectAttempt aborted = endAttempt();
+            if (aborted != null) {
+                aborted.promise().tryFailure(new ClosedChannelException());
             }
         }
 
-        private ChannelPromise takeConnectPromise() {
-            ChannelPromise promise = connectPromise;
-            connectPromise = null;
-            if (connectTimeout != null) {
-                connectTimeout.cancel(false);
-                connectTimeout = null;
+        private ConnectAttempt endAttempt() {
+            ConnectAttempt ended = attempt;
+            attempt = null;
+            if (ended != null) {
+                ended.end();
             }
-            return promise;
+            return ended;
         }
 
         @Override
         protected void flush0() {
-            super.flush0();
+            super.flush0(); // visible to the channel
         }
 
         /** Closes the channel and fails what was flushed with the cause, not with the fact that the channel is closed. */

@@ -127,23 +127,41 @@ final class SendQueue {
         }
     }
 
-    /** Takes the oldest message out, with the device's reference on it. */
-    Object complete(int slot) {
+    /**
+     * The device has finished with the oldest message; its reference is dropped.
+     *
+     * @return the message, to be found in the outbound buffer; it may have been released
+     */
+    Object complete(int slot, boolean success) {
         if (outstanding == 0 || slot != head) {
             throw new IllegalStateException("completion for send slot " + slot + ", expected " + head + ", " + outstanding
                     + " outstanding");
         }
         Object message = messages[slot];
-        messages[slot] = null;
-        head = (head + 1) % messages.length;
-        outstanding--;
+        try {
+            if (success) {
+                if (message instanceof RdmaRead read) {
+                    finishRead(read, bounces[slot]);
+                }
+                count(message);
+            }
+        } finally {
+            free(slot);
+        }
         return message;
     }
 
-    /** After {@link #complete}: the bytes of an RDMA Read are here. */
-    void finishRead(int slot, RdmaRead read) {
+    private void free(int slot) {
+        ReferenceCountUtil.release(messages[slot]);
+        ReferenceCountUtil.release(bounces[slot]);
+        messages[slot] = null;
+        bounces[slot] = null;
+        head = (head + 1) % messages.length;
+        outstanding--;
+    }
+
+    private void finishRead(RdmaRead read, ByteBuf bounce) {
         ByteBuf sink = read.content();
-        ByteBuf bounce = bounces[slot];
         if (bounce == null) {
             sink.writerIndex(sink.writerIndex() + read.length());
         } else {
@@ -152,14 +170,7 @@ final class SendQueue {
         }
     }
 
-    /** After {@link #complete}: the memory of the slot is not needed any more. */
-    void releaseBounce(int slot) {
-        ReferenceCountUtil.release(bounces[slot]);
-        bounces[slot] = null;
-    }
-
-    /** Adds a completed message to the counters. */
-    void count(Object message) {
+    private void count(Object message) {
         if (message instanceof RdmaRead read) {
             statistics.increment(Counter.READS);
             statistics.add(Counter.READ_BYTES, read.length());
@@ -205,9 +216,7 @@ final class SendQueue {
     /** Drops the device's references: it has lost all access to the memory. */
     void releasePosted() {
         while (outstanding > 0) {
-            int slot = head;
-            ReferenceCountUtil.release(complete(slot));
-            releaseBounce(slot);
+            free(head);
         }
     }
 }
