@@ -4,11 +4,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.channel.ExposedMemory;
 import org.nettyrdma.channel.RdmaChannel;
-import org.nettyrdma.channel.RdmaException;
 import org.nettyrdma.channel.RegisteredByteBufAllocator;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
@@ -37,14 +37,14 @@ final class CallExposure {
      * Exposes what a plan asks for.
      *
      * @param call the whole call; its reference stays with the caller, what is exposed holds its own
-     * @throws RdmaException if memory cannot be exposed; then nothing is
+     * @throws IOException if memory cannot be exposed; then nothing is
      */
     static CallExposure open(RdmaChannel channel, ChunkStatistics statistics, CallPlan plan, ByteBuf call)
-            throws RdmaException {
+            throws IOException {
         CallExposure exposure = new CallExposure(channel, statistics);
         try {
             exposure.open(plan, call);
-        } catch (RdmaException | RuntimeException | Error e) {
+        } catch (IOException | RuntimeException | Error e) {
             exposure.withdraw(exposure::releaseSinks);
             throw e;
         }
@@ -52,7 +52,7 @@ final class CallExposure {
         return exposure;
     }
 
-    private void open(CallPlan plan, ByteBuf call) throws RdmaException {
+    private void open(CallPlan plan, ByteBuf call) throws IOException {
         List<ReadChunk> readChunks = new ArrayList<>(1);
         if (plan.isLong()) {
             readChunks.add(readChunk(0, call, call.readerIndex(), call.readableBytes(), plan.maxSegments()));
@@ -75,7 +75,7 @@ final class CallExposure {
         chunks = new ChunkLists(readChunks, writeChunks, replyChunk);
     }
 
-    private ReadChunk readChunk(int position, ByteBuf call, int index, int length, int maxSegments) throws RdmaException {
+    private ReadChunk readChunk(int position, ByteBuf call, int index, int length, int maxSegments) throws IOException {
         List<ByteBuf> pieces = call instanceof CompositeByteBuf composite
                 ? composite.decompose(index, length) : List.of(call.slice(index, length));
         if (pieces.size() > maxSegments || !isRegistered(pieces)) {
@@ -109,7 +109,7 @@ final class CallExposure {
         return true;
     }
 
-    private RemoteSegment expose(ByteBuf memory, int index, int length, RemoteAccess access) throws RdmaException {
+    private RemoteSegment expose(ByteBuf memory, int index, int length, RemoteAccess access) throws IOException {
         ExposedMemory piece = channel.expose(memory, index, length, access);
         exposed.add(piece);
         return piece.segment();

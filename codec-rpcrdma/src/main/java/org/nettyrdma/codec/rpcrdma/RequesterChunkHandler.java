@@ -8,11 +8,11 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
+import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.function.Function;
 import org.nettyrdma.channel.RdmaChannel;
-import org.nettyrdma.channel.RdmaException;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
@@ -85,7 +85,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     }
 
     /** What the call itself says about its items and its reply goes before what the binding says. */
-    private CallLayout layoutOf(Object msg, ByteBuf call) throws RpcRdmaException, ClosedChannelException {
+    private CallLayout layoutOf(Object msg, ByteBuf call) throws IOException {
         if (closed || terms == null) {
             throw new ClosedChannelException();
         }
@@ -103,7 +103,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
                 message.replySpace() != null ? message.replySpace() : bindings.layoutOfCall(call).replySpace());
     }
 
-    private void send(ByteBuf message, CallLayout layout, ChannelPromise promise) throws RpcRdmaException, RdmaException {
+    private void send(ByteBuf message, CallLayout layout, ChannelPromise promise) throws IOException {
         DataItems.requireWithin(layout.items(), message.readableBytes());
         CallPlan plan = CallPlan.of(message.readableBytes(), layout.items(), layout.replySpace(), terms.threshold(), policy,
                 limits);

@@ -237,7 +237,7 @@ class RpcRdmaHeaderTest {
 
     @Test
     void shouldCountSegmentsOfAChunkAlsoWhenItsEntriesAreApart() {
-        ByteBuf in = hex("00000007 00000001 00000003 00000000").copy();
+        ByteBuf in = Unpooled.buffer().writeBytes(hex("00000007 00000001 00000003 00000000"));
         for (int i = 0; i < 65; i++) {
             for (int position : new int[] {0x30, 0x60}) {
                 in.writeInt(1).writeInt(position).writeInt(i).writeInt(1).writeLong(0);
