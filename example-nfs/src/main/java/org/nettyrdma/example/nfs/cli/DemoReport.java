@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.example.nfs.CallRoutes;
 import org.nettyrdma.example.nfs.Transport;
-import org.nettyrdma.example.nfs.client.NfsStatistics;
+import org.nettyrdma.example.nfs.client.NfsClientStatistics;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 
 /** What the meters of a demonstration say, as tables for a terminal of 80 columns. */
@@ -85,7 +85,7 @@ final class DemoReport {
     }
 
     private double calls(NfsProcedure procedure) {
-        return meters.get(NfsStatistics.CALLS).tag("procedure", lowerCase(procedure)).functionCounter().count();
+        return meters.get(NfsClientStatistics.CALLS).tag("procedure", lowerCase(procedure)).functionCounter().count();
     }
 
     private double routes(NfsProcedure procedure, String... tags) {
@@ -94,7 +94,7 @@ final class DemoReport {
     }
 
     private String latency(NfsProcedure procedure, String quantile) {
-        TimeGauge gauge = meters.get(NfsStatistics.LATENCY).tags("procedure", lowerCase(procedure), "quantile", quantile).timeGauge();
+        TimeGauge gauge = meters.get(NfsClientStatistics.LATENCY).tags("procedure", lowerCase(procedure), "quantile", quantile).timeGauge();
         return String.format(Locale.ROOT, "%.3f", gauge.value(TimeUnit.MILLISECONDS));
     }
 

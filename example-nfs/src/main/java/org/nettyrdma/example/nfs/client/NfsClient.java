@@ -53,7 +53,7 @@ public final class NfsClient {
 
     private final ProgramCaller caller;
     private final ByteBufAllocator allocator;
-    private final NfsStatistics statistics;
+    private final NfsClientStatistics statistics;
 
     /**
      * Creates a client on a connection.
@@ -63,7 +63,7 @@ public final class NfsClient {
      * @param credential who calls
      * @param statistics counts the calls
      */
-    public NfsClient(RpcClient rpc, ByteBufAllocator allocator, OpaqueAuth credential, NfsStatistics statistics) {
+    public NfsClient(RpcClient rpc, ByteBufAllocator allocator, OpaqueAuth credential, NfsClientStatistics statistics) {
         this.caller = new ProgramCaller(rpc, Nfs.PROGRAM, Nfs.VERSION, credential);
         this.allocator = allocator;
         this.statistics = statistics;

@@ -23,7 +23,7 @@ public final class NfsClientOptions {
     private int connectTimeoutMillis = 10_000;
     private OptionalInt mountPort = OptionalInt.empty();
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
-    private NfsStatistics statistics = new NfsStatistics();
+    private NfsClientStatistics statistics = new NfsClientStatistics();
     private MeterRegistry meterRegistry = new CompositeMeterRegistry();
 
     /** Creates options with their defaults. */
@@ -81,7 +81,7 @@ public final class NfsClientOptions {
      * @param newStatistics counts calls
      * @return this
      */
-    public NfsClientOptions setStatistics(NfsStatistics newStatistics) {
+    public NfsClientOptions setStatistics(NfsClientStatistics newStatistics) {
         statistics = requireNonNull(newStatistics, "newStatistics");
         return this;
     }
@@ -98,7 +98,7 @@ public final class NfsClientOptions {
     }
 
     /**
-     * Sets where the meters of connections go; the default is nowhere. {@link NfsStatistics} is bound by who made it.
+     * Sets where the meters of connections go; the default is nowhere. {@link NfsClientStatistics} is bound by who made it.
      *
      * @param registry gets meters with the tag {@code role} {@code client}
      * @return this
@@ -132,7 +132,7 @@ public final class NfsClientOptions {
         return meterRegistry;
     }
 
-    NfsStatistics statistics() {
+    NfsClientStatistics statistics() {
         return statistics;
     }
 }

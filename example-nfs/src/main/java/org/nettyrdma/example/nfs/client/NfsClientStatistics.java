@@ -22,7 +22,7 @@ import org.nettyrdma.example.nfs.protocol.NfsProcedure;
  * <li>{@value #LATENCY}: time in seconds that {@code quantile} (0.5 or 0.99) of them did not exceed since the start.</li>
  * </ul>
  */
-public final class NfsStatistics implements MeterBinder {
+public final class NfsClientStatistics implements MeterBinder {
 
     /** Name of the counter of calls. */
     public static final String CALLS = "nfs.client.calls";
@@ -37,7 +37,7 @@ public final class NfsStatistics implements MeterBinder {
     private final Map<NfsProcedure, Histogram> nanosByProcedure = new EnumMap<>(NfsProcedure.class);
 
     /** Creates statistics without a call. */
-    public NfsStatistics() {
+    public NfsClientStatistics() {
         for (NfsProcedure procedure : NfsProcedure.values()) {
             nanosByProcedure.put(procedure, new ConcurrentHistogram(HIGHEST_NANOS, SIGNIFICANT_DIGITS));
         }

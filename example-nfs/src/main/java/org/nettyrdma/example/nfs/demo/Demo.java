@@ -15,7 +15,7 @@ import org.nettyrdma.example.nfs.client.CopyOptions;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
-import org.nettyrdma.example.nfs.client.NfsStatistics;
+import org.nettyrdma.example.nfs.client.NfsClientStatistics;
 import org.nettyrdma.example.nfs.client.TreeCopy;
 import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.MemoryFileSystem;
@@ -61,7 +61,7 @@ public final class Demo implements Closeable {
                     new NfsServerOptions().setBindAddress(loopback).setPort(transport, 0).setMeterRegistry(meters));
             InetSocketAddress address = server.address(transport);
             NfsEndpoint endpoint = new NfsEndpoint(transport, address.getAddress().getHostAddress(), address.getPort(), "/");
-            NfsStatistics statistics = new NfsStatistics();
+            NfsClientStatistics statistics = new NfsClientStatistics();
             statistics.bindTo(meters);
             NfsSession session = NfsSession.open(endpoint, new NfsClientOptions().setStatistics(statistics).setMeterRegistry(meters));
             return new Demo(memory, server, session, endpoint, meters);
