@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs cat}. */
-@Command(name = "cat", mixinStandardHelpOptions = true, description = "Writes files to standard output.",
+@Command(name = "cat", description = "Writes files to standard output.",
         footerHeading = "%nExamples:%n",
         footer = {"  nfs cat rdma://server/notes.txt", "  nfs cat rdma://server/a.tar | tar tv"})
 final class CatCommand extends RemoteCommand {
@@ -23,11 +23,11 @@ final class CatCommand extends RemoteCommand {
     private TransferOptions transferOptions;
 
     @Parameters(arity = "1..*", paramLabel = "URL", description = "The files.")
-    private List<NfsEndpoint> endpoints;
+    private List<String> urls;
 
     @Override
     public Integer call() throws IOException {
-        for (NfsEndpoint endpoint : endpoints) {
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             try (NfsSession session = open(endpoint); FileOutputStream out = new FileOutputStream(FileDescriptor.out)) {
                 RemoteFile file = session.files().findTarget(endpoint.path());
                 if (file.attributes().type() != FileType.REGULAR) {

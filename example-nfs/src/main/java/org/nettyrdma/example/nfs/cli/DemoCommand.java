@@ -22,9 +22,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code nfs demo}. */
-@Command(name = "demo", mixinStandardHelpOptions = true,
-        description = {"Starts a server with a file system in memory and a client of it in one process, copies a generated",
-            "tree to the server and back, compares all three, and shows how the calls moved."},
+@Command(name = "demo",
+        description = "Starts a server with a file system in memory and a client of it in one process, copies a generated "
+                + "tree to the server and back, compares all three, and shows how the calls moved.",
         footerHeading = "%nExamples:%n",
         footer = {"  nfs demo                       256 MiB in some 1,100 files",
             "  nfs demo --from ~/photos       a folder of yours instead, which is only read",

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs get}. */
-@Command(name = "get", mixinStandardHelpOptions = true,
+@Command(name = "get",
         description = {"Copies from a server to this machine, with modes, times of change and links.",
             "Into LOCAL if that is a directory, otherwise to that name."},
         footerHeading = "%nExamples:%n",
@@ -39,7 +39,7 @@ final class GetCommand extends RemoteCommand {
         if (!intoDirectory && arguments.size() > 2) {
             throw new NotDirectoryException(local.toString());
         }
-        List<NfsEndpoint> endpoints = arguments.subList(0, arguments.size() - 1).stream().map(this::parseEndpoint).toList();
+        List<NfsEndpoint> endpoints = parseEndpoints(arguments.subList(0, arguments.size() - 1));
         try (CopyProgress progress = new CopyProgress("get", this::warn)) {
             for (NfsEndpoint endpoint : endpoints) {
                 try (NfsSession session = open(endpoint)) {

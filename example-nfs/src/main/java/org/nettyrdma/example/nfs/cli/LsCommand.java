@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs ls}. */
-@Command(name = "ls", mixinStandardHelpOptions = true, description = "Lists directories, or shows that files exist.",
+@Command(name = "ls", description = "Lists directories, or shows that files exist.",
         footerHeading = "%nExamples:%n",
         footer = {"  nfs ls rdma://server/", "  nfs ls -l rdma://[::1]:20049/photos tcp://server/backup"})
 final class LsCommand extends RemoteCommand {
@@ -20,12 +20,12 @@ final class LsCommand extends RemoteCommand {
     private boolean longFormat;
 
     @Parameters(arity = "1..*", paramLabel = "URL", description = "What to list.")
-    private List<NfsEndpoint> endpoints;
+    private List<String> urls;
 
     @Override
     public Integer call() throws IOException {
-        for (NfsEndpoint endpoint : endpoints) {
-            if (endpoints.size() > 1) {
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
+            if (urls.size() > 1) {
                 out().println(endpoint + ":");
             }
             try (NfsSession session = open(endpoint)) {

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs mkdir}. */
-@Command(name = "mkdir", mixinStandardHelpOptions = true, description = "Creates directories, with mode 0755.",
+@Command(name = "mkdir", description = "Creates directories, with mode 0755.",
         footerHeading = "%nExamples:%n", footer = {"  nfs mkdir rdma://server/new", "  nfs mkdir -p rdma://server/a/b/c"})
 final class MkdirCommand extends RemoteCommand {
 
@@ -20,11 +20,11 @@ final class MkdirCommand extends RemoteCommand {
     private boolean parents;
 
     @Parameters(arity = "1..*", paramLabel = "URL", description = "The directories.")
-    private List<NfsEndpoint> endpoints;
+    private List<String> urls;
 
     @Override
     public Integer call() throws IOException {
-        for (NfsEndpoint endpoint : endpoints) {
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             try (NfsSession session = open(endpoint)) {
                 if (parents) {
                     session.files().makeDirectories(endpoint.path(), ATTRIBUTES);

@@ -1,7 +1,7 @@
 package org.nettyrdma.example.nfs.cli;
 
 import java.io.PrintWriter;
-import org.nettyrdma.example.nfs.client.NfsEndpoint;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -9,12 +9,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** The command line: {@code nfs COMMAND ...}. */
 @Command(
         name = "nfs",
-        mixinStandardHelpOptions = true,
         versionProvider = NfsVersion.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "NFS version 3 over RDMA and TCP: a server, a client and a demonstration.",
@@ -33,14 +31,22 @@ import picocli.CommandLine.TypeConversionException;
             "  nfs put -r photos rdma://server/backup      copy a folder to a server",
             "  nfs ls -l tcp://[::1]:2049/backup           list it, this time over TCP",
             "",
-            "An address is rdma://host[:port]/path (port 20049) or tcp://host[:port]/path (port",
-            "2049), with IPv6 addresses in brackets. 'nfs COMMAND --help' explains a command."})
+            "An address is rdma://host[:port]/path or tcp://host[:port]/path, with port",
+            "20049 or 2049 if none is given, and with IPv6 addresses in brackets.",
+            "'nfs COMMAND --help' explains a command."})
 public final class NfsCommand implements Runnable {
 
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--verbose", scope = ScopeType.INHERIT, description = "Print a stack trace with errors.")
+    @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT, description = "Show this help.")
+    private boolean help;
+
+    @Option(names = "--version", versionHelp = true, description = "Show the version.")
+    private boolean version;
+
+    @Option(names = "--verbose", scope = ScopeType.INHERIT,
+            description = "Print a stack trace with errors, and what the libraries log.")
     private boolean verbose;
 
     /** Creates the command; picocli fills in its fields. */
@@ -53,6 +59,10 @@ public final class NfsCommand implements Runnable {
      * @param arguments the command and its arguments
      */
     public static void main(String[] arguments) {
+        if (List.of(arguments).contains("--verbose")) {
+            // Before the first logger exists: it reads this only once.
+            System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");
+        }
         System.exit(newCommandLine().execute(arguments));
     }
 
@@ -64,7 +74,6 @@ public final class NfsCommand implements Runnable {
     public static CommandLine newCommandLine() {
         NfsCommand command = new NfsCommand();
         return new CommandLine(command)
-                .registerConverter(NfsEndpoint.class, NfsCommand::parseEndpoint)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(NfsCommand::printUsageError)
                 .setExecutionExceptionHandler((exception, commandLine, parsed) -> command.printFailure(exception, commandLine));
@@ -73,14 +82,6 @@ public final class NfsCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "a command is missing");
-    }
-
-    private static NfsEndpoint parseEndpoint(String url) {
-        try {
-            return NfsEndpoint.parse(url);
-        } catch (IllegalArgumentException e) {
-            throw new TypeConversionException(e.getMessage());
-        }
     }
 
     private static int printUsageError(ParameterException exception, String[] arguments) {

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs ping}. */
-@Command(name = "ping", mixinStandardHelpOptions = true,
+@Command(name = "ping",
         description = "Calls the NULL procedure, one call after the other, and shows how long the replies took.",
         footerHeading = "%nExamples:%n", footer = {"  nfs ping rdma://server/", "  nfs ping -c 10000 tcp://[::1]/"})
 final class PingCommand extends RemoteCommand {
@@ -23,18 +23,19 @@ final class PingCommand extends RemoteCommand {
     private int calls;
 
     @Parameters(paramLabel = "URL", description = "The server; its path is ignored.")
-    private NfsEndpoint endpoint;
+    private String url;
 
     @Override
     public Integer call() throws IOException {
         if (calls < 1) {
             throw usageError("-c must be at least 1");
         }
+        NfsEndpoint endpoint = parseEndpoint(url).withPath("/");
         Histogram nanos = new Histogram(TimeUnit.HOURS.toNanos(1), SIGNIFICANT_DIGITS);
         NfsSession.ping(endpoint, remoteOptions().toClientOptions(), calls, (number, replyNanos) -> {
             nanos.recordValue(replyNanos);
             if (calls <= MAX_PRINTED_REPLIES) {
-                out().println("reply " + number + " from " + endpoint.withPath("/") + ": " + micros(replyNanos) + " us");
+                out().println("reply " + number + " from " + endpoint + ": " + micros(replyNanos) + " us");
                 out().flush();
             }
         });

@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs put}. */
-@Command(name = "put", mixinStandardHelpOptions = true,
+@Command(name = "put",
         description = {"Copies from this machine to a server, with modes, times of change and links.",
             "Into the directory that URL names if there is one, otherwise to that name."},
         footerHeading = "%nExamples:%n",

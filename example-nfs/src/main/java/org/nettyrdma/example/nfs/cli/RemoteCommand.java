@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
@@ -31,7 +32,11 @@ abstract class RemoteCommand implements Callable<Integer> {
         return spec.commandLine().getOut();
     }
 
-    /** Parses an address of which picocli does not know that it is one. */
+    /** All of them, so that nothing is done before all are known to be addresses. */
+    final List<NfsEndpoint> parseEndpoints(List<String> urls) {
+        return urls.stream().map(this::parseEndpoint).toList();
+    }
+
     final NfsEndpoint parseEndpoint(String url) {
         try {
             return NfsEndpoint.parse(url);

@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs rm}. */
-@Command(name = "rm", mixinStandardHelpOptions = true,
+@Command(name = "rm",
         description = "Removes files. Symbolic links are removed, not followed.",
         footerHeading = "%nExamples:%n", footer = {"  nfs rm rdma://server/notes.txt", "  nfs rm -r rdma://server/backup"})
 final class RmCommand extends RemoteCommand {
@@ -18,11 +18,11 @@ final class RmCommand extends RemoteCommand {
     private boolean recursive;
 
     @Parameters(arity = "1..*", paramLabel = "URL", description = "What to remove.")
-    private List<NfsEndpoint> endpoints;
+    private List<String> urls;
 
     @Override
     public Integer call() throws IOException {
-        for (NfsEndpoint endpoint : endpoints) {
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             try (NfsSession session = open(endpoint)) {
                 if (recursive) {
                     session.files().removeTree(endpoint.path());

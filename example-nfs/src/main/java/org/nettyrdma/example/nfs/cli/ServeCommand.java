@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code nfs serve}. */
-@Command(name = "serve", mixinStandardHelpOptions = true,
+@Command(name = "serve",
         description = {"Serves a folder, or an empty file system in memory, with NFS and MOUNT version 3 over RDMA.",
             "SIGTERM or Ctrl-C ends it in good order, with exit code 0."},
         footerHeading = "%nExamples:%n",

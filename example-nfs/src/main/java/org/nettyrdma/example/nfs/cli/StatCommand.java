@@ -12,17 +12,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs stat}. */
-@Command(name = "stat", mixinStandardHelpOptions = true,
+@Command(name = "stat",
         description = "Shows all that a server tells about files. Symbolic links are not followed.",
         footerHeading = "%nExamples:%n", footer = {"  nfs stat rdma://server/notes.txt"})
 final class StatCommand extends RemoteCommand {
 
     @Parameters(arity = "1..*", paramLabel = "URL", description = "The files.")
-    private List<NfsEndpoint> endpoints;
+    private List<String> urls;
 
     @Override
     public Integer call() throws IOException {
-        for (NfsEndpoint endpoint : endpoints) {
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             try (NfsSession session = open(endpoint)) {
                 RemoteFile file = session.files().find(endpoint.path());
                 TextTable table = new TextTable("", "");
