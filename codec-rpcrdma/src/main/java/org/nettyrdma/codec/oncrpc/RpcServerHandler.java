@@ -195,16 +195,11 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             }
         } catch (XdrException e) {
             LOGGER.trace("{} garbage arguments in {}", channel(), call.header(), e);
-            if (!call.isAnswered()) {
-                call.replyGarbageArguments();
-            }
+            call.tryRefuse(AcceptStatus.GARBAGE_ARGS);
         } catch (Throwable t) {
             // Also errors such as a stack overflow or a failed assertion: the caller waits for an answer all the same.
-            if (call.isAnswered()) {
-                programFailed(call.header(), t);
-            } else {
-                call.replySystemError(t);
-            }
+            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+            programFailed(call.header(), t);
         } finally {
             call.arguments().release();
         }
@@ -280,8 +275,9 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         if (cause instanceof IOException) {
-            // A peer that goes away; the channel closes itself.
-            LOGGER.debug("{} lost", context.channel(), cause);
+            // The peer went away or broke the transport's rules: the channel closes itself after one of these.
+            LOGGER.info("{} lost: {}", context.channel(), cause.toString());
+            LOGGER.debug("", cause);
         } else {
             context.fireExceptionCaught(cause);
         }
