@@ -216,6 +216,20 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         }
     }
 
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (!(event instanceof RpcCallFailure failure)) {
+            context.fireUserEventTriggered(event);
+            return;
+        }
+        PendingCall call = pending.get(failure.xid());
+        if (call == null) {
+            unmatchedReplies++;
+        } else if (drop(call)) {
+            call.tryFailure(new RpcTransportException(call.request, failure.cause()));
+        }
+    }
+
     void writeFailed(PendingCall call, Throwable cause) {
         if (drop(call)) {
             call.tryFailure(new RpcConnectionException(call.request, "not written", cause));

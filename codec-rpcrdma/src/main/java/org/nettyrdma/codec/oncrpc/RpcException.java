@@ -4,7 +4,8 @@ import java.io.IOException;
 
 /** Why a call has no results. The message names the program, the version and the procedure that were called. */
 public abstract sealed class RpcException extends IOException
-        permits RpcAcceptException, RpcDeniedException, RpcTimeoutException, RpcConnectionException, RpcReplyException {
+        permits RpcAcceptException, RpcDeniedException, RpcTimeoutException, RpcConnectionException, RpcReplyException,
+        RpcTransportException {
 
     private static final long serialVersionUID = 1L;
 
