@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * are flushed together.
  *
  * <p><b>Memory.</b> While the arguments that programs work on and the replies that the peer has not taken come to more than
- * a limit, no more is read from the connection, unless it is read on demand.
+ * a limit, no more is read from the connection, unless it is read on demand. A program that waits for a call in the other
+ * direction must therefore not wait for ever.
  *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
  * written closes the connection, since its caller would wait in vain.
