@@ -24,9 +24,14 @@ final class MessageAssembly {
     /** Returns both as one buffer; the references of both pass to it. */
     static ByteBuf join(ByteBufAllocator alloc, ByteBuf header, ByteBuf body) {
         if (body.readableBytes() <= MAX_COPIED_BYTES) {
-            header.writeBytes(body);
-            body.release();
-            return header;
+            try {
+                return header.writeBytes(body);
+            } catch (RuntimeException e) {
+                header.release();
+                throw e;
+            } finally {
+                body.release();
+            }
         }
         // No limit on the number of pieces: beyond it they would be copied into one.
         CompositeByteBuf message = alloc.compositeBuffer(Integer.MAX_VALUE);

@@ -2,8 +2,8 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.util.ReferenceCounted;
 import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -111,8 +111,7 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before; {@code results} is released
      */
     public void reply(ByteBuf results) {
-        claim(results);
-        handler.send(joinResults(results));
+        answer(joinResults(results));
     }
 
     /**
@@ -124,9 +123,8 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before; {@code results} is released
      */
     public void reply(ByteBuf results, List<DataItem> items) {
-        claim(results);
-        handler.send(new RpcMessage(joinResults(results),
-                MessageAssembly.moveBy(RpcReplyHeader.SUCCESS_BYTES, items), null));
+        List<DataItem> moved = MessageAssembly.moveBy(RpcReplyHeader.SUCCESS_BYTES, items);
+        answer(new RpcMessage(joinResults(results), moved, null));
     }
 
     /**
@@ -165,18 +163,39 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before
      */
     public void replyAuthError(AuthStatus status) {
-        claim(Unpooled.EMPTY_BUFFER);
+        requireUnanswered(claim());
         handler.refuse(new RpcReplyHeader.AuthError(header.xid(), status));
     }
 
     private void refuse(AcceptStatus status) {
-        claim(Unpooled.EMPTY_BUFFER);
-        handler.refuse(new RpcReplyHeader.Accepted(header.xid(), status));
+        requireUnanswered(tryRefuse(status));
     }
 
-    private void claim(ByteBuf results) {
-        if (!ANSWERS.compareAndSet(this, 0, 1)) {
-            results.release();
+    /** Answers without results; {@code false} if the call was answered before. */
+    boolean tryRefuse(AcceptStatus status) {
+        if (!claim()) {
+            return false;
+        }
+        handler.refuse(new RpcReplyHeader.Accepted(header.xid(), status));
+        return true;
+    }
+
+    /** Claims the answer only when the message is complete, so that a call whose results are unusable still gets one. */
+    private void answer(ReferenceCounted message) {
+        boolean claimed = claim();
+        if (!claimed) {
+            message.release();
+        }
+        requireUnanswered(claimed);
+        handler.send(message);
+    }
+
+    private boolean claim() {
+        return ANSWERS.compareAndSet(this, 0, 1);
+    }
+
+    private void requireUnanswered(boolean claimed) {
+        if (!claimed) {
             throw new IllegalStateException("answered before: " + header);
         }
     }

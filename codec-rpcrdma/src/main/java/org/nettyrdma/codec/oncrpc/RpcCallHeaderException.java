@@ -1,7 +1,5 @@
 package org.nettyrdma.codec.oncrpc;
 
-import java.util.Optional;
-
 /** A received message is not a call that can be served; says what its sender is to be told. */
 public final class RpcCallHeaderException extends XdrException {
 
@@ -17,9 +15,9 @@ public final class RpcCallHeaderException extends XdrException {
     /**
      * The reply that RFC 5531 asks for.
      *
-     * @return the whole reply; empty where the message has no XID or is no call, so that it cannot be answered
+     * @return the whole reply; {@code null} where the message is too short to be a call, or is none, and cannot be answered
      */
-    public Optional<RpcReplyHeader> answer() {
-        return Optional.ofNullable(answer);
+    public RpcReplyHeader answer() {
+        return answer;
     }
 }

@@ -13,6 +13,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -128,7 +129,13 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         }
         calls++;
         call.xid = takeXid();
-        Object message = encode(call.xid, request);
+        Object message;
+        try {
+            message = encode(call.xid, request);
+        } catch (RuntimeException e) {
+            call.tryFailure(new RpcConnectionException(request, "not written", e));
+            return;
+        }
         call.timeoutMillis = request.timeoutMillis() == 0 ? callTimeoutMillis : request.timeoutMillis();
         call.deadlineNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(call.timeoutMillis);
         call.written = ctx.newPromise();
@@ -159,7 +166,8 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         if (request.dataItems() == null && request.replySpace() == null) {
             return message;
         }
-        return new RpcMessage(message, MessageAssembly.moveBy(headerBytes, request.dataItems()), request.replySpace());
+        List<DataItem> items = request.dataItems() == null ? List.of() : request.dataItems();
+        return new RpcMessage(message, MessageAssembly.moveBy(headerBytes, items), request.replySpace());
     }
 
     @Override
@@ -205,6 +213,20 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             return new RpcDeniedException(request, (RpcReplyHeader.Denied) header);
         } catch (XdrException e) {
             return new RpcReplyException(request, e);
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (!(event instanceof RpcCallFailure failure)) {
+            context.fireUserEventTriggered(event);
+            return;
+        }
+        PendingCall call = pending.get(failure.xid());
+        if (call == null) {
+            unmatchedReplies++;
+        } else if (drop(call)) {
+            call.tryFailure(new RpcTransportException(call.request, failure.cause()));
         }
     }
 

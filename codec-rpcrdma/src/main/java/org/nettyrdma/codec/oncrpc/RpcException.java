@@ -4,12 +4,16 @@ import java.io.IOException;
 
 /** Why a call has no results. The message names the program, the version and the procedure that were called. */
 public abstract sealed class RpcException extends IOException
-        permits RpcAcceptException, RpcDeniedException, RpcTimeoutException, RpcConnectionException, RpcReplyException {
+        permits RpcAcceptException, RpcDeniedException, RpcTimeoutException, RpcConnectionException, RpcReplyException,
+        RpcTransportException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The program that was called. */
     private final int program;
+    /** The version of the program. */
     private final int version;
+    /** The procedure that was called. */
     private final int procedure;
 
     RpcException(RpcRequest request, String reason, Throwable cause) {

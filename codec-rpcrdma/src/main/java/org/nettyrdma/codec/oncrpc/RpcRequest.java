@@ -72,7 +72,8 @@ public final class RpcRequest {
 
     /**
      * Says how large the reply can get. Without this, and without {@link #setDataItems}, a transport that must offer memory
-     * for the reply asks its binding for the program, if it has one.
+     * for the reply asks its binding for the program, if it has one. With this alone, no data of the arguments may be placed
+     * directly.
      *
      * @param space the sizes
      * @return this

@@ -1,7 +1,10 @@
 package org.nettyrdma.codec.oncrpc;
 
+import static io.netty.util.internal.ObjectUtil.checkPositive;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -28,23 +31,28 @@ import org.slf4j.LoggerFactory;
  * run at the same time and be answered out of order. Answers are passed to the event loop, and those given in one turn of it
  * are flushed together.
  *
+ * <p><b>Memory.</b> While the arguments that programs work on and the replies that the peer has not taken come to more than
+ * a limit, no more is read from the connection, unless it is read on demand.
+ *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
  * written closes the connection, since its caller would wait in vain.
  */
 public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
 
+    /** How much memory the calls of a connection may take before reading stops unless something else was asked for. */
+    public static final long DEFAULT_MAX_BYTES_IN_PROGRESS = 16 << 20;
+
     private static final Logger LOGGER = LoggerFactory.getLogger(RpcServerHandler.class);
 
     private final ProgramTable programs;
+    /** {@code null} for the event loop. */
     private final Executor executor;
-    private final ChannelFutureListener replyWritten = write -> {
-        if (!write.isSuccess()) {
-            replyLost(write.channel(), write.cause());
-        }
-    };
+    private final long maxBytesInProgress;
+    private final ChannelFutureListener replyWritten = this::replyWritten;
 
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
+    private ReadThrottle throttle;
     /** A connection's callers are few, so the last credential is likely to be the next one. */
     private OpaqueAuth lastCredential = OpaqueAuth.NONE;
 
@@ -61,7 +69,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      * @throws IllegalArgumentException if two programs share a number and a version
      */
     public RpcServerHandler(RpcProgram... programs) {
-        this(List.of(programs), Runnable::run);
+        this(new ProgramTable(List.of(programs)), null, DEFAULT_MAX_BYTES_IN_PROGRESS);
     }
 
     /**
@@ -72,8 +80,26 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      * @throws IllegalArgumentException if two programs share a number and a version
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor) {
-        this.programs = new ProgramTable(programs);
-        this.executor = Objects.requireNonNull(executor, "executor");
+        this(programs, executor, DEFAULT_MAX_BYTES_IN_PROGRESS);
+    }
+
+    /**
+     * Creates a handler whose programs run on an executor.
+     *
+     * @param programs           the programs to serve
+     * @param executor           where they run. When it rejects a call, the call is answered with SYSTEM_ERR
+     * @param maxBytesInProgress arguments and replies of the connection in bytes beyond which reading stops; more than 0. Too
+     *                           small a value shows as a server that is idle while its clients wait
+     * @throws IllegalArgumentException if two programs share a number and a version, or the limit is not positive
+     */
+    public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress) {
+        this(new ProgramTable(programs), Objects.requireNonNull(executor, "executor"), maxBytesInProgress);
+    }
+
+    private RpcServerHandler(ProgramTable programs, Executor executor, long maxBytesInProgress) {
+        this.programs = programs;
+        this.executor = executor;
+        this.maxBytesInProgress = checkPositive(maxBytesInProgress, "maxBytesInProgress");
     }
 
     /**
@@ -94,6 +120,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         flushBatch = new FlushBatch(context);
+        throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress);
     }
 
     @Override
@@ -118,15 +145,15 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             RpcCallHeader header = RpcCallHeader.read(message, lastCredential);
             lastCredential = header.credential();
             RpcProgram program = programs.find(header.program(), header.version());
-            refusal = program == null ? noSuchProgram(header) : authenticate(program, header);
-            if (refusal == null) {
+            if (program != null) {
                 calls++;
                 execute(program, new RpcCall(this, header, message));
                 return;
             }
+            refusal = noSuchProgram(header);
         } catch (RpcCallHeaderException e) {
-            LOGGER.trace("{} malformed call", ctx.channel(), e);
-            refusal = e.answer().orElseThrow(() -> e); // a call always has an answer
+            LOGGER.trace("{} malformed call", channel(), e);
+            refusal = e.answer();
         }
         message.release();
         refuse(refusal);
@@ -138,50 +165,63 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
                 : new RpcReplyHeader.Accepted(header.xid(), OpaqueAuth.NONE, AcceptStatus.PROG_MISMATCH, versions);
     }
 
-    private static RpcReplyHeader authenticate(RpcProgram program, RpcCallHeader header) {
-        AuthStatus status = program.authenticate(header);
-        return status == AuthStatus.AUTH_OK ? null : new RpcReplyHeader.AuthError(header.xid(), status);
-    }
-
     private void execute(RpcProgram program, RpcCall call) {
+        if (executor == null) {
+            serve(program, call);
+            return;
+        }
+        int bytes = call.arguments().readableBytes();
+        throttle.callStarted(bytes);
         try {
-            executor.execute(() -> serve(program, call));
+            executor.execute(() -> {
+                try {
+                    serve(program, call);
+                } finally {
+                    throttle.callDone(bytes);
+                }
+            });
         } catch (RejectedExecutionException e) {
+            LOGGER.trace("{} no thread for {}", channel(), call.header(), e);
             call.arguments().release();
-            call.replySystemError(e);
+            refuse(new RpcReplyHeader.Accepted(call.header().xid(), AcceptStatus.SYSTEM_ERR));
+            throttle.callDone(bytes);
         }
     }
 
     private void serve(RpcProgram program, RpcCall call) {
         try {
             if (channel().isActive()) {
-                program.call(call);
+                call(program, call);
             }
         } catch (XdrException e) {
-            LOGGER.trace("{} garbage arguments: {}", channel(), call.header(), e);
-            fail(call, AcceptStatus.GARBAGE_ARGS, e);
+            LOGGER.trace("{} garbage arguments in {}", channel(), call.header(), e);
+            call.tryRefuse(AcceptStatus.GARBAGE_ARGS);
         } catch (Throwable t) {
             // Also errors such as a stack overflow or a failed assertion: the caller waits for an answer all the same.
-            fail(call, AcceptStatus.SYSTEM_ERR, t);
+            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+            programFailed(call.header(), t);
         } finally {
             call.arguments().release();
         }
     }
 
-    private void fail(RpcCall call, AcceptStatus status, Throwable cause) {
-        if (call.isAnswered()) {
-            programFailed(call.header(), cause);
-        } else if (status == AcceptStatus.GARBAGE_ARGS) {
-            call.replyGarbageArguments();
+    private static void call(RpcProgram program, RpcCall call) throws Exception {
+        AuthStatus status = program.authenticate(call.header());
+        if (status == AuthStatus.AUTH_OK) {
+            program.call(call);
         } else {
-            call.replySystemError(cause);
+            call.replyAuthError(status);
         }
     }
 
     /** Any thread. */
     void programFailed(RpcCallHeader header, Throwable cause) {
-        programFailures.incrementAndGet();
-        LOGGER.warn("{} program failed: {}", channel(), header, cause);
+        // The first failure is worth a look, a thousand like it would only fill the log.
+        if (programFailures.getAndIncrement() == 0) {
+            LOGGER.warn("{} program failed in {}", channel(), header, cause);
+        } else {
+            LOGGER.trace("{} program failed in {}", channel(), header, cause);
+        }
     }
 
     /** Any thread. */
@@ -208,15 +248,21 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     private void write(Object message) {
-        ctx.write(message).addListener(replyWritten);
+        ChannelFuture write = ctx.write(message);
+        throttle.replyStarted();
+        write.addListener(replyWritten);
         flushBatch.written();
     }
 
-    private void replyLost(Channel channel, Throwable cause) {
+    private void replyWritten(ChannelFuture write) {
+        throttle.replyDone();
+        if (write.isSuccess()) {
+            return;
+        }
         lostReplies++;
-        if (channel.isActive()) {
-            LOGGER.warn("{} reply cannot be written, closing the connection", channel, cause);
-            channel.close();
+        if (channel().isActive()) {
+            LOGGER.warn("{} reply cannot be written, closing the connection", channel(), write.cause());
+            channel().close();
         }
     }
 
@@ -229,8 +275,9 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         if (cause instanceof IOException) {
-            // A peer that goes away; the channel closes itself.
-            LOGGER.debug("{} failed", context.channel(), cause);
+            // The peer went away or broke the transport's rules: the channel closes itself after one of these.
+            LOGGER.info("{} lost: {}", context.channel(), cause.toString());
+            LOGGER.debug("", cause);
         } else {
             context.fireExceptionCaught(cause);
         }
