@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
@@ -157,12 +158,12 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     ConnectionListener listener;
 
     IwarpTestPeer() throws IOException {
-        this(System::nanoTime);
+        this(System::nanoTime, new SteeringTagGenerator());
     }
 
-    IwarpTestPeer(LongSupplier clock) throws IOException {
-        server = new IwarpContext(provider.statistics(), clock);
-        client = new IwarpContext(provider.statistics(), clock);
+    IwarpTestPeer(LongSupplier clock, IntSupplier steeringTags) throws IOException {
+        server = new IwarpContext(provider.statistics(), clock, steeringTags);
+        client = new IwarpContext(provider.statistics(), clock, steeringTags);
     }
 
     SocketAddress listen() throws IOException {
