@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalInt;
+import java.util.Optional;
 import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import picocli.CommandLine.Option;
@@ -16,13 +16,13 @@ final class RemoteOptions {
     @Option(names = "--mount-port", paramLabel = "PORT",
             description = "TCP port where the server answers MOUNT. Without it, MOUNT is asked on the connection itself, "
                     + "then on the port that the server's rpcbind names.")
-    private OptionalInt mountPort = OptionalInt.empty();
+    private Optional<Integer> mountPort = Optional.empty();
 
     @Option(names = "--uid", paramLabel = "ID", description = "User to be on the server; default: this process's.")
-    private OptionalInt userId = OptionalInt.empty();
+    private Optional<Integer> userId = Optional.empty();
 
     @Option(names = "--gid", paramLabel = "ID", description = "Group to be on the server; default: this process's.")
-    private OptionalInt groupId = OptionalInt.empty();
+    private Optional<Integer> groupId = Optional.empty();
 
     @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "60",
             description = "How long to wait for a reply; default: ${DEFAULT-VALUE}.")

@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs.cli;
 
+import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
@@ -8,7 +9,7 @@ import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.util.OptionalInt;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.nettyrdma.channel.IdleStrategy;
@@ -43,7 +44,7 @@ final class ServeCommand implements Callable<Integer> {
     private int port;
 
     @Option(names = "--tcp-port", paramLabel = "PORT", description = "Serve over TCP too, on this port, 0 for any free one.")
-    private OptionalInt tcpPort = OptionalInt.empty();
+    private Optional<Integer> tcpPort = Optional.empty();
 
     @Option(names = "--bind", paramLabel = "ADDRESS", description = "Listen on this address only; default: on all.")
     private InetAddress bindAddress;
@@ -64,7 +65,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--threads", paramLabel = "N",
             description = "Threads that work on files; default: twice the number of processors, at least 4.")
-    private OptionalInt threads = OptionalInt.empty();
+    private Optional<Integer> threads = Optional.empty();
 
     @Option(names = "--event-loops", paramLabel = "N", defaultValue = "1",
             description = "Event loops of each transport; default: ${DEFAULT-VALUE}.")
@@ -109,7 +110,7 @@ final class ServeCommand implements Callable<Integer> {
             InetSocketAddress address = server.address(transport);
             if (address != null) {
                 out.println("serving " + what + (readOnly ? " (read-only)" : "") + " on "
-                        + new NfsEndpoint(transport, address.getAddress().getHostAddress(), address.getPort(), "/"));
+                        + new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(), "/"));
             }
         }
         out.flush();

@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.demo;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.util.NetUtil;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -60,7 +61,7 @@ public final class Demo implements Closeable {
             server = NfsServer.start(Export.of(memory.getPath("/")).withSquash(Squash.NONE),
                     new NfsServerOptions().setBindAddress(loopback).setPort(transport, 0).setMeterRegistry(meters));
             InetSocketAddress address = server.address(transport);
-            NfsEndpoint endpoint = new NfsEndpoint(transport, address.getAddress().getHostAddress(), address.getPort(), "/");
+            NfsEndpoint endpoint = new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(), "/");
             NfsClientStatistics statistics = new NfsClientStatistics();
             statistics.bindTo(meters);
             NfsSession session = NfsSession.open(endpoint, new NfsClientOptions().setStatistics(statistics).setMeterRegistry(meters));
