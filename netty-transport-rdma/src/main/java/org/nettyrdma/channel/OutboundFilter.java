@@ -1,7 +1,7 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufHolder;
+import io.netty.buffer.DefaultByteBufHolder;
 import io.netty.util.internal.StringUtil;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.Capabilities;
@@ -36,7 +36,7 @@ final class OutboundFilter {
             throw new RdmaException("provider " + loop.provider().name() + " has no Send with Invalidate");
         }
         if (message instanceof RdmaSend || message instanceof RdmaWrite) {
-            ByteBufHolder holder = (ByteBufHolder) message;
+            DefaultByteBufHolder holder = (DefaultByteBufHolder) message;
             ByteBuf original = holder.content(); // which the holder does not give out any more once it was released
             ByteBuf content = inRegisteredMemory(original);
             return content == original ? holder : holder.replace(content);

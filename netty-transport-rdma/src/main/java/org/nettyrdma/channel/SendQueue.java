@@ -1,10 +1,9 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufHolder;
+import io.netty.buffer.DefaultByteBufHolder;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
@@ -67,7 +66,7 @@ final class SendQueue {
     private void post(Object message) throws IOException {
         int slot = (head + outstanding) % messages.length;
         ByteBuf bounce = null;
-        ReferenceCountUtil.retain(message); // the device's own reference, until the completion of this slot is polled
+        retain(message); // the device's own reference, until the completion of this slot is polled
         try {
             SendWorkRequest request = loop.workRequest();
             if (message instanceof RdmaRead read && !findSink(read)) {
@@ -78,8 +77,7 @@ final class SendQueue {
             queuePair.postSend(request);
         } catch (Throwable t) {
             // Not posted, so that no completion will come.
-            ReferenceCountUtil.release(message);
-            ReferenceCountUtil.release(bounce);
+            release(message, bounce);
             throw t;
         }
         messages[slot] = message;
@@ -171,9 +169,30 @@ final class SendQueue {
         in.remove();
     }
 
+    // Messages are told apart by their classes, never by an interface such as ReferenceCounted: the JVM remembers the last
+    // interface asked for per class, in one place for all threads, which makes such questions slow between event loops.
+
+    private static void retain(Object message) {
+        if (message instanceof ByteBuf buffer) {
+            buffer.retain();
+        } else {
+            ((DefaultByteBufHolder) message).retain();
+        }
+    }
+
+    private static void release(Object message, ByteBuf bounce) {
+        if (message instanceof ByteBuf buffer) {
+            buffer.release();
+        } else {
+            ((DefaultByteBufHolder) message).release();
+        }
+        if (bounce != null) {
+            bounce.release();
+        }
+    }
+
     private void free(int slot) {
-        ReferenceCountUtil.release(messages[slot]);
-        ReferenceCountUtil.release(bounces[slot]);
+        release(messages[slot], bounces[slot]);
         messages[slot] = null;
         bounces[slot] = null;
         head = (head + 1) % messages.length;
@@ -198,7 +217,7 @@ final class SendQueue {
             statistics.increment(Counter.WRITES);
             statistics.add(Counter.WRITTEN_BYTES, write.content().readableBytes());
         } else {
-            ByteBuf content = message instanceof ByteBufHolder holder ? holder.content() : (ByteBuf) message;
+            ByteBuf content = message instanceof ByteBuf buffer ? buffer : ((RdmaSend) message).content();
             statistics.increment(Counter.SENDS);
             statistics.add(Counter.SENT_BYTES, content.readableBytes());
             if (message instanceof RdmaSend send && send.isInvalidating()) {
