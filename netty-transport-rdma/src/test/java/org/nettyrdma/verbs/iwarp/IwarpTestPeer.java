@@ -32,7 +32,6 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  */
 final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
 
-    static final int MEMORY_BYTES = 4 << 20;
     static final QueuePairAttributes ATTRIBUTES = new QueuePairAttributes(64, 64, 16, 16, false, 2000);
     static final QueuePairAttributes CHECKSUM = new QueuePairAttributes(64, 64, 16, 16, true, 2000);
     static final ByteBuffer NO_DATA = ByteBuffer.allocate(0);
@@ -56,7 +55,7 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
         boolean disconnected;
         IOException disconnectCause;
 
-        Endpoint(int memoryBytes) {
+        Endpoint() {
             region = provider.registerMemory(ByteBuffer.allocateDirect(memoryBytes));
             endpoints.add(this);
         }
@@ -156,6 +155,7 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     final List<Endpoint> endpoints = new ArrayList<>();
     final ArrayDeque<ConnectionRequest> requests = new ArrayDeque<>();
     ConnectionListener listener;
+    int memoryBytes = 256 << 10;
 
     IwarpTestPeer() throws IOException {
         this(System::nanoTime, new SteeringTagGenerator());
@@ -193,14 +193,14 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
 
     /** A queue pair that can connect. */
     Endpoint newEndpoint(QueuePairAttributes attributes) {
-        Endpoint endpoint = new Endpoint(MEMORY_BYTES);
+        Endpoint endpoint = new Endpoint();
         endpoint.queuePair = client.createQueuePair(attributes, endpoint);
         return endpoint;
     }
 
     /** A queue pair that can accept. */
     Endpoint newEndpoint(QueuePairAttributes attributes, ConnectionRequest request) throws IOException {
-        Endpoint endpoint = new Endpoint(MEMORY_BYTES);
+        Endpoint endpoint = new Endpoint();
         endpoint.queuePair = server.createQueuePair(attributes, endpoint, request);
         return endpoint;
     }
