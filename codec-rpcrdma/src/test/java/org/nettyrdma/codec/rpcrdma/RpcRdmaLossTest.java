@@ -128,7 +128,7 @@ class RpcRdmaLossTest {
                         default -> pair.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
                     });
                 }
-                calls.get(20 * round).awaitUninterruptibly(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+                assertTrue(calls.get(20 * round).await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
                 loaded.take().close();
                 int failed = 0;
                 for (Future<ByteBuf> call : calls) {
