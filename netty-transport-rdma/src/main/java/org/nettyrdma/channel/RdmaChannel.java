@@ -7,6 +7,7 @@ import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
@@ -687,7 +688,8 @@ public final class RdmaChannel extends AbstractChannel {
         void connectFailed(IOException cause) {
             ConnectAttempt failed = endAttempt();
             if (failed != null) {
-                failed.promise().tryFailure(annotateConnectException(cause, failed.remoteAddress()));
+                failed.promise().tryFailure(cause instanceof ConnectTimeoutException ? cause
+                        : annotateConnectException(cause, failed.remoteAddress()));
             } else {
                 LOGGER.debug("{} Accepting failed", RdmaChannel.this, cause);
             }
