@@ -127,6 +127,7 @@ final class FileTree {
     }
 
     private FileNode newNode(FileId id) {
+        search.there(id);
         return new FileNode(id, handles.handleOf(id));
     }
 
@@ -231,9 +232,14 @@ final class FileTree {
         changed(directory);
         changed(file);
         if (file.attributes().isDirectory() || file.attributes().linkCount() <= 1) {
-            nodes.remove(file.node().id(), file.node());
-            search.gone(file.node().id());
+            forget(file.node().id());
         }
+    }
+
+    /** Notes that a file is nowhere in the export. */
+    void forget(FileId id) {
+        nodes.remove(id);
+        search.gone(id);
     }
 
     /** Notes that the server renamed a file. */
