@@ -70,8 +70,8 @@ final class DemoCommand implements Callable<Integer> {
                 ? "RPC-over-RDMA version 1, with the RDMA provider " + Rdma.provider().name() : "TCP"));
         out().flush();
         try (TemporaryDirectory work = TemporaryDirectory.create();
-                Demo demo = Demo.start(transport, Runtime.getRuntime().maxMemory())) {
-            Path source = from != null ? from : work.path().resolve("source");
+                Demo demo = Demo.start(transport, Runtime.getRuntime().maxMemory() / 4 * 3)) {
+            Path source = from != null ? from.toRealPath() : work.path().resolve("source");
             if (from == null) {
                 step("generate", 0, () -> DemoTree.write(Files.createDirectory(source)));
             }
