@@ -67,12 +67,13 @@ abstract class RemoteMemoryContract extends TransportFixture {
         ByteBuf data = random(client.channel().alloc(), length);
         ByteBuf expected = data.copy();
         client.channel().write(new RdmaWrite(data, exposed.segment()));
-        client.send("written");
+        ChannelFuture send = client.send("written");
         assertEquals("written", server.awaitText());
         Endpoint.await(server.call(exposed::invalidate));
         assertTrue(server.call(exposed::isInvalidated));
         assertSameBytes(expected, memory.writerIndex(length));
         assertEquals(1, memory.refCnt());
+        Endpoint.await(send);
         assertEquals(1, client.count(Counter.WRITES));
         assertEquals(length, client.count(Counter.WRITTEN_BYTES));
         assertEquals(0, client.count(Counter.COPIED_BYTES));
@@ -244,7 +245,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
         if (violation.name().startsWith("READ")) {
             Endpoint.awaitFailure(forbidden);
         }
-        awaitTrue(() -> exposedForReading.isInvalidated() && exposedForWriting.isInvalidated(), "withdrawn");
+        awaitTrue(() -> server.call(() -> exposedForReading.isInvalidated() && exposedForWriting.isInvalidated()), "withdrawn");
         assertSameBytes(pristine, writable.writerIndex(1000));
         assertEquals(1, readable.refCnt());
         assertEquals(1, writable.refCnt());
@@ -277,7 +278,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
         assertEquals(2, memory.refCnt());
         client.channel().close();
         server.awaitInactive();
-        awaitTrue(exposed::isInvalidated, "withdrawn");
+        awaitTrue(() -> server.call(exposed::isInvalidated), "withdrawn");
         Endpoint.await(server.call(exposed::invalidate));
         assertEquals(1, memory.refCnt());
         assertThrows(ClosedChannelException.class, () -> unwrapped(() -> expose(server, memory, RemoteAccess.READ)));
