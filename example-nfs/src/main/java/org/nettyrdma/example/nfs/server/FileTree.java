@@ -109,11 +109,10 @@ final class FileTree {
         if (directory.node() == root) {
             return directory; // nothing above the root of the export is visible
         }
-        Path path = directory.path().getParent();
         for (FileNode.Name name : directory.node().names()) {
-            FileStatus status = store.read(path);
-            if (status.id().equals(name.directory().id())) {
-                return object(name.directory(), path, status);
+            FileObject parent = atKnownName(name.directory().id());
+            if (parent != null) {
+                return parent;
             }
         }
         throw new NfsException(NfsStatus.STALE);
