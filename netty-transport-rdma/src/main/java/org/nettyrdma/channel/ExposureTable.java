@@ -84,18 +84,19 @@ final class ExposureTable {
         return lastSlot;
     }
 
-    /** The provider has completed an invalidation; returns what was withdrawn. */
-    ExposedMemory complete(int slot) {
+    /** The provider has completed an invalidation; where it failed, the end of the connection withdraws the memory. */
+    void completed(int slot, boolean success) {
         ExposedMemory exposed = invalidating.remove(slot);
         if (exposed == null) {
             throw new IllegalStateException("completion for invalidation " + slot + ", which is not in progress");
         }
         sendQueue.unreserve();
-        return exposed;
+        if (success) {
+            finish(exposed);
+        }
     }
 
-    /** This side's invalidation has ended well. */
-    void finish(ExposedMemory exposed) {
+    private void finish(ExposedMemory exposed) {
         if (exposed.isInvalidated()) {
             return; // the peer was faster
         }

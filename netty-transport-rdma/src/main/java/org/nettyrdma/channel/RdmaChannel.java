@@ -89,9 +89,7 @@ public final class RdmaChannel extends AbstractChannel {
     private RdmaEventLoop loop;
     private int workRequestChannelId;
     private QueuePair queuePair;
-    private ReceiveQueue receiveQueue;
-    private SendQueue sendQueue;
-    private ExposureTable exposures;
+    private WorkRequests work;
     private OutboundFilter outboundFilter;
     private SocketAddress bindAddress;
     private boolean endPending;       // a connection that stands or comes about has not been reported as ended
@@ -198,7 +196,7 @@ public final class RdmaChannel extends AbstractChannel {
             throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: a piece of "
                     + memory + ')');
         }
-        return exposures.expose(memory, index, length, access);
+        return work.exposures().expose(memory, index, length, access);
     }
 
     /** Withdraws exposed memory. */
@@ -207,7 +205,7 @@ public final class RdmaChannel extends AbstractChannel {
             return; // soon over, see closeIfDrained
         }
         try {
-            exposures.invalidate(exposed);
+            work.exposures().invalidate(exposed);
         } catch (IOException e) {
             fail(e);
         }
@@ -233,12 +231,10 @@ public final class RdmaChannel extends AbstractChannel {
         queuePair = request == null ? context.createQueuePair(attributes, events)
                 : context.createQueuePair(attributes, events, request);
         workRequestChannelId = loop.add(this);
-        receiveQueue = new ReceiveQueue(loop, queuePair, workRequestChannelId, config);
-        sendQueue = new SendQueue(loop, queuePair, workRequestChannelId, config, statistics);
-        exposures = new ExposureTable(this, loop, queuePair, workRequestChannelId, sendQueue);
+        work = new WorkRequests(this, loop, queuePair, workRequestChannelId);
         outboundFilter = new OutboundFilter(loop, statistics);
         // Receives come before the connection, so that the peer's first message never finds none.
-        receiveQueue.repost();
+        work.repost();
         if (request != null) {
             // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
             loop.execute(this::acceptRequest);
@@ -325,7 +321,7 @@ public final class RdmaChannel extends AbstractChannel {
     @Override
     protected void doBeginRead() {
         readPending = true;
-        if (receiveQueue.hasMessage()) {
+        if (work.receives().hasMessage()) {
             schedule();
         }
     }
@@ -341,7 +337,8 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    private void schedule() {
+    /** Asks for a turn, see {@link #takeTurn()}. */
+    void schedule() {
         if (!scheduled) {
             scheduled = true;
             loop.schedule(this);
@@ -352,16 +349,16 @@ public final class RdmaChannel extends AbstractChannel {
     void takeTurn() {
         scheduled = false;
         try {
-            if (readPending && receiveQueue.hasMessage()) {
+            if (readPending && work.receives().hasMessage()) {
                 passOnMessages();
             }
             if (state == State.ACTIVE) {
-                exposures.resume();
-                if (sendQueue.wasFull()) {
+                work.exposures().resume();
+                if (work.sends().wasFull()) {
                     rdmaUnsafe().flush0();
                 }
             }
-            if (state == State.ENDED && !endPending && !receiveQueue.hasMessage()) {
+            if (state == State.ENDED && !endPending && !work.receives().hasMessage()) {
                 finish(endCause);
             }
         } catch (Throwable t) {
@@ -372,16 +369,16 @@ public final class RdmaChannel extends AbstractChannel {
     private void passOnMessages() throws IOException {
         var handle = unsafe().recvBufAllocHandle();
         handle.reset(config);
+        ReceiveQueue messages = work.receives();
         do {
-            ByteBuf message = receiveQueue.take();
+            ByteBuf message = messages.take();
             handle.incMessagesRead(1);
             handle.lastBytesRead(message.readableBytes());
             readPending = false;
             pipeline().fireChannelRead(message);
-        } while (receiveQueue.hasMessage() && handle.continueReading());
+        } while (messages.hasMessage() && handle.continueReading());
         if (state == State.ACTIVE) {
-            receiveQueue.repost();
-            queuePair.flush();
+            work.repost();
         }
         handle.readComplete();
         pipeline().fireChannelReadComplete(); // reads on if AUTO_READ is set
@@ -389,53 +386,20 @@ public final class RdmaChannel extends AbstractChannel {
 
     // --- Completions
 
-    /** A work request has completed; {@link CompletionHandler} tells when the values are valid. */
+    /** A work request has completed; {@link org.nettyrdma.verbs.CompletionHandler} tells when the values are valid. */
     void completed(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
                    int vendorError) {
-        int slot = WorkRequestId.slot(workRequestId);
         try {
-            switch (WorkRequestId.kind(workRequestId)) {
-                case WorkRequestId.RECEIVE -> receiveCompleted(slot, status, byteLength, invalidated, invalidatedTag);
-                case WorkRequestId.SEND -> sendCompleted(slot, status);
-                case WorkRequestId.INVALIDATE -> invalidateCompleted(slot, status);
-                default -> throw new IllegalStateException("work request id " + Long.toHexString(workRequestId));
-            }
-            if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
-                statistics.increment(Counter.FLUSHED_WORK_REQUESTS);
-                if (state == State.ACTIVE) {
-                    state = State.ENDED; // why will be told with the disconnect
-                }
-            } else if (status != WorkCompletionStatus.SUCCESS) {
-                fail(new RdmaException(nameOf(workRequestId), status, vendorError));
-            }
+            work.completed(workRequestId, status, byteLength, invalidated, invalidatedTag, vendorError);
         } catch (Throwable t) {
             fail(t);
         }
         closeIfDrained();
     }
 
-    private static String nameOf(long workRequestId) {
-        return switch (WorkRequestId.kind(workRequestId)) {
-            case WorkRequestId.RECEIVE -> "receiving a message";
-            case WorkRequestId.SEND -> "a Send, RDMA Write or RDMA Read";
-            default -> "invalidating a steering tag";
-        };
-    }
-
-    private void receiveCompleted(int slot, WorkCompletionStatus status, int byteLength, boolean invalidated,
-                                  int invalidatedTag) {
-        if (status != WorkCompletionStatus.SUCCESS) {
-            receiveQueue.flushed(slot);
-            return;
-        }
-        receiveQueue.completed(slot, byteLength);
-        statistics.increment(Counter.RECEIVES);
-        statistics.add(Counter.RECEIVED_BYTES, byteLength);
-        if (invalidated) {
-            exposures.invalidatedByPeer(invalidatedTag);
-        }
+    void messageArrived() {
         if (state == State.DRAINING) {
-            receiveQueue.releaseMessages();
+            work.receives().releaseMessages();
         } else if (readPending) {
             schedule();
         } else {
@@ -443,17 +407,8 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    private void sendCompleted(int slot, WorkCompletionStatus status) {
-        boolean success = status == WorkCompletionStatus.SUCCESS;
-        Object message = sendQueue.complete(slot, success);
-        if (success) {
-            confirm(message);
-            resumeWhatWaits();
-        }
-    }
-
     /** Takes a completed message out of the outbound buffer, which completes its promise. */
-    private void confirm(Object message) {
+    void sendCompleted(Object message) {
         ChannelOutboundBuffer in = unsafe().outboundBuffer();
         if (in == null) {
             return; // closed: Netty has failed the promise already
@@ -468,17 +423,10 @@ public final class RdmaChannel extends AbstractChannel {
         in.remove();
     }
 
-    private void invalidateCompleted(int slot, WorkCompletionStatus status) {
-        ExposedMemory exposed = exposures.complete(slot);
-        if (status == WorkCompletionStatus.SUCCESS) {
-            exposures.finish(exposed);
-            resumeWhatWaits();
-        } // else the end of the connection invalidates it
-    }
-
-    private void resumeWhatWaits() {
-        if (sendQueue.wasFull() || exposures.isWaiting()) {
-            schedule(); // once for all completions of a poll
+    /** The device returns what it had: the connection is over. Why will be told with the disconnect. */
+    void flushed() {
+        if (state == State.ACTIVE) {
+            state = State.ENDED;
         }
     }
 
@@ -498,8 +446,8 @@ public final class RdmaChannel extends AbstractChannel {
             throw endCause != null ? endCause : new ClosedChannelException();
         }
         // Repost before sending: a reply makes the peer send its next request, which must find a receive posted.
-        receiveQueue.repost();
-        sendQueue.postFlushed(in);
+        work.receives().repost();
+        work.sends().postFlushed(in);
         queuePair.flush();
     }
 
@@ -548,7 +496,7 @@ public final class RdmaChannel extends AbstractChannel {
             return;
         }
         state = State.DRAINING;
-        receiveQueue.releaseMessages();
+        work.receives().releaseMessages();
         queuePair.moveToError(); // from here on the device returns every buffer it has
         drainTimeout = loop.schedule(this::giveUp, config.getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
         closeIfDrained();
@@ -556,20 +504,20 @@ public final class RdmaChannel extends AbstractChannel {
 
     /** Frees the queue pair when the device has nothing of ours any more. */
     private void closeIfDrained() {
-        if (state == State.DRAINING && outstanding() == 0 && !endPending) {
+        if (state == State.DRAINING && work.outstanding() == 0 && !endPending) {
             closed();
         }
     }
 
-    private int outstanding() {
-        return receiveQueue.posted() + sendQueue.outstanding() + exposures.outstanding();
+    private void closed() {
+        queuePair.close();
+        forget();
     }
 
-    private void closed() {
+    private void forget() {
         state = State.CLOSED;
         drainTimeout.cancel(false);
-        queuePair.close();
-        exposures.closed();
+        work.exposures().closed();
         loop.remove(this);
     }
 
@@ -578,7 +526,7 @@ public final class RdmaChannel extends AbstractChannel {
         if (state != State.DRAINING) {
             return;
         }
-        int leaked = receiveQueue.posted() + sendQueue.outstanding();
+        int leaked = work.buffersWithDevice();
         if (leaked > 0) {
             statistics.add(Counter.BUFFERS_LEAKED_ON_PURPOSE, leaked);
             LOGGER.warn("{} The device has not returned {} buffers within {} ms of the close; they are given up", this, leaked,
@@ -590,12 +538,8 @@ public final class RdmaChannel extends AbstractChannel {
     /** The loop's context is closed: no completion will come any more, and the device has lost all access. */
     void contextClosed() {
         if (state == State.DRAINING) {
-            receiveQueue.releasePosted();
-            sendQueue.releasePosted();
-            exposures.closed();
-            drainTimeout.cancel(false);
-            state = State.CLOSED;
-            loop.remove(this);
+            work.abandonedByDevice();
+            forget();
         }
     }
 

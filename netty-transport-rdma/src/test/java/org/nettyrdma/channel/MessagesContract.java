@@ -65,7 +65,7 @@ abstract class MessagesContract extends TransportFixture {
             ByteBuf expected = pattern(UnpooledByteBufAllocator.DEFAULT, length, length);
             client.channel().writeAndFlush(pattern(client.channel().alloc(), length, length));
             ByteBuf echoed = client.awaitMessage();
-            assertEquals(expected, echoed, "length " + length);
+            assertSameBytes(expected, echoed);
             assertEquals(0, echoed.readerIndex());
             assertEquals(1, echoed.refCnt());
             echoed.release();
@@ -168,12 +168,12 @@ abstract class MessagesContract extends TransportFixture {
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(100_000, 200_000)));
         Endpoint client = connection.client();
         BlockingQueue<Boolean> changes = new LinkedBlockingQueue<>();
-        client.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+        client.call(() -> client.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelWritabilityChanged(ChannelHandlerContext ctx) {
                 changes.add(ctx.channel().isWritable());
             }
-        });
+        }));
         ByteBuf message = pattern(client.channel().alloc(), 65_536, 1);
         int sent = 0;
         long settledNanos = System.nanoTime();
@@ -191,7 +191,7 @@ abstract class MessagesContract extends TransportFixture {
         assertTrue(changes.take());
         for (int i = 0; i < sent; i++) {
             ByteBuf received = connection.server().awaitMessage();
-            assertEquals(message, received);
+            assertSameBytes(message, received);
             received.release();
         }
         message.release();
@@ -299,7 +299,7 @@ abstract class MessagesContract extends TransportFixture {
         long before = connection.client().count(Counter.COPIED_BYTES);
         Endpoint.await(connection.client().channel().writeAndFlush(message));
         ByteBuf received = connection.server().awaitMessage();
-        assertEquals(expected, received);
+        assertSameBytes(expected, received);
         assertEquals(0, message.refCnt());
         assertEquals(copiedBytes, connection.client().count(Counter.COPIED_BYTES) - before, message.toString());
         received.release();

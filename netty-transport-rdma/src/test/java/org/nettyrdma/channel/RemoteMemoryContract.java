@@ -67,12 +67,13 @@ abstract class RemoteMemoryContract extends TransportFixture {
         ByteBuf data = random(client.channel().alloc(), length);
         ByteBuf expected = data.copy();
         client.channel().write(new RdmaWrite(data, exposed.segment()));
-        client.send("written");
+        ChannelFuture send = client.send("written");
         assertEquals("written", server.awaitText());
         Endpoint.await(server.call(exposed::invalidate));
         assertTrue(server.call(exposed::isInvalidated));
-        assertEquals(expected, memory.writerIndex(length));
+        assertSameBytes(expected, memory.writerIndex(length));
         assertEquals(1, memory.refCnt());
+        Endpoint.await(send);
         assertEquals(1, client.count(Counter.WRITES));
         assertEquals(length, client.count(Counter.WRITTEN_BYTES));
         assertEquals(0, client.count(Counter.COPIED_BYTES));
@@ -88,7 +89,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
         ExposedMemory exposed = expose(server, memory, RemoteAccess.READ);
         ByteBuf sink = client.channel().alloc().buffer(length);
         Endpoint.await(read(client, exposed.segment(), sink));
-        assertEquals(memory, sink);
+        assertSameBytes(memory, sink);
         assertEquals(1, client.count(Counter.READS));
         assertEquals(length, client.count(Counter.READ_BYTES));
         assertEquals(0, client.count(Counter.COPIED_BYTES));
@@ -104,13 +105,13 @@ abstract class RemoteMemoryContract extends TransportFixture {
         RemoteSegment segment = expose(server, memory, RemoteAccess.READ).segment();
         ByteBuf heap = Unpooled.buffer(1010).writeZero(10);
         Endpoint.await(read(client, segment, heap));
-        assertEquals(memory, heap.skipBytes(10));
+        assertSameBytes(memory, heap.skipBytes(10));
         assertEquals(1000, client.count(Counter.COPIED_BYTES));
         ByteBufAllocator allocator = client.channel().alloc();
         CompositeByteBuf pieces = allocator.compositeBuffer().addComponent(allocator.buffer(400).writerIndex(400))
                 .addComponent(allocator.buffer(700).writerIndex(700)).writerIndex(100);
         Endpoint.await(read(client, segment, pieces));
-        assertEquals(memory, pieces.skipBytes(100));
+        assertSameBytes(memory, pieces.skipBytes(100));
         assertEquals(1000, client.count(Counter.COPIED_BYTES), "a composite of registered memory is not copied");
         heap.release();
         pieces.release();
@@ -141,7 +142,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
         Endpoint.await(last);
         List<Integer> order = client.call(() -> confirmed);
         for (int i = 0; i < count; i++) {
-            assertEquals(memory.slice(i * length, length), sinks.get(i));
+            assertSameBytes(memory.slice(i * length, length), sinks.get(i));
             sinks.get(i).release();
             assertEquals(i, order.get(2 * i));
             assertEquals(i, order.get(2 * i + 1));
@@ -155,13 +156,13 @@ abstract class RemoteMemoryContract extends TransportFixture {
         ByteBuf memory = client.channel().alloc().buffer(100);
         ExposedMemory exposed = expose(client, memory, RemoteAccess.WRITE);
         BlockingQueue<Boolean> invalidatedAtRead = new LinkedBlockingQueue<>();
-        client.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+        client.call(() -> client.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object message) {
                 invalidatedAtRead.add(exposed.isInvalidated());
                 ctx.fireChannelRead(message);
             }
-        });
+        }));
         server.channel().writeAndFlush(new RdmaSend(server.text("done"), exposed.segment().steeringTag()));
         assertEquals("done", client.awaitText());
         assertTrue(invalidatedAtRead.poll(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
@@ -244,8 +245,8 @@ abstract class RemoteMemoryContract extends TransportFixture {
         if (violation.name().startsWith("READ")) {
             Endpoint.awaitFailure(forbidden);
         }
-        awaitTrue(() -> exposedForReading.isInvalidated() && exposedForWriting.isInvalidated(), "withdrawn");
-        assertEquals(pristine, writable.writerIndex(1000));
+        awaitTrue(() -> server.call(() -> exposedForReading.isInvalidated() && exposedForWriting.isInvalidated()), "withdrawn");
+        assertSameBytes(pristine, writable.writerIndex(1000));
         assertEquals(1, readable.refCnt());
         assertEquals(1, writable.refCnt());
         otherClient.send("still here");
@@ -265,7 +266,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
         strangersServer.awaitInactive();
         ByteBuf sink = client.channel().alloc().buffer(1000);
         Endpoint.await(read(client, segment, sink));
-        assertEquals(memory, sink);
+        assertSameBytes(memory, sink);
         sink.release();
         memory.release();
     }
@@ -277,7 +278,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
         assertEquals(2, memory.refCnt());
         client.channel().close();
         server.awaitInactive();
-        awaitTrue(exposed::isInvalidated, "withdrawn");
+        awaitTrue(() -> server.call(exposed::isInvalidated), "withdrawn");
         Endpoint.await(server.call(exposed::invalidate));
         assertEquals(1, memory.refCnt());
         assertThrows(ClosedChannelException.class, () -> unwrapped(() -> expose(server, memory, RemoteAccess.READ)));
