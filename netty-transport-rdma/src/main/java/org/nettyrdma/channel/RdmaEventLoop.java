@@ -213,8 +213,9 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         if (budgetNanos == 0) {
             return false;
         }
-        boolean found = false;
+        boolean found;
         long startNanos = System.nanoTime();
+        long elapsedNanos;
         int rounds = 0;
         do {
             if (++rounds % SPINS_PER_YIELD == 0) {
@@ -223,8 +224,9 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
                 Thread.onSpinWait();
             }
             found = context.poll(this, MAX_COMPLETIONS_PER_POLL) > 0 || hasTasks();
-        } while (!found && System.nanoTime() - startNanos < budgetNanos);
-        spinBudget.record(found);
+            elapsedNanos = System.nanoTime() - startNanos;
+        } while (!found && elapsedNanos < budgetNanos);
+        spinBudget.record(found, elapsedNanos);
         return found;
     }
 

@@ -1,5 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import io.netty.channel.Channel;
+
 /**
  * What the two sides have told each other while connecting, and what follows from it.
  *
@@ -8,6 +10,17 @@ package org.nettyrdma.codec.rpcrdma;
  *                           said that they cope with it (RFC 8797)
  */
 record ConnectionTerms(InlineThreshold threshold, boolean remoteInvalidation) {
+
+    /** The terms that {@link RpcRdma} has for a handler: known once the channel is active, and not before. */
+    interface Source {
+
+        /**
+         * The terms of a connection that stands.
+         *
+         * @param channel an active channel
+         */
+        ConnectionTerms of(Channel channel);
+    }
 
     static ConnectionTerms of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
         return new ConnectionTerms(InlineThreshold.of(own, peer),
