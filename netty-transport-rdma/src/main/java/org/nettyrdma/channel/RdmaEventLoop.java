@@ -37,7 +37,6 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     /** Time for tasks before the device gets its turn again; Netty looks at the clock every 64 tasks. */
     private static final long TASK_BUDGET_NANOS = 250_000;
 
-    private static final int SPINS_PER_YIELD = 8;
     private static final int MAX_FAILURES_IN_A_ROW = 16;
 
     private static final long AWAKE = -1;
@@ -48,7 +47,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private final RegisteredByteBufAllocator registeredAllocator;
     private final RegisteredPieces pieces;
     private final SendWorkRequest workRequest;
-    private final SpinBudget spinBudget = new SpinBudget();
+    private final WaitPolicy waitPolicy = new WaitPolicy();
 
     /** {@link #AWAKE}, or while the loop sleeps or is about to, when it will wake by itself. Guards against needless wake-ups. */
     private final AtomicLong nextWakeupNanos = new AtomicLong(AWAKE);
@@ -196,12 +195,14 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
             return;
         }
         long deadlineNanos = nextScheduledTaskDeadlineNanos();
-        long delayNanos = deadlineNanos == -1 ? NO_DEADLINE : deadlineToDelayNanos(deadlineNanos);
         switch (idleStrategy) {
             case ADAPTIVE -> {
-                if (!spin(Math.min(delayNanos, spinBudget.nextNanos()))) {
+                long startNanos = System.nanoTime();
+                long delayNanos = deadlineNanos == -1 ? NO_DEADLINE : deadlineToDelayNanos(deadlineNanos);
+                if (!spin(startNanos, Math.min(delayNanos, waitPolicy.spinNanos()))) {
                     sleep(deadlineNanos);
                 }
+                waitPolicy.waited(System.nanoTime() - startNanos);
             }
             case BLOCKING -> sleep(deadlineNanos);
             case BUSY_POLL -> Thread.onSpinWait();
@@ -209,24 +210,15 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     }
 
     /** Polls for a while; {@code true} if there is something to do. */
-    private boolean spin(long budgetNanos) throws IOException {
+    private boolean spin(long startNanos, long budgetNanos) throws IOException {
         if (budgetNanos == 0) {
             return false;
         }
         boolean found;
-        long startNanos = System.nanoTime();
-        long elapsedNanos;
-        int rounds = 0;
         do {
-            if (++rounds % SPINS_PER_YIELD == 0) {
-                Thread.yield(); // the peer may be on this CPU, waiting for it
-            } else {
-                Thread.onSpinWait();
-            }
+            Thread.yield(); // the peer may be waiting for this very processor
             found = context.poll(this, MAX_COMPLETIONS_PER_POLL) > 0 || hasTasks();
-            elapsedNanos = System.nanoTime() - startNanos;
-        } while (!found && elapsedNanos < budgetNanos);
-        spinBudget.record(found, elapsedNanos);
+        } while (!found && System.nanoTime() - startNanos < budgetNanos);
         return found;
     }
 

@@ -1,0 +1,65 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+class WaitPolicyTest {
+
+    private static final int MANY = 100_000;
+
+    private final WaitPolicy policy = new WaitPolicy();
+
+    @Test
+    void shouldSpinWhereThatFindsWorkSooner() {
+        wait(MANY, 5_000, 9_000);
+        assertTrue(shareOfSpins(5_000, 9_000) > 0.9);
+    }
+
+    @Test
+    void shouldSleepWhereSpinningIsSlower() {
+        wait(MANY, 9_000, 5_000);
+        assertTrue(shareOfSpins(9_000, 5_000) < 0.1);
+    }
+
+    @Test
+    void shouldSleepWhereSpinningSavesNothing() {
+        wait(MANY, 5_000, 5_100);
+        assertTrue(shareOfSpins(5_000, 5_100) < 0.1);
+    }
+
+    @Test
+    void shouldSleepWhereWorkComesRarely() {
+        wait(MANY, 1_000_000, 1_050_000);
+        assertTrue(shareOfSpins(1_000_000, 1_050_000) < 0.1);
+    }
+
+    @Test
+    void shouldChangeItsMindWhenTheLoadChanges() {
+        wait(MANY, 1_000_000, 1_050_000);
+        wait(MANY, 5_000, 20_000);
+        assertTrue(shareOfSpins(5_000, 20_000) > 0.9);
+        wait(MANY, 1_000_000, 1_050_000);
+        assertTrue(shareOfSpins(1_000_000, 1_050_000) < 0.1);
+    }
+
+    @Test
+    void shouldStartBySleeping() {
+        assertEquals(0, policy.spinNanos());
+    }
+
+    private double shareOfSpins(long spinningNanos, long sleepingNanos) {
+        return (double) wait(MANY, spinningNanos, sleepingNanos) / MANY;
+    }
+
+    private int wait(int waits, long spinningNanos, long sleepingNanos) {
+        int spins = 0;
+        for (int i = 0; i < waits; i++) {
+            boolean spinning = policy.spinNanos() > 0;
+            spins += spinning ? 1 : 0;
+            policy.waited(spinning ? spinningNanos : sleepingNanos);
+        }
+        return spins;
+    }
+}
