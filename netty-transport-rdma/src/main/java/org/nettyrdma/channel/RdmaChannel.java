@@ -49,8 +49,9 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Life</h2>
  * The queue pair belongs to the event loop that the channel is registered with; a channel that is deregistered is closed.
- * Half-closure does not exist. A channel that is closed is inactive at once, but its buffers are released only when the
- * device has returned them, a moment later.
+ * Half-closure does not exist. When the peer ends the connection, the messages that arrived before are read first; so a
+ * channel that does not read stays active until it reads or writes. A channel that is closed is inactive at once, but its
+ * buffers are released only when the device has returned them, a moment later.
  */
 public final class RdmaChannel extends AbstractChannel {
 
@@ -313,7 +314,7 @@ public final class RdmaChannel extends AbstractChannel {
             if (eventLoop().inEventLoop()) {
                 readPending = false;
             } else {
-                eventLoop().execute(() -> readPending = config.isAutoRead());
+                eventLoop().execute(() -> readPending = config.isAutoRead()); // unless reads are wanted again by then
             }
         }
     }

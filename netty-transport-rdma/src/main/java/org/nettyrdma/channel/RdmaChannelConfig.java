@@ -13,7 +13,8 @@ import org.nettyrdma.verbs.VerbsProvider;
  * The settings of one {@link RdmaChannel}; what they mean is told at {@link RdmaChannelOption}. The setters throw
  * {@link IllegalStateException} once the channel is registered.
  *
- * <p>The allocator is the {@link RegisteredByteBufAllocator} of the event loop's provider unless another is set.
+ * <p>The allocator is the {@link RegisteredByteBufAllocator} of the event loop's provider unless another is set. Messages
+ * are received into memory from that one in any case, for the device can reach no other.
  */
 public final class RdmaChannelConfig extends DefaultChannelConfig {
 

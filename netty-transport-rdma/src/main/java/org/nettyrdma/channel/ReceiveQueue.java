@@ -1,7 +1,6 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import org.nettyrdma.verbs.QueuePair;
 
@@ -19,7 +18,6 @@ import org.nettyrdma.verbs.QueuePair;
 final class ReceiveQueue {
 
     private final RdmaEventLoop loop;
-    private final ByteBufAllocator allocator;
     private final QueuePair queuePair;
     private final int channelId;
     private final int bufferBytes;
@@ -33,7 +31,6 @@ final class ReceiveQueue {
         this.loop = loop;
         this.queuePair = queuePair;
         this.channelId = channelId;
-        allocator = config.getAllocator();
         bufferBytes = config.getReceiveBufferSize();
         buffers = new ByteBuf[config.getReceiveQueueDepth()];
         messageBytes = new int[buffers.length];
@@ -43,7 +40,7 @@ final class ReceiveQueue {
     void repost() throws IOException {
         while (held + posted < buffers.length) {
             int slot = slot(held + posted);
-            ByteBuf buffer = newBuffer();
+            ByteBuf buffer = loop.registeredAllocator().directBuffer(bufferBytes, bufferBytes);
             try {
                 RegisteredPieces pieces = loop.pieces();
                 if (!pieces.find(buffer, 0, bufferBytes) || pieces.count() != 1) {
@@ -58,16 +55,6 @@ final class ReceiveQueue {
             buffers[slot] = buffer;
             posted++;
         }
-    }
-
-    /** From the user's allocator if its memory is registered, else from ours: a device cannot receive into any other. */
-    private ByteBuf newBuffer() {
-        ByteBuf buffer = allocator.directBuffer(bufferBytes, bufferBytes);
-        if (allocator == loop.registeredAllocator() || loop.pieces().find(buffer, 0, bufferBytes)) {
-            return buffer;
-        }
-        buffer.release();
-        return loop.registeredAllocator().directBuffer(bufferBytes, bufferBytes);
     }
 
     /** A message has arrived in the oldest posted buffer. */

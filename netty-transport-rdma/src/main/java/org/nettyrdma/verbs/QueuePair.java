@@ -126,8 +126,8 @@ public interface QueuePair extends AutoCloseable {
     void moveToError();
 
     /**
-     * Frees the queue pair; nothing may be outstanding. If the connection was not at its end, it ends now, and the listener
-     * hears nothing more.
+     * Frees the queue pair. Nothing may be outstanding, or its memory must never be used again. If the connection was not
+     * at its end, it ends now, and the listener hears nothing more.
      */
     @Override
     void close();
