@@ -74,17 +74,3 @@ checksums() {
         find . -type l -printf '%p -> %l\n' | sort
     )
 }
-
-self_mount() {
-    mkdir -p /mnt
-    mount -t nfs -o rdma,port=20049,vers=3,nolock $guest_address:$export_directory /mnt
-}
-
-self_copy() {
-    head -c 8M /dev/urandom >/tmp/data
-    cp /tmp/data /mnt/data
-    cmp /tmp/data $export_directory/data
-    echo 3 >/proc/sys/vm/drop_caches
-    cmp /tmp/data /mnt/data
-    rm /mnt/data /tmp/data
-}

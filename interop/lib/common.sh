@@ -62,3 +62,21 @@ expect_at_least() {
     local what=$1 least=$2 got=$3
     ((got >= least)) || { say "$what: expected at least $least, got $got"; return 1; }
 }
+
+# A directory tree of about so many MiB: large files, odd sizes around the thresholds, small ones, depth, links: make_tree DIRECTORY MIB
+make_tree() {
+    local directory=$1 mebibytes=$2 size number
+    mkdir -p "$directory"/{small,sizes,deep/er/and/deep/er}
+    head -c $((mebibytes * 1048576 / 2 + 1)) /dev/urandom >"$directory/large"
+    for number in 1 2 3; do
+        head -c $((mebibytes * 1048576 / 8 + number)) /dev/urandom >"$directory/deep/medium-$number"
+    done
+    for size in 0 1 2 3 4 1023 1024 1025 3947 3948 3949 4095 4096 4097 65535 65536 65537; do
+        head -c $size /dev/urandom >"$directory/sizes/$size"
+    done
+    for number in {1..300}; do
+        head -c $((number * 7)) /dev/urandom >"$directory/small/file-$number"
+    done
+    ln -s ../large "$directory/deep/er/link"
+    echo deep >"$directory/deep/er/and/deep/er/file"
+}
