@@ -16,11 +16,11 @@ scenario() {
     copy_both_ways "rdma://127.0.0.1:$rdma_port/" --checksum
     stop_capture
     judge "$log/own.pcapng" "own server with CRC"
-    local good bad
-    good=$(fields "$log/own.pcapng" iwarp_mpa.crc_check | tr ',' '\n' | grep -c . || true)
-    bad=$(tshark_reads "$log/own.pcapng" -Y '_ws.expert.message contains "CRC"' | wc -l)
+    tshark_reads "$log/own.pcapng" -V -Y iwarp_mpa >"$log/own.txt"
+    local good
+    good=$(grep -c 'Good CRC32' "$log/own.txt" || true)
     expect_at_least "frames with a good checksum" 100 "$good"
-    expect "frames with a bad checksum" 0 "$bad"
+    expect "frames with a bad checksum" "" "$(grep 'Bad CRC32' "$log/own.txt" | head -5)"
     checked "own server: $good checksums good"
 }
 
@@ -33,13 +33,14 @@ copy_both_ways() {
     same "what was put and what came back" <(checksums "$log/tree") <(checksums "$log/back")
 }
 
-# Recognised from the first byte to the last, nothing malformed.
+# Recognised from the first byte to the last, nothing malformed. tshark 4.0 misses the data in every READ reply that placed it in a Write chunk,
+# between two kernels as well, so those replies do not count.
 judge() {
-    local file=$1 name=$2 layer protocols=""
+    local file=$1 name=$2 layer
     for layer in iwarp_mpa iwarp_ddp_rdmap rpcordma rpc nfs; do
         expect_at_least "frames with $layer, $name" 10 "$(tshark_reads "$file" -Y "$layer" | wc -l)"
     done
-    expect "malformed frames, $name" "" "$(tshark_reads "$file" -Y '_ws.malformed' | head -5)"
-    expect "bytes that are no MPA, $name" "" "$(tshark_reads "$file" -Y 'tcp.len > 0 && !iwarp_mpa && !tcp.reassembled_in && !tcp.segment' | head -5)"
-    checked "$name: $(tshark_reads "$file" -Y nfs | wc -l) NFS messages in $(tshark_reads "$file" -Y iwarp_mpa | wc -l) frames of MPA, DDP, RDMAP and RPC-over-RDMA, none malformed"
+    expect "malformed frames, $name" "" "$(tshark_reads "$file" -Y '_ws.malformed && !(nfs.procedure_v3 == 6 && rpc.msgtyp == 1)' | head -5)"
+    expect "frames with bytes that are no MPA, $name" "" "$(tshark_reads "$file" -Y 'tcp.len > 0 && !iwarp_mpa && !tcp.segment_data' | head -5)"
+    checked "$name: $(tshark_reads "$file" -Y nfs | wc -l) frames with NFS among $(tshark_reads "$file" -Y iwarp_mpa | wc -l) with MPA, DDP, RDMAP; none malformed"
 }
