@@ -105,9 +105,9 @@ share() {
     echo "$state/guest/share"
 }
 
-# What the kernel always says: iw_cm misses the port mapper's daemon, nfsd opens its grace period.
+# What the kernel always says: iw_cm misses the port mapper's daemon, nfsd opens its grace period, an emulated processor is slow.
 kernel_log_mark() {
-    tolerated=('iwpm_register_pid: Unable to send' 'NFSD: Using .* recovery directory' 'NFSD: starting .* grace period')
+    tolerated=('iwpm_register_pid: Unable to send' 'NFSD: Using .* recovery directory' 'NFSD: starting .* grace period' 'hrtimer: interrupt took')
     guest 20 dmesg --clear
 }
 
