@@ -43,7 +43,7 @@ stop_relay() {
 }
 
 stop_product() {
-    stop_capture
+    stop_capture || true
     stop_relay
     stop_server
 }
