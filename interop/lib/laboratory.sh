@@ -8,21 +8,31 @@ guest_modules=(
 
 build_laboratory() {
     [[ $EUID -eq 0 ]] || die "must run as root"
-    [[ -n $(newest_kernel) && -n $(apt-cache policy qemu-system-x86) ]] || apt-get update -qq
+    [[ -n $(newest_kernel) ]] || update_package_lists
     kernel=$(newest_kernel)
     [[ -n $kernel ]] || die "linux-image-amd64 is not known to apt: this needs Debian 12 on amd64"
     laboratory=$cache/$kernel
+    if [[ ! -f $laboratory/root/boot/vmlinuz-$kernel ]]; then
+        update_package_lists # what older lists name may be gone from the mirrors
+        kernel=$(newest_kernel)
+        laboratory=$cache/$kernel
+    fi
     install_packages "${host_packages[@]}"
-    [[ -f $laboratory/initramfs.gz && $laboratory/initramfs.gz -nt $interop/guest/init ]] && return
+    type -p java >/dev/null || install_packages openjdk-17-jdk-headless
+    type -p mvn >/dev/null || install_packages maven
+    [[ ! $laboratory/initramfs.gz -nt $interop/guest/init || ! $laboratory/initramfs.gz -nt $interop/lib/laboratory.sh ]] || return 0
     say "building the laboratory for $kernel"
     install_packages "linux-headers-$kernel"
-    if [[ ! -f $laboratory/root/boot/vmlinuz-$kernel ]]; then
-        rm -rf "$laboratory"
-        unpack_packages "$laboratory/unpacked" "linux-image-$kernel" "${guest_packages[@]}"
-        mv "$laboratory/unpacked" "$laboratory/root"
-    fi
+    unpack_kernel
     build_siw
     build_initramfs
+}
+
+unpack_kernel() {
+    [[ ! -d $laboratory/root ]] || return 0
+    rm -rf "$laboratory/unpacked"
+    unpack_packages "$laboratory/unpacked" "linux-image-$kernel" "${guest_packages[@]}"
+    mv "$laboratory/unpacked" "$laboratory/root"
 }
 
 # Debian leaves the siw driver out of its kernel; its source is in the linux-source package.

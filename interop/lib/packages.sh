@@ -1,9 +1,9 @@
 # Debian packages: what the laboratory needs on the host, and what is only unpacked for the guest.
 
 host_packages=(
-    qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 util-linux socat tshark fio
+    qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 util-linux tshark fio
     rdma-core ibverbs-utils ibverbs-providers rdmacm-utils nfs-common rpcbind
-    gcc make linux-source-6.1
+    gcc make perl linux-source-6.1
 )
 
 # The image and the NFS server are unpacked, not installed: the host keeps its own kernel and starts no server.
@@ -11,6 +11,10 @@ guest_packages=(nfs-kernel-server)
 
 newest_kernel() {
     apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: linux-image-//p' | head -1
+}
+
+update_package_lists() {
+    apt-get update -qq >"$state/apt.log" 2>&1 || die "apt-get update failed: $(tail -3 "$state/apt.log")"
 }
 
 installed() {
