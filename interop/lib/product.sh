@@ -2,22 +2,32 @@
 
 nfs=$product/example-nfs/nfs
 server_pid=
+server_count=0
 relay_pid=
 
 build_product() {
     "$nfs" --version >"$state/build.log" 2>&1 || die "the product does not build: $(tail -5 "$state/build.log")"
 }
 
-# Starts our server on the host's loopback, which the guest sees as 10.0.2.2. Sets rdma_port and tcp_port, unless they are set.
+# Starts our server on the host's loopback, which the guest sees as 10.0.2.2, and sets rdma_port and tcp_port. A server that is started again
+# in the same scenario gets the same ports.
 start_server() {
-    : "${rdma_port:=$(free_port)}" "${tcp_port:=$(free_port)}"
-    setpriv --pdeathsig TERM "$nfs" serve --bind 127.0.0.1 --port "$rdma_port" --tcp-port "$tcp_port" "$@" >>"$log/server.log" 2>&1 &
+    server_log=$log/server.$((++server_count)).log
+    setpriv --pdeathsig TERM "$nfs" serve --bind 127.0.0.1 --port "${rdma_port:-0}" --tcp-port "${tcp_port:-0}" --state-dir "$log/state" "$@" \
+        >"$server_log" 2>&1 &
     server_pid=$!
     await 60 "the server" server_is_listening
+    rdma_port=$(port_of rdma)
+    tcp_port=$(port_of tcp)
 }
 
 server_is_listening() {
-    kill -0 "$server_pid" && port_is_listening "$rdma_port" && port_is_listening "$tcp_port"
+    kill -0 "$server_pid" && [[ -n $(port_of rdma) && -n $(port_of tcp) ]]
+}
+
+# The server prints the address of each transport, like rdma://127.0.0.1:20049/
+port_of() {
+    sed -n "s|.*$1://127.0.0.1:\([0-9]*\)/.*|\1|p" "$server_log"
 }
 
 stop_server() {

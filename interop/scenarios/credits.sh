@@ -4,9 +4,9 @@ peer="kernel client, siw"
 scenario() {
     local credits rate
     local -a rates=()
-    mkdir -m 777 "$log/export"
+    mkdir "$log/export"
     for credits in 1 8 32 128; do
-        start_server --export "$log/export" --credits "$credits"
+        start_server --export "$log/export" --no-root-squash --credits "$credits"
         guest 30 mount_product "$rdma_port" "$tcp_port"
         guest 90 small_operations >"$log/fio.$credits.log"
         rate=$(sed -n 's/.*iops.*avg=\([0-9]*\).*/\1/p; s/.*IOPS=\([0-9.k]*\).*/\1/p' "$log/fio.$credits.log" | head -1)

@@ -7,8 +7,8 @@ scenario() {
 }
 
 kernel_client() {
-    mkdir -m 777 "$log/export"
-    start_server --export "$log/export"
+    mkdir "$log/export"
+    start_server --export "$log/export" --no-root-squash
     capture "$rdma_port" "$log/client.pcapng"
     guest 30 mount_product "$rdma_port" "$tcp_port"
     guest 20 transport_counters >"$log/counters.before"

@@ -3,7 +3,7 @@ peer="kernel client, siw"
 
 scenario() {
     mkdir "$log/export"
-    start_server --export "$log/export"
+    start_server --export "$log/export" --no-root-squash
     guest 60 mount_product "$rdma_port" "$tcp_port"
     guest 120 use_files >"$log/files.log"
     checked "create, rename, link, 900-byte symbolic link, truncate, append, holes, attributes, errors"

@@ -3,20 +3,20 @@ peer="kernel client, siw"
 
 scenario() {
     tolerate 'nfs: server .* (not responding|OK)'
-    mkdir -m 777 "$log/export"
+    mkdir "$log/export"
     survive_killed_server
     survive_broken_link
 }
 
 survive_killed_server() {
     local writer
-    start_server --export "$log/export"
+    start_server --export "$log/export" --no-root-squash
     guest 30 mount_product "$rdma_port" "$tcp_port"
     start_job write_large 192
     writer=$job
     await 120 "a part of the file" file_is_larger "$log/export/large" 40000000
     stop_server -KILL
-    start_server --export "$log/export"
+    start_server --export "$log/export" --no-root-squash
     await_job "$writer" 240
     guest 90 large_sums >"$log/sums.guest"
     (cd "$log/export" && sha256sum large) >"$log/sums.host"

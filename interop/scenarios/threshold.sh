@@ -8,8 +8,8 @@ scenario() {
 
 # A write is inline as long as the call fits; its size is what the kernel's counter of Read chunks tells.
 kernel_client() {
-    mkdir -m 777 "$log/export"
-    start_server --export "$log/export"
+    mkdir "$log/export"
+    start_server --export "$log/export" --no-root-squash
     capture "$rdma_port" "$log/client.pcapng"
     guest 30 mount_product "$rdma_port" "$tcp_port"
     expect "Read chunks for a write of 3000 bytes at 4096" 0 "$(guest 20 chunks_of_write 3000)"

@@ -10,8 +10,8 @@ scenario() {
     guest 20 stop_kernel_server "$laboratory"
     judge "$log/kernel.pcapng" "kernel server"
 
-    mkdir -m 777 "$log/export"
-    start_server --export "$log/export" --checksum
+    mkdir "$log/export"
+    start_server --export "$log/export" --no-root-squash --checksum
     capture "$rdma_port" "$log/own.pcapng"
     copy_both_ways "rdma://127.0.0.1:$rdma_port/" --checksum
     stop_capture
