@@ -92,14 +92,18 @@ public interface QueuePair extends AutoCloseable {
     long remoteOffset(int steeringTag);
 
     /**
-     * Withdraws a steering tag. New uses of it by the peer are refused at once; the completion says that none is in progress
-     * any more. A tag that the peer has invalidated already completes with success.
+     * Withdraws a steering tag. New uses of it by the peer are refused at once; when the withdrawal is complete, none is in
+     * progress any more and the memory can be used again. A tag that the peer has invalidated already, or that ended with
+     * the connection, is complete at once.
      *
-     * @param workRequestId returned with the completion, which can be delivered out of the order of the send side
+     * @param workRequestId returned with the completion, if there is one; it can be delivered out of the order of the send
+     *                      side
      * @param steeringTag   from {@link #expose}
+     * @return {@code true} if the withdrawal is complete and there will be no completion, {@code false} if the completion
+     *         will tell
      * @throws IOException if the device refuses; then there will be no completion
      */
-    void invalidate(long workRequestId, int steeringTag) throws IOException;
+    boolean invalidate(long workRequestId, int steeringTag) throws IOException;
 
     /**
      * This side's address.

@@ -1,0 +1,35 @@
+package org.nettyrdma.channel;
+
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.util.concurrent.Future;
+import java.net.SocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * A connect that has no outcome yet, and the time it may take. Event loop only.
+ *
+ * @param promise       told of the outcome; the user may cancel it
+ * @param remoteAddress where to connect
+ * @param timeout       ends the attempt, {@code null} without a limit
+ */
+record ConnectAttempt(ChannelPromise promise, SocketAddress remoteAddress, Future<?> timeout) {
+
+    /** Starts the clock. */
+    static ConnectAttempt start(ChannelPromise promise, SocketAddress remoteAddress, int timeoutMillis,
+                                Consumer<ConnectTimeoutException> onTimeout) {
+        Future<?> timeout = timeoutMillis <= 0 ? null : promise.channel().eventLoop().schedule(
+                () -> onTimeout.accept(new ConnectTimeoutException(
+                        "connection timed out after " + timeoutMillis + " ms: " + remoteAddress)),
+                timeoutMillis, TimeUnit.MILLISECONDS);
+        return new ConnectAttempt(promise, remoteAddress, timeout);
+    }
+
+    /** Stops the clock. */
+    void end() {
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+    }
+}

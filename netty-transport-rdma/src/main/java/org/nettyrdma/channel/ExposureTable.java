@@ -1,0 +1,145 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.collection.IntObjectHashMap;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Queue;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.verbs.QueuePair;
+
+/**
+ * The memory that one channel has exposed, by steering tag, and the invalidations in progress. Event loop only.
+ */
+final class ExposureTable {
+
+    private final RdmaChannel channel;
+    private final RdmaEventLoop loop;
+    private final QueuePair queuePair;
+    private final int channelId;
+    private final SendQueue sendQueue;
+    private final RdmaChannelStatistics statistics;
+    private final IntObjectHashMap<ExposedMemory> byTag = new IntObjectHashMap<>();
+    private final IntObjectHashMap<ExposedMemory> invalidating = new IntObjectHashMap<>(); // by slot of the work request id
+    private final Queue<ExposedMemory> waiting = new ArrayDeque<>(); // for room in the send queue
+    private int lastSlot;
+
+    ExposureTable(RdmaChannel channel, RdmaEventLoop loop, QueuePair queuePair, int channelId, SendQueue sendQueue) {
+        this.channel = channel;
+        this.loop = loop;
+        this.queuePair = queuePair;
+        this.channelId = channelId;
+        this.sendQueue = sendQueue;
+        statistics = channel.statistics();
+    }
+
+    ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws RdmaException {
+        RegisteredPieces pieces = loop.pieces();
+        if (!pieces.find(memory, index, length) || pieces.count() != 1) {
+            throw new RdmaException("memory to expose must be registered and in one piece: " + memory);
+        }
+        try {
+            int tag = queuePair.expose(pieces.region(0), pieces.offset(0), length, access.right());
+            RemoteSegment segment = new RemoteSegment(tag, length, queuePair.remoteOffset(tag));
+            ExposedMemory exposed = new ExposedMemory(channel, memory, segment);
+            byTag.put(tag, exposed);
+            statistics.increment(Counter.EXPOSURES);
+            return exposed;
+        } catch (IOException e) {
+            throw new RdmaException("memory of " + length + " bytes cannot be exposed: " + e.getMessage(), e);
+        }
+    }
+
+    /** Withdraws exposed memory, now or when the send queue has room. */
+    void invalidate(ExposedMemory exposed) throws IOException {
+        if (!sendQueue.reserve()) {
+            waiting.add(exposed);
+            return;
+        }
+        boolean complete = false;
+        int slot = nextSlot();
+        try {
+            complete = queuePair.invalidate(WorkRequestId.encode(channelId, WorkRequestId.INVALIDATE, slot),
+                    exposed.segment().steeringTag());
+            if (!complete) {
+                invalidating.put(slot, exposed);
+            }
+        } finally {
+            if (!invalidating.containsKey(slot)) {
+                sendQueue.unreserve();
+            }
+        }
+        if (complete) {
+            finish(exposed);
+        } else {
+            queuePair.flush();
+        }
+    }
+
+    private int nextSlot() {
+        do {
+            lastSlot = lastSlot + 1 & WorkRequestId.MAX_SLOT;
+        } while (invalidating.containsKey(lastSlot));
+        return lastSlot;
+    }
+
+    /** The provider has completed an invalidation; returns what was withdrawn. */
+    ExposedMemory complete(int slot) {
+        ExposedMemory exposed = invalidating.remove(slot);
+        if (exposed == null) {
+            throw new IllegalStateException("completion for invalidation " + slot + ", which is not in progress");
+        }
+        sendQueue.unreserve();
+        return exposed;
+    }
+
+    /** This side's invalidation has ended well. */
+    void finish(ExposedMemory exposed) {
+        if (exposed.isInvalidated()) {
+            return; // the peer was faster
+        }
+        byTag.remove(exposed.segment().steeringTag());
+        statistics.increment(Counter.LOCAL_INVALIDATIONS);
+        exposed.invalidated();
+    }
+
+    /** The send queue has room again. */
+    void resume() throws IOException {
+        while (!waiting.isEmpty() && sendQueue.hasRoom()) {
+            ExposedMemory exposed = waiting.remove();
+            if (!exposed.isInvalidated()) {
+                invalidate(exposed);
+            }
+        }
+    }
+
+    /** Whether memory is still exposed that was to be withdrawn, for want of room in the send queue. */
+    boolean isWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    /** The peer has withdrawn a tag with a Send with Invalidate. */
+    void invalidatedByPeer(int tag) {
+        ExposedMemory exposed = byTag.remove(tag);
+        if (exposed == null) {
+            return; // this side's own invalidation was under way as the message arrived
+        }
+        statistics.increment(Counter.REMOTE_INVALIDATIONS_RECEIVED);
+        exposed.invalidated();
+    }
+
+    /** Invalidations that the provider has not completed. */
+    int outstanding() {
+        return invalidating.size();
+    }
+
+    /** The connection has ended and the peer can touch nothing any more. */
+    void closed() {
+        var all = new ArrayList<>(byTag.values());
+        byTag.clear();
+        invalidating.clear();
+        waiting.clear();
+        all.forEach(ExposedMemory::invalidated);
+    }
+}

@@ -1,0 +1,19 @@
+package org.nettyrdma.channel;
+
+/**
+ * What an event loop does when there is nothing to do.
+ */
+public enum IdleStrategy {
+    /**
+     * Polls for about 50 microseconds more, as long as experience shows that this finds work, and then sleeps. The default:
+     * low latency under load, no use of the CPU when idle.
+     */
+    ADAPTIVE,
+    /** Sleeps at once. Least use of the CPU; every message that finds the loop idle pays for waking a thread. */
+    BLOCKING,
+    /**
+     * Never sleeps. Lowest latency, at the price of one CPU per event loop; with fewer CPUs than such loops, latency gets
+     * far worse than with the other two.
+     */
+    BUSY_POLL
+}

@@ -1,0 +1,72 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufHolder;
+import io.netty.util.internal.StringUtil;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.verbs.Capabilities;
+
+/**
+ * Looks at every message when it is written: refuses what the device cannot do, and copies into registered memory what it
+ * cannot reach, so that posting finds nothing to complain about. Event loop only.
+ */
+final class OutboundFilter {
+
+    private final RdmaEventLoop loop;
+    private final Capabilities capabilities;
+    private final RdmaChannelStatistics statistics;
+
+    OutboundFilter(RdmaEventLoop loop, RdmaChannelStatistics statistics) {
+        this.loop = loop;
+        this.statistics = statistics;
+        capabilities = loop.provider().capabilities();
+    }
+
+    /** Returns what to post instead of {@code message}; its reference passes on. If this throws it stays with the caller. */
+    Object filter(Object message) throws RdmaException {
+        if (message instanceof ByteBuf buffer) {
+            // Empty buffers are often one and the same object, and cancelled entries become it; entries must be told apart.
+            return buffer.isReadable() ? inRegisteredMemory(buffer) : new RdmaSend(buffer);
+        }
+        if (message instanceof RdmaRead read) {
+            requireLength(read.length());
+            return read;
+        }
+        if (message instanceof RdmaSend send && send.isInvalidating() && !capabilities.sendWithInvalidate()) {
+            throw new RdmaException("provider " + loop.provider().name() + " has no Send with Invalidate");
+        }
+        if (message instanceof RdmaSend || message instanceof RdmaWrite) {
+            ByteBufHolder holder = (ByteBufHolder) message;
+            ByteBuf content = inRegisteredMemory(holder.content());
+            return content == holder.content() ? holder : holder.replace(content);
+        }
+        throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(message)
+                + " (expected: ByteBuf, RdmaSend, RdmaWrite, RdmaRead)");
+    }
+
+    private void requireLength(int bytes) throws RdmaException {
+        if (bytes > capabilities.maxMessageBytes()) {
+            throw new RdmaException("message of " + bytes + " bytes exceeds the limit of provider " + loop.provider().name()
+                    + ", " + capabilities.maxMessageBytes());
+        }
+    }
+
+    /** The buffer itself if the device can send from it, else a copy in registered memory, and the buffer is released. */
+    private ByteBuf inRegisteredMemory(ByteBuf buffer) throws RdmaException {
+        int length = buffer.readableBytes();
+        requireLength(length);
+        RegisteredPieces pieces = loop.pieces();
+        if (pieces.find(buffer, buffer.readerIndex(), length) && pieces.count() <= capabilities.maxGatherElements()) {
+            return buffer;
+        }
+        ByteBuf copy = loop.registeredAllocator().directBuffer(length, length);
+        if (!pieces.find(copy, 0, length)) {
+            copy.release();
+            throw new RdmaException("no registered memory left for " + length + " bytes that must be copied in order to be sent");
+        }
+        copy.writeBytes(buffer, buffer.readerIndex(), length);
+        statistics.add(Counter.COPIED_BYTES, length);
+        buffer.release();
+        return copy;
+    }
+}

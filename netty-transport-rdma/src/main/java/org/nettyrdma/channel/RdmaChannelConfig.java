@@ -1,0 +1,303 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultChannelConfig;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.util.internal.ObjectUtil;
+import java.util.Map;
+
+/**
+ * The settings of one {@link RdmaChannel}; what they mean is told at {@link RdmaChannelOption}. The setters throw
+ * {@link IllegalStateException} once the channel is registered.
+ *
+ * <p>The allocator is the {@link RegisteredByteBufAllocator} of the event loop's provider unless another is set.
+ */
+public final class RdmaChannelConfig extends DefaultChannelConfig {
+
+    /** A receive is one message; how long it may get is decided when it is posted, not guessed when it is read. */
+    private static final int ONE_MESSAGE = 1;
+
+    private static final byte[] NO_PRIVATE_DATA = {};
+
+    private volatile int receiveQueueDepth = 128;
+    private volatile int receiveBufferSize = 4096;
+    private volatile int sendQueueDepth = 256;
+    private volatile int inboundReadDepth = 16;
+    private volatile int outboundReadDepth = 16;
+    private volatile byte[] privateData = NO_PRIVATE_DATA;
+    private volatile boolean checksum;
+    private volatile int closeTimeoutMillis = 2000;
+    private volatile boolean allocatorSet;
+    private volatile RegisteredByteBufAllocator registeredAllocator;
+
+    RdmaChannelConfig(RdmaChannel channel) {
+        super(channel, new FixedRecvByteBufAllocator(ONE_MESSAGE).respectMaybeMoreData(false));
+    }
+
+    /** The channel has got its event loop, hence its provider. */
+    void registered(RegisteredByteBufAllocator allocator) {
+        registeredAllocator = allocator;
+    }
+
+    @Override
+    public Map<ChannelOption<?>, Object> getOptions() {
+        return getOptions(super.getOptions(), RdmaChannelOption.RECEIVE_QUEUE_DEPTH, RdmaChannelOption.RECEIVE_BUFFER_SIZE,
+                RdmaChannelOption.SEND_QUEUE_DEPTH, RdmaChannelOption.INBOUND_READ_DEPTH, RdmaChannelOption.OUTBOUND_READ_DEPTH,
+                RdmaChannelOption.PRIVATE_DATA, RdmaChannelOption.CHECKSUM, RdmaChannelOption.CLOSE_TIMEOUT_MILLIS);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> T getOption(ChannelOption<T> option) {
+        if (option == RdmaChannelOption.RECEIVE_QUEUE_DEPTH) {
+            return (T) Integer.valueOf(receiveQueueDepth);
+        }
+        if (option == RdmaChannelOption.RECEIVE_BUFFER_SIZE) {
+            return (T) Integer.valueOf(receiveBufferSize);
+        }
+        if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
+            return (T) Integer.valueOf(sendQueueDepth);
+        }
+        if (option == RdmaChannelOption.INBOUND_READ_DEPTH) {
+            return (T) Integer.valueOf(inboundReadDepth);
+        }
+        if (option == RdmaChannelOption.OUTBOUND_READ_DEPTH) {
+            return (T) Integer.valueOf(outboundReadDepth);
+        }
+        if (option == RdmaChannelOption.PRIVATE_DATA) {
+            return (T) getPrivateData();
+        }
+        if (option == RdmaChannelOption.CHECKSUM) {
+            return (T) Boolean.valueOf(checksum);
+        }
+        if (option == RdmaChannelOption.CLOSE_TIMEOUT_MILLIS) {
+            return (T) Integer.valueOf(closeTimeoutMillis);
+        }
+        return super.getOption(option);
+    }
+
+    @Override
+    public <T> boolean setOption(ChannelOption<T> option, T value) {
+        validate(option, value);
+        if (option == RdmaChannelOption.RECEIVE_QUEUE_DEPTH) {
+            setReceiveQueueDepth((Integer) value);
+        } else if (option == RdmaChannelOption.RECEIVE_BUFFER_SIZE) {
+            setReceiveBufferSize((Integer) value);
+        } else if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
+            setSendQueueDepth((Integer) value);
+        } else if (option == RdmaChannelOption.INBOUND_READ_DEPTH) {
+            setInboundReadDepth((Integer) value);
+        } else if (option == RdmaChannelOption.OUTBOUND_READ_DEPTH) {
+            setOutboundReadDepth((Integer) value);
+        } else if (option == RdmaChannelOption.PRIVATE_DATA) {
+            setPrivateData((byte[]) value);
+        } else if (option == RdmaChannelOption.CHECKSUM) {
+            setChecksum((Boolean) value);
+        } else if (option == RdmaChannelOption.CLOSE_TIMEOUT_MILLIS) {
+            setCloseTimeoutMillis((Integer) value);
+        } else {
+            return super.setOption(option, value);
+        }
+        return true;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH}.
+     *
+     * @return receives kept posted, in buffers
+     */
+    public int getReceiveQueueDepth() {
+        return receiveQueueDepth;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH}.
+     *
+     * @param buffers receives kept posted, 1 to 16777216
+     * @return this
+     * @throws IllegalArgumentException if the value is out of range
+     */
+    public RdmaChannelConfig setReceiveQueueDepth(int buffers) {
+        requireUnregistered();
+        receiveQueueDepth = ObjectUtil.checkInRange(buffers, 1, WorkRequestId.MAX_SLOT + 1, "receiveQueueDepth");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE}.
+     *
+     * @return largest message that can be received, in bytes
+     */
+    public int getReceiveBufferSize() {
+        return receiveBufferSize;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE}.
+     *
+     * @param bytes largest message that can be received, 1 to {@link RegisteredByteBufAllocator#MAX_POOLED_BYTES}
+     * @return this
+     * @throws IllegalArgumentException if the value is out of range
+     */
+    public RdmaChannelConfig setReceiveBufferSize(int bytes) {
+        requireUnregistered();
+        receiveBufferSize =
+                ObjectUtil.checkInRange(bytes, 1, RegisteredByteBufAllocator.MAX_POOLED_BYTES, "receiveBufferSize");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#SEND_QUEUE_DEPTH}.
+     *
+     * @return Sends, RDMA Writes and RDMA Reads that can be outstanding
+     */
+    public int getSendQueueDepth() {
+        return sendQueueDepth;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#SEND_QUEUE_DEPTH}.
+     *
+     * @param workRequests Sends, RDMA Writes and RDMA Reads that can be outstanding, 1 to 16777216
+     * @return this
+     * @throws IllegalArgumentException if the value is out of range
+     */
+    public RdmaChannelConfig setSendQueueDepth(int workRequests) {
+        requireUnregistered();
+        sendQueueDepth = ObjectUtil.checkInRange(workRequests, 1, WorkRequestId.MAX_SLOT + 1, "sendQueueDepth");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#INBOUND_READ_DEPTH}.
+     *
+     * @return RDMA Reads that the peer may have outstanding
+     */
+    public int getInboundReadDepth() {
+        return inboundReadDepth;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#INBOUND_READ_DEPTH}.
+     *
+     * @param reads RDMA Reads that the peer may have outstanding, not negative
+     * @return this
+     * @throws IllegalArgumentException if the value is negative
+     */
+    public RdmaChannelConfig setInboundReadDepth(int reads) {
+        requireUnregistered();
+        inboundReadDepth = ObjectUtil.checkPositiveOrZero(reads, "inboundReadDepth");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#OUTBOUND_READ_DEPTH}.
+     *
+     * @return RDMA Reads that this side keeps outstanding
+     */
+    public int getOutboundReadDepth() {
+        return outboundReadDepth;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#OUTBOUND_READ_DEPTH}.
+     *
+     * @param reads RDMA Reads that this side keeps outstanding, not negative
+     * @return this
+     * @throws IllegalArgumentException if the value is negative
+     */
+    public RdmaChannelConfig setOutboundReadDepth(int reads) {
+        requireUnregistered();
+        outboundReadDepth = ObjectUtil.checkPositiveOrZero(reads, "outboundReadDepth");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#PRIVATE_DATA}.
+     *
+     * @return a copy of the bytes sent with the connection request or its answer
+     */
+    public byte[] getPrivateData() {
+        return privateData.clone();
+    }
+
+    /**
+     * See {@link RdmaChannelOption#PRIVATE_DATA}.
+     *
+     * @param bytes sent with the connection request or its answer; copied
+     * @return this
+     */
+    public RdmaChannelConfig setPrivateData(byte[] bytes) {
+        requireUnregistered();
+        privateData = bytes.clone();
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#CHECKSUM}.
+     *
+     * @return whether this side asks for a checksum
+     */
+    public boolean isChecksum() {
+        return checksum;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#CHECKSUM}.
+     *
+     * @param ask whether to ask for a checksum
+     * @return this
+     */
+    public RdmaChannelConfig setChecksum(boolean ask) {
+        requireUnregistered();
+        checksum = ask;
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}.
+     *
+     * @return how long a closed channel waits for its buffers, in milliseconds
+     */
+    public int getCloseTimeoutMillis() {
+        return closeTimeoutMillis;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}.
+     *
+     * @param millis how long a closed channel waits for its buffers, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the value is not positive
+     */
+    public RdmaChannelConfig setCloseTimeoutMillis(int millis) {
+        requireUnregistered();
+        closeTimeoutMillis = ObjectUtil.checkPositive(millis, "closeTimeoutMillis");
+        return this;
+    }
+
+    private void requireUnregistered() {
+        if (channel.isRegistered()) {
+            throw new IllegalStateException("can be set only before the channel is registered");
+        }
+    }
+
+    @Override
+    public ByteBufAllocator getAllocator() {
+        RegisteredByteBufAllocator registered = registeredAllocator;
+        return allocatorSet || registered == null ? super.getAllocator() : registered;
+    }
+
+    @Override
+    public RdmaChannelConfig setAllocator(ByteBufAllocator allocator) {
+        super.setAllocator(allocator);
+        allocatorSet = true;
+        return this;
+    }
+
+    @Override
+    protected void autoReadCleared() {
+        ((RdmaChannel) channel).clearReadPending();
+    }
+}

@@ -1,0 +1,316 @@
+package org.nettyrdma.channel;
+
+import io.netty.channel.Channel;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.concurrent.RejectedExecutionHandler;
+import io.netty.util.internal.PlatformDependent;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import org.nettyrdma.verbs.CompletionHandler;
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One thread, one {@link VerbsContext}: polls completions and connection events, hands them to the channels, runs tasks,
+ * and sleeps when there is nothing to do. {@link #run()} is the place to start reading.
+ */
+final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(RdmaEventLoop.class);
+
+    /** Completions taken from the device before the channels get their turn. */
+    private static final int MAX_COMPLETIONS_PER_POLL = 256;
+
+    /** Time for tasks before the device gets its turn again; Netty looks at the clock every 64 tasks. */
+    private static final long TASK_BUDGET_NANOS = 250_000;
+
+    private static final int SPINS_PER_YIELD = 8;
+    private static final int MAX_FAILURES_IN_A_ROW = 16;
+
+    private static final long AWAKE = -1;
+    private static final long NO_DEADLINE = Long.MAX_VALUE;
+
+    private final VerbsProvider provider;
+    private final IdleStrategy idleStrategy;
+    private final RegisteredByteBufAllocator registeredAllocator;
+    private final RegisteredPieces pieces;
+    private final SendWorkRequest workRequest;
+    private final SpinBudget spinBudget = new SpinBudget();
+
+    /** {@link #AWAKE}, or while the loop sleeps or is about to, when it will wake by itself. Guards against needless wake-ups. */
+    private final AtomicLong nextWakeupNanos = new AtomicLong(AWAKE);
+
+    // Everything below is used by this loop's thread only.
+    private volatile VerbsContext context; // written by this loop, others only wake it
+    private final IntObjectHashMap<RdmaChannel> channels = new IntObjectHashMap<>(); // also those that drain
+    private final Set<RdmaServerChannel> servers = new LinkedHashSet<>();
+    private int lastChannelId;
+    private Queue<RdmaChannel> channelsToRun = new ArrayDeque<>();
+    private Queue<RdmaChannel> channelsRunning = new ArrayDeque<>();
+    private int failuresInARow;
+
+    RdmaEventLoop(RdmaEventLoopGroup parent, Executor executor, RejectedExecutionHandler rejectedExecutionHandler,
+                  VerbsProvider provider, IdleStrategy idleStrategy) throws IOException {
+        super(parent, executor, false, DEFAULT_MAX_PENDING_TASKS, rejectedExecutionHandler);
+        this.provider = provider;
+        this.idleStrategy = idleStrategy;
+        registeredAllocator = RegisteredByteBufAllocator.of(provider);
+        int maxPieces = Math.max(provider.capabilities().maxGatherElements(), provider.capabilities().maxReadScatterElements());
+        pieces = registeredAllocator.newPieces(maxPieces);
+        workRequest = new SendWorkRequest(maxPieces);
+        context = provider.openContext();
+    }
+
+    @Override
+    protected void run() {
+        do {
+            try {
+                int work = context.poll(this, MAX_COMPLETIONS_PER_POLL); // 1. completions, then connection events
+                work += runChannels();                                   // 2. pass on messages, repost receives, resume writes
+                work += runAllTasks(TASK_BUDGET_NANOS) ? 1 : 0;          // 3. tasks and timers
+                if (work == 0) {
+                    waitForWork();                                       // 4. poll a little longer, arm, poll again, only then sleep
+                }
+                failuresInARow = 0;
+            } catch (Throwable t) {
+                pollFailed(t);
+            }
+        } while (!isTerminable());
+    }
+
+    // --- Channels
+
+    VerbsProvider provider() {
+        return provider;
+    }
+
+    VerbsContext context() {
+        return context;
+    }
+
+    RegisteredByteBufAllocator registeredAllocator() {
+        return registeredAllocator;
+    }
+
+    /** Scratch space for whoever posts on this loop. */
+    RegisteredPieces pieces() {
+        return pieces;
+    }
+
+    /** Scratch space for whoever posts on this loop. */
+    SendWorkRequest workRequest() {
+        return workRequest;
+    }
+
+    /** Makes completions find a channel, until {@link #remove(RdmaChannel)}. Returns the id by which they do. */
+    int add(RdmaChannel channel) {
+        assert inEventLoop();
+        do {
+            lastChannelId++;
+        } while (channels.containsKey(lastChannelId));
+        channels.put(lastChannelId, channel);
+        return lastChannelId;
+    }
+
+    void remove(RdmaChannel channel) {
+        assert inEventLoop();
+        channels.remove(channel.workRequestChannelId());
+    }
+
+    void add(RdmaServerChannel server) {
+        assert inEventLoop();
+        servers.add(server);
+    }
+
+    void remove(RdmaServerChannel server) {
+        assert inEventLoop();
+        servers.remove(server);
+    }
+
+    /** Gives a channel a turn in step 2 of the loop. */
+    void schedule(RdmaChannel channel) {
+        assert inEventLoop();
+        channelsToRun.add(channel);
+    }
+
+    private int runChannels() {
+        int count = channelsToRun.size();
+        if (count == 0) {
+            return 0;
+        }
+        // What a channel asks for during its turn is done in the next iteration, so that no channel starves the others.
+        Queue<RdmaChannel> running = channelsToRun;
+        channelsToRun = channelsRunning;
+        channelsRunning = running;
+        for (RdmaChannel channel = running.poll(); channel != null; channel = running.poll()) {
+            channel.takeTurn();
+        }
+        return count;
+    }
+
+    @Override
+    public void onCompletion(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated,
+                             int invalidatedTag, int vendorError) {
+        RdmaChannel channel = channels.get(WorkRequestId.channelId(workRequestId));
+        if (channel == null) {
+            LOGGER.warn("Completion {} {} for a channel that is not known", Long.toHexString(workRequestId), status);
+            return;
+        }
+        channel.completed(workRequestId, status, byteLength, invalidated, invalidatedTag, vendorError);
+    }
+
+    @Override
+    public int registeredChannels() {
+        return channels.size() + servers.size();
+    }
+
+    @Override
+    public Iterator<Channel> registeredChannelsIterator() {
+        assert inEventLoop();
+        List<Channel> all = new ArrayList<>(channels.values());
+        all.addAll(servers);
+        all.removeIf(channel -> !channel.isRegistered());
+        return List.copyOf(all).iterator();
+    }
+
+    // --- Waiting
+
+    private void waitForWork() throws IOException {
+        if (!channelsToRun.isEmpty() || hasTasks()) {
+            return;
+        }
+        long deadlineNanos = nextScheduledTaskDeadlineNanos();
+        long delayNanos = deadlineNanos == -1 ? NO_DEADLINE : deadlineToDelayNanos(deadlineNanos);
+        switch (idleStrategy) {
+            case ADAPTIVE -> {
+                if (!spin(Math.min(delayNanos, spinBudget.nextNanos()))) {
+                    sleep(deadlineNanos);
+                }
+            }
+            case BLOCKING -> sleep(deadlineNanos);
+            case BUSY_POLL -> Thread.onSpinWait();
+        }
+    }
+
+    /** Polls for a while; {@code true} if there is something to do. */
+    private boolean spin(long budgetNanos) throws IOException {
+        if (budgetNanos == 0) {
+            return false;
+        }
+        boolean found = false;
+        long startNanos = System.nanoTime();
+        int rounds = 0;
+        do {
+            if (++rounds % SPINS_PER_YIELD == 0) {
+                Thread.yield(); // the peer may be on this CPU, waiting for it
+            } else {
+                Thread.onSpinWait();
+            }
+            found = context.poll(this, MAX_COMPLETIONS_PER_POLL) > 0 || hasTasks();
+        } while (!found && System.nanoTime() - startNanos < budgetNanos);
+        spinBudget.record(found);
+        return found;
+    }
+
+    private void sleep(long deadlineNanos) throws IOException {
+        nextWakeupNanos.set(deadlineNanos == -1 ? NO_DEADLINE : deadlineNanos);
+        try {
+            // Look again after telling that we sleep: who submits a task from now on wakes us.
+            if (!hasTasks()) {
+                long delayNanos = deadlineNanos == -1 ? -1 : deadlineToDelayNanos(deadlineNanos);
+                if (delayNanos != 0) {
+                    context.await(delayNanos);
+                }
+            }
+        } finally {
+            nextWakeupNanos.lazySet(AWAKE); // seen late it costs one needless wake-up
+        }
+    }
+
+    @Override
+    protected void wakeup(boolean inEventLoop) {
+        if (!inEventLoop && nextWakeupNanos.getAndSet(AWAKE) != AWAKE) {
+            context.wakeup();
+        }
+    }
+
+    @Override
+    protected boolean beforeScheduledTaskSubmitted(long deadlineNanos) {
+        return deadlineNanos < nextWakeupNanos.get(); // also right when awake
+    }
+
+    @Override
+    protected boolean afterScheduledTaskSubmitted(long deadlineNanos) {
+        return deadlineNanos < nextWakeupNanos.get();
+    }
+
+    @Override
+    protected Queue<Runnable> newTaskQueue(int maxPendingTasks) {
+        return maxPendingTasks == Integer.MAX_VALUE ? PlatformDependent.newMpscQueue()
+                : PlatformDependent.newMpscQueue(maxPendingTasks);
+    }
+
+    // --- Failure and the end
+
+    /** Channels handle their own failures, so that what arrives here is the provider's. */
+    private void pollFailed(Throwable cause) {
+        failuresInARow++;
+        if (cause instanceof IOException || failuresInARow == MAX_FAILURES_IN_A_ROW) {
+            LOGGER.error("The context of provider {} failed; its {} channels are closed", provider.name(), registeredChannels(),
+                    cause);
+            failuresInARow = 0;
+            replaceContext(cause);
+        } else {
+            LOGGER.warn("Unexpected exception from provider {}", provider.name(), cause);
+        }
+    }
+
+    private void replaceContext(Throwable cause) {
+        List<RdmaChannel> lost = new ArrayList<>(channels.values());
+        lost.forEach(channel -> channel.fail(cause));
+        closeAll();
+        context.close(); // the device touches none of their memory any more
+        lost.forEach(RdmaChannel::contextClosed);
+        try {
+            context = provider.openContext();
+        } catch (IOException e) {
+            throw new IllegalStateException("provider " + provider.name() + " cannot be opened again", e);
+        }
+    }
+
+    private boolean isTerminable() {
+        if (!isShuttingDown()) {
+            return false;
+        }
+        closeAll();
+        // Closed channels stay until the device has returned their buffers, or their timer gives up.
+        return channels.isEmpty() && confirmShutdown();
+    }
+
+    private void closeAll() {
+        for (Channel channel : new ArrayList<Channel>(servers)) {
+            channel.unsafe().close(channel.unsafe().voidPromise());
+        }
+        for (Channel channel : new ArrayList<Channel>(channels.values())) {
+            channel.unsafe().close(channel.unsafe().voidPromise());
+        }
+    }
+
+    @Override
+    protected void cleanup() {
+        context.close();
+    }
+}

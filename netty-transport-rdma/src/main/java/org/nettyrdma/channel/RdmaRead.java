@@ -1,0 +1,107 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.DefaultByteBufHolder;
+import java.util.Objects;
+
+/**
+ * Outbound message: fetches bytes from the peer's memory with RDMA Read, as one work request whatever their number.
+ *
+ * <p>The bytes go to the writable part of the sink. When they are there the sink's writer index is advanced by their
+ * number and the promise succeeds. Writing it passes its one reference to the channel, which drops it when the read
+ * completes; who wants the bytes retains the sink before. Until then nobody else may use the sink's writable part, not
+ * even another read: give each its own slice.
+ */
+public final class RdmaRead extends DefaultByteBufHolder {
+
+    private final RemoteSegment source;
+
+    /**
+     * An RDMA Read.
+     *
+     * @param source memory that the peer has exposed for reading; all of it is read
+     * @param sink   takes the bytes, from its writer index on
+     * @throws IllegalArgumentException if the source is longer than the sink's writable part
+     */
+    public RdmaRead(RemoteSegment source, ByteBuf sink) {
+        super(sink);
+        this.source = Objects.requireNonNull(source, "source");
+        if (source.length() > sink.writableBytes()) {
+            throw new IllegalArgumentException(source + " does not fit into " + sink.writableBytes() + " writable bytes");
+        }
+    }
+
+    /** The number of bytes to read; an int, because it fits into the sink. */
+    int length() {
+        return (int) source.length();
+    }
+
+    /**
+     * Where the bytes come from.
+     *
+     * @return the segment
+     */
+    public RemoteSegment source() {
+        return source;
+    }
+
+    @Override
+    public RdmaRead replace(ByteBuf sink) {
+        return new RdmaRead(source, sink);
+    }
+
+    @Override
+    public RdmaRead copy() {
+        return (RdmaRead) super.copy();
+    }
+
+    @Override
+    public RdmaRead duplicate() {
+        return (RdmaRead) super.duplicate();
+    }
+
+    @Override
+    public RdmaRead retainedDuplicate() {
+        return (RdmaRead) super.retainedDuplicate();
+    }
+
+    @Override
+    public RdmaRead retain() {
+        super.retain();
+        return this;
+    }
+
+    @Override
+    public RdmaRead retain(int increment) {
+        super.retain(increment);
+        return this;
+    }
+
+    @Override
+    public RdmaRead touch() {
+        super.touch();
+        return this;
+    }
+
+    @Override
+    public RdmaRead touch(Object hint) {
+        super.touch(hint);
+        return this;
+    }
+
+    // The content is what the caller wrote, its identity is the operation: two reads of the same place differ.
+    @Override
+    public boolean equals(Object other) {
+        return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+        return System.identityHashCode(this);
+    }
+
+    @Override
+    public String toString() {
+        return "RdmaRead(" + contentToString() + ", " + source + ')';
+    }
+}

@@ -1,0 +1,123 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.DefaultByteBufHolder;
+
+/**
+ * Outbound message: sends a message, and optionally withdraws one of the steering tags that the peer has exposed. A plain
+ * {@link ByteBuf} written to the channel is the same as a Send without the latter.
+ *
+ * <p>Writing it passes its one reference to the channel, which drops it when the write completes. Until then the bytes
+ * must not be changed. The promise succeeds when the provider has completed the Send.
+ */
+public final class RdmaSend extends DefaultByteBufHolder {
+
+    private final boolean invalidating;
+    private final int steeringTag;
+
+    /**
+     * A plain Send.
+     *
+     * @param message its readable bytes are the message; they may be none
+     */
+    public RdmaSend(ByteBuf message) {
+        this(message, false, 0);
+    }
+
+    /**
+     * A Send with Invalidate (RFC 5040 section 5.3).
+     *
+     * @param message                 its readable bytes are the message; they may be none
+     * @param steeringTagToInvalidate a tag that the peer has exposed to this side and not withdrawn; with any other the peer
+     *                                ends the connection
+     */
+    public RdmaSend(ByteBuf message, int steeringTagToInvalidate) {
+        this(message, true, steeringTagToInvalidate);
+    }
+
+    private RdmaSend(ByteBuf message, boolean invalidating, int steeringTag) {
+        super(message);
+        this.invalidating = invalidating;
+        this.steeringTag = steeringTag;
+    }
+
+    /**
+     * Whether this is a Send with Invalidate.
+     *
+     * @return {@code true} if {@link #steeringTag()} is to be withdrawn
+     */
+    public boolean isInvalidating() {
+        return invalidating;
+    }
+
+    /**
+     * The peer's tag that is withdrawn.
+     *
+     * @return the tag, 0 unless {@link #isInvalidating()}
+     */
+    public int steeringTag() {
+        return steeringTag;
+    }
+
+    @Override
+    public RdmaSend replace(ByteBuf message) {
+        return new RdmaSend(message, invalidating, steeringTag);
+    }
+
+    @Override
+    public RdmaSend copy() {
+        return (RdmaSend) super.copy();
+    }
+
+    @Override
+    public RdmaSend duplicate() {
+        return (RdmaSend) super.duplicate();
+    }
+
+    @Override
+    public RdmaSend retainedDuplicate() {
+        return (RdmaSend) super.retainedDuplicate();
+    }
+
+    @Override
+    public RdmaSend retain() {
+        super.retain();
+        return this;
+    }
+
+    @Override
+    public RdmaSend retain(int increment) {
+        super.retain(increment);
+        return this;
+    }
+
+    @Override
+    public RdmaSend touch() {
+        super.touch();
+        return this;
+    }
+
+    @Override
+    public RdmaSend touch(Object hint) {
+        super.touch(hint);
+        return this;
+    }
+
+    // The content is what the caller wrote, its identity is the operation: the same bytes sent twice are two messages.
+    @Override
+    public boolean equals(Object other) {
+        return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+        return System.identityHashCode(this);
+    }
+
+    @Override
+    public String toString() {
+        return invalidating
+                ? String.format("RdmaSend(%s, invalidate %08x)", contentToString(), steeringTag)
+                : "RdmaSend(" + contentToString() + ')';
+    }
+}

@@ -1,0 +1,165 @@
+package org.nettyrdma.channel;
+
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultChannelConfig;
+import io.netty.channel.ServerChannelRecvByteBufAllocator;
+import io.netty.util.NetUtil;
+import io.netty.util.internal.ObjectUtil;
+import java.util.Map;
+
+/**
+ * The settings of one {@link RdmaServerChannel}: {@code SO_BACKLOG} (default: the system's), {@code SO_REUSEADDR} (default
+ * {@code true}, as for Netty's server sockets on Linux), {@code SO_RCVBUF} (bytes, of the connections that will be accepted;
+ * default 0, the system's choice) and {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS}. All take effect when the channel is
+ * bound; the setters throw {@link IllegalStateException} afterwards.
+ */
+public final class RdmaServerChannelConfig extends DefaultChannelConfig {
+
+    private volatile int backlog = NetUtil.SOMAXCONN;
+    private volatile boolean reuseAddress = true;
+    private volatile int receiveBufferBytes;
+    private volatile int requestTimeoutMillis = 5000;
+
+    RdmaServerChannelConfig(RdmaServerChannel channel) {
+        super(channel, new ServerChannelRecvByteBufAllocator());
+    }
+
+    @Override
+    public Map<ChannelOption<?>, Object> getOptions() {
+        return getOptions(super.getOptions(), ChannelOption.SO_BACKLOG, ChannelOption.SO_REUSEADDR, ChannelOption.SO_RCVBUF,
+                RdmaChannelOption.REQUEST_TIMEOUT_MILLIS);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> T getOption(ChannelOption<T> option) {
+        if (option == ChannelOption.SO_BACKLOG) {
+            return (T) Integer.valueOf(backlog);
+        }
+        if (option == ChannelOption.SO_REUSEADDR) {
+            return (T) Boolean.valueOf(reuseAddress);
+        }
+        if (option == ChannelOption.SO_RCVBUF) {
+            return (T) Integer.valueOf(receiveBufferBytes);
+        }
+        if (option == RdmaChannelOption.REQUEST_TIMEOUT_MILLIS) {
+            return (T) Integer.valueOf(requestTimeoutMillis);
+        }
+        return super.getOption(option);
+    }
+
+    @Override
+    public <T> boolean setOption(ChannelOption<T> option, T value) {
+        validate(option, value);
+        if (option == ChannelOption.SO_BACKLOG) {
+            setBacklog((Integer) value);
+        } else if (option == ChannelOption.SO_REUSEADDR) {
+            setReuseAddress((Boolean) value);
+        } else if (option == ChannelOption.SO_RCVBUF) {
+            setReceiveBufferBytes((Integer) value);
+        } else if (option == RdmaChannelOption.REQUEST_TIMEOUT_MILLIS) {
+            setRequestTimeoutMillis((Integer) value);
+        } else {
+            return super.setOption(option, value);
+        }
+        return true;
+    }
+
+    /**
+     * How many connection requests may wait to be taken up.
+     *
+     * @return their number
+     */
+    public int getBacklog() {
+        return backlog;
+    }
+
+    /**
+     * Sets how many connection requests may wait to be taken up.
+     *
+     * @param requests their number, not negative
+     * @return this
+     * @throws IllegalArgumentException if the value is negative
+     */
+    public RdmaServerChannelConfig setBacklog(int requests) {
+        requireUnbound();
+        backlog = ObjectUtil.checkPositiveOrZero(requests, "backlog");
+        return this;
+    }
+
+    /**
+     * Whether the address may be bound while connections of an earlier listener linger.
+     *
+     * @return {@code true} if so
+     */
+    public boolean isReuseAddress() {
+        return reuseAddress;
+    }
+
+    /**
+     * Sets whether the address may be bound while connections of an earlier listener linger.
+     *
+     * @param reuse whether it may
+     * @return this
+     */
+    public RdmaServerChannelConfig setReuseAddress(boolean reuse) {
+        requireUnbound();
+        reuseAddress = reuse;
+        return this;
+    }
+
+    /**
+     * Size of the kernel's receive buffer of each accepted connection, where the provider runs over sockets.
+     *
+     * @return the size in bytes, 0 for the system's choice
+     */
+    public int getReceiveBufferBytes() {
+        return receiveBufferBytes;
+    }
+
+    /**
+     * Sets the size of the kernel's receive buffer of each accepted connection, where the provider runs over sockets.
+     *
+     * @param bytes the size, 0 for the system's choice
+     * @return this
+     * @throws IllegalArgumentException if the value is negative
+     */
+    public RdmaServerChannelConfig setReceiveBufferBytes(int bytes) {
+        requireUnbound();
+        receiveBufferBytes = ObjectUtil.checkPositiveOrZero(bytes, "receiveBufferBytes");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS}.
+     *
+     * @return how long a peer may take to send its connection request, in milliseconds
+     */
+    public int getRequestTimeoutMillis() {
+        return requestTimeoutMillis;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS}.
+     *
+     * @param millis how long a peer may take to send its connection request, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the value is not positive
+     */
+    public RdmaServerChannelConfig setRequestTimeoutMillis(int millis) {
+        requireUnbound();
+        requestTimeoutMillis = ObjectUtil.checkPositive(millis, "requestTimeoutMillis");
+        return this;
+    }
+
+    private void requireUnbound() {
+        if (channel.isActive()) {
+            throw new IllegalStateException("can be set only before the channel is bound");
+        }
+    }
+
+    @Override
+    protected void autoReadCleared() {
+        ((RdmaServerChannel) channel).clearReadPending();
+    }
+}

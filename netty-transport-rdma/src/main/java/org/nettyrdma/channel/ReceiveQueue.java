@@ -1,0 +1,141 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import org.nettyrdma.verbs.QueuePair;
+
+/**
+ * The receives of one channel: keeps a number of buffers posted, holds the messages that have arrived until they are taken,
+ * and posts a new buffer for each one taken. Receives complete in the order in which they were posted, so that the slots
+ * form a ring:
+ * <pre>{@code
+ *   head              head + held              head + held + posted
+ *    | arrived, not taken | with the device        | free
+ * }</pre>
+ * While messages are not taken their slots are not free, so that a peer can never make this side hold more than the
+ * queue's depth. The queue holds one reference on the buffer of each slot that is not free. Event loop only.
+ */
+final class ReceiveQueue {
+
+    private final RdmaEventLoop loop;
+    private final ByteBufAllocator allocator;
+    private final QueuePair queuePair;
+    private final int channelId;
+    private final int bufferBytes;
+    private final ByteBuf[] buffers;
+    private final int[] messageBytes;
+    private int head;
+    private int held;
+    private int posted;
+
+    ReceiveQueue(RdmaEventLoop loop, QueuePair queuePair, int channelId, RdmaChannelConfig config) {
+        this.loop = loop;
+        this.queuePair = queuePair;
+        this.channelId = channelId;
+        allocator = config.getAllocator();
+        bufferBytes = config.getReceiveBufferSize();
+        buffers = new ByteBuf[config.getReceiveQueueDepth()];
+        messageBytes = new int[buffers.length];
+    }
+
+    /** Posts a buffer for every free slot. */
+    void repost() throws IOException {
+        while (held + posted < buffers.length) {
+            int slot = slot(held + posted);
+            ByteBuf buffer = newBuffer();
+            try {
+                RegisteredPieces pieces = loop.pieces();
+                if (!pieces.find(buffer, 0, bufferBytes) || pieces.count() != 1) {
+                    throw new RdmaException("no registered memory left for a receive buffer of " + bufferBytes + " bytes");
+                }
+                queuePair.postReceive(WorkRequestId.encode(channelId, WorkRequestId.RECEIVE, slot), pieces.region(0),
+                        pieces.offset(0), bufferBytes);
+            } catch (Throwable t) {
+                buffer.release();
+                throw t;
+            }
+            buffers[slot] = buffer;
+            posted++;
+        }
+    }
+
+    /** From the user's allocator if its memory is registered, else from ours: a device cannot receive into any other. */
+    private ByteBuf newBuffer() {
+        ByteBuf buffer = allocator.directBuffer(bufferBytes, bufferBytes);
+        if (allocator == loop.registeredAllocator() || loop.pieces().find(buffer, 0, bufferBytes)) {
+            return buffer;
+        }
+        buffer.release();
+        return loop.registeredAllocator().directBuffer(bufferBytes, bufferBytes);
+    }
+
+    /** A message has arrived in the oldest posted buffer. */
+    void completed(int slot, int byteLength) {
+        requireOldestPosted(slot);
+        messageBytes[slot] = byteLength;
+        posted--;
+        held++;
+    }
+
+    /** The oldest posted buffer will get no message; the device has returned it. Nothing may be posted from here on. */
+    void flushed(int slot) {
+        ByteBuf buffer = buffers[slot];
+        if (buffer == null) {
+            throw new IllegalStateException("second completion for receive slot " + slot);
+        }
+        buffers[slot] = null;
+        posted--;
+        buffer.release();
+    }
+
+    private void requireOldestPosted(int slot) {
+        if (posted == 0 || slot != slot(held)) {
+            throw new IllegalStateException("completion for receive slot " + slot + ", expected " + slot(held) + ", "
+                    + posted + " posted");
+        }
+    }
+
+    boolean hasMessage() {
+        return held > 0;
+    }
+
+    /** Buffers that the device has. */
+    int posted() {
+        return posted;
+    }
+
+    /** Takes the oldest message; its reader index is 0, its one reference passes to the caller. */
+    ByteBuf take() {
+        assert held > 0;
+        ByteBuf message = buffers[head].writerIndex(messageBytes[head]);
+        buffers[head] = null;
+        head = slot(1);
+        held--;
+        return message;
+    }
+
+    /** Drops the messages that nobody has taken. */
+    void releaseMessages() {
+        while (held > 0) {
+            take().release();
+        }
+    }
+
+    /** Drops the device's references: it has lost all access to the buffers. */
+    void releasePosted() {
+        for (int i = 0; i < buffers.length; i++) {
+            if (buffers[i] != null) {
+                buffers[i].release();
+                buffers[i] = null;
+            }
+        }
+        posted = 0;
+        held = 0;
+    }
+
+    private int slot(int distanceFromHead) {
+        int slot = head + distanceFromHead;
+        return slot < buffers.length ? slot : slot - buffers.length;
+    }
+}

@@ -1,0 +1,24 @@
+package org.nettyrdma.channel;
+
+import org.nettyrdma.verbs.QueuePair;
+
+/**
+ * What the peer may do with exposed memory. There is no way to grant both at once: memory is exposed for one purpose.
+ */
+public enum RemoteAccess {
+    /** The peer may fetch bytes with RDMA Read. */
+    READ(QueuePair.ACCESS_REMOTE_READ),
+    /** The peer may place bytes with RDMA Write. */
+    WRITE(QueuePair.ACCESS_REMOTE_WRITE);
+
+    private final int right;
+
+    RemoteAccess(int right) {
+        this.right = right;
+    }
+
+    /** The right as {@link QueuePair#expose} takes it. */
+    int right() {
+        return right;
+    }
+}

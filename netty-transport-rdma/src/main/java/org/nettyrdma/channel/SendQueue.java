@@ -1,0 +1,222 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufHolder;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.SendWorkRequest;
+
+/**
+ * The Sends, RDMA Writes and RDMA Reads of one channel that the device has not completed. They complete in the order in
+ * which they were posted, so that the slots form a ring. Messages stay in the {@link ChannelOutboundBuffer} until then;
+ * this queue holds a reference of its own on each, because Netty drops its own at once when a channel is closed, while the
+ * device may still read or write the memory. Event loop only.
+ */
+final class SendQueue {
+
+    private final RdmaEventLoop loop;
+    private final QueuePair queuePair;
+    private final int channelId;
+    private final RdmaChannelStatistics statistics;
+    private final Object[] messages;
+    private final ByteBuf[] bounces; // where a read goes whose sink is not registered
+    private int head;
+    private int outstanding;
+    private int reserved; // entries of the device's queue that are used for invalidations
+    private boolean full;
+    private int toSkip;
+    private final ChannelOutboundBuffer.MessageProcessor poster = this::postUnlessPosted;
+
+    SendQueue(RdmaEventLoop loop, QueuePair queuePair, int channelId, RdmaChannelConfig config,
+              RdmaChannelStatistics statistics) {
+        this.loop = loop;
+        this.queuePair = queuePair;
+        this.channelId = channelId;
+        this.statistics = statistics;
+        messages = new Object[config.getSendQueueDepth()];
+        bounces = new ByteBuf[messages.length];
+    }
+
+    /** Posts the flushed messages that are not posted yet, in order, until none is left or the queue is full. */
+    void postFlushed(ChannelOutboundBuffer in) throws Exception {
+        toSkip = outstanding; // exactly the first ones, not counting what was cancelled before it was flushed
+        full = false;
+        in.forEachFlushedMessage(poster);
+        if (full) {
+            statistics.increment(Counter.FULL_SEND_QUEUES);
+        }
+    }
+
+    private boolean postUnlessPosted(Object message) throws IOException {
+        if (toSkip > 0) {
+            toSkip--;
+            return true;
+        }
+        if (!hasRoom()) {
+            full = true;
+            return false;
+        }
+        post(message);
+        return true;
+    }
+
+    private void post(Object message) throws IOException {
+        int slot = (head + outstanding) % messages.length;
+        ByteBuf bounce = null;
+        ReferenceCountUtil.retain(message); // the device's own reference, until the completion of this slot is polled
+        try {
+            SendWorkRequest request = loop.workRequest();
+            if (message instanceof RdmaRead read && !findSink(read)) {
+                bounce = newBounce(read.length());
+            }
+            describe(message, WorkRequestId.encode(channelId, WorkRequestId.SEND, slot), request);
+            loop.pieces().addTo(request);
+            queuePair.postSend(request);
+        } catch (Throwable t) {
+            // Not posted, so that no completion will come.
+            ReferenceCountUtil.release(message);
+            ReferenceCountUtil.release(bounce);
+            throw t;
+        }
+        messages[slot] = message;
+        bounces[slot] = bounce;
+        outstanding++;
+    }
+
+    private boolean findSink(RdmaRead read) {
+        RegisteredPieces pieces = loop.pieces();
+        return pieces.find(read.content(), read.content().writerIndex(), read.length())
+                && pieces.count() <= loop.provider().capabilities().maxReadScatterElements();
+    }
+
+    private ByteBuf newBounce(int length) throws RdmaException {
+        ByteBuf bounce = loop.registeredAllocator().directBuffer(length, length);
+        if (!loop.pieces().find(bounce, 0, length)) {
+            bounce.release();
+            throw new RdmaException("no registered memory left for an RDMA Read of " + length + " bytes");
+        }
+        return bounce;
+    }
+
+    /** Says what to do; the pieces of memory are those that were found last. */
+    private void describe(Object message, long id, SendWorkRequest request) throws RdmaException {
+        if (message instanceof RdmaRead read) {
+            request.read(id, read.source().steeringTag(), read.source().offset());
+        } else if (message instanceof RdmaWrite write) {
+            findReadable(write.content());
+            request.write(id, write.target().steeringTag(), write.target().offset());
+        } else if (message instanceof RdmaSend send) {
+            findReadable(send.content());
+            if (send.isInvalidating()) {
+                request.sendWithInvalidate(id, send.steeringTag());
+            } else {
+                request.send(id);
+            }
+        } else {
+            findReadable((ByteBuf) message);
+            request.send(id);
+        }
+    }
+
+    private void findReadable(ByteBuf buffer) throws RdmaException {
+        if (!loop.pieces().find(buffer, buffer.readerIndex(), buffer.readableBytes())) {
+            throw new RdmaException("a message was changed between write and flush: its memory is not registered any more");
+        }
+    }
+
+    /**
+     * The device has finished with the oldest message; its reference is dropped.
+     *
+     * @return the message, to be found in the outbound buffer; it may have been released
+     */
+    Object complete(int slot, boolean success) {
+        if (outstanding == 0 || slot != head) {
+            throw new IllegalStateException("completion for send slot " + slot + ", expected " + head + ", " + outstanding
+                    + " outstanding");
+        }
+        Object message = messages[slot];
+        try {
+            if (success) {
+                if (message instanceof RdmaRead read) {
+                    finishRead(read, bounces[slot]);
+                }
+                count(message);
+            }
+        } finally {
+            free(slot);
+        }
+        return message;
+    }
+
+    private void free(int slot) {
+        ReferenceCountUtil.release(messages[slot]);
+        ReferenceCountUtil.release(bounces[slot]);
+        messages[slot] = null;
+        bounces[slot] = null;
+        head = (head + 1) % messages.length;
+        outstanding--;
+    }
+
+    private void finishRead(RdmaRead read, ByteBuf bounce) {
+        ByteBuf sink = read.content();
+        if (bounce == null) {
+            sink.writerIndex(sink.writerIndex() + read.length());
+        } else {
+            sink.writeBytes(bounce, 0, read.length());
+            statistics.add(Counter.COPIED_BYTES, read.length());
+        }
+    }
+
+    private void count(Object message) {
+        if (message instanceof RdmaRead read) {
+            statistics.increment(Counter.READS);
+            statistics.add(Counter.READ_BYTES, read.length());
+        } else if (message instanceof RdmaWrite write) {
+            statistics.increment(Counter.WRITES);
+            statistics.add(Counter.WRITTEN_BYTES, write.content().readableBytes());
+        } else {
+            ByteBuf content = message instanceof ByteBufHolder holder ? holder.content() : (ByteBuf) message;
+            statistics.increment(Counter.SENDS);
+            statistics.add(Counter.SENT_BYTES, content.readableBytes());
+            if (message instanceof RdmaSend send && send.isInvalidating()) {
+                statistics.increment(Counter.REMOTE_INVALIDATIONS_SENT);
+            }
+        }
+    }
+
+    /** Whether messages were left waiting because there was no room. */
+    boolean wasFull() {
+        return full;
+    }
+
+    int outstanding() {
+        return outstanding;
+    }
+
+    /** Takes one entry of the device's queue for an invalidation, if there is one; to be given back by {@link #unreserve}. */
+    boolean reserve() {
+        if (!hasRoom()) {
+            return false;
+        }
+        reserved++;
+        return true;
+    }
+
+    void unreserve() {
+        reserved--;
+    }
+
+    boolean hasRoom() {
+        return outstanding + reserved < messages.length;
+    }
+
+    /** Drops the device's references: it has lost all access to the memory. */
+    void releasePosted() {
+        while (outstanding > 0) {
+            free(head);
+        }
+    }
+}

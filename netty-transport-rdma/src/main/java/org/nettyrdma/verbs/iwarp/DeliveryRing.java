@@ -1,0 +1,114 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.util.Arrays;
+import org.nettyrdma.verbs.CompletionHandler;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/**
+ * What a context has to deliver, in the order in which it happened: completions and, among them, connection events. One
+ * queue for both, so that a connection's end cannot overtake what arrived before it. Completions are kept as primitives and
+ * allocate nothing; the queue grows when it is full.
+ */
+final class DeliveryRing {
+
+    private static final int INITIAL_CAPACITY = 256;
+
+    private long[] workRequestIds = new long[INITIAL_CAPACITY];
+    private WorkCompletionStatus[] statuses = new WorkCompletionStatus[INITIAL_CAPACITY];
+    private int[] byteLengths = new int[INITIAL_CAPACITY];
+    private boolean[] invalidated = new boolean[INITIAL_CAPACITY];
+    private int[] invalidatedTags = new int[INITIAL_CAPACITY];
+    private int[] vendorErrors = new int[INITIAL_CAPACITY];
+    private Runnable[] events = new Runnable[INITIAL_CAPACITY];
+    private int head;
+    private int size;
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    /**
+     * Adds the completion of anything but a successful receive.
+     */
+    void complete(long workRequestId, WorkCompletionStatus status, int byteLength, int vendorError) {
+        add(workRequestId, status, byteLength, false, 0, vendorError, null);
+    }
+
+    /**
+     * Adds the completion of a receive that holds a message.
+     */
+    void completeReceive(long workRequestId, int byteLength, boolean isInvalidated, int invalidatedTag) {
+        add(workRequestId, WorkCompletionStatus.SUCCESS, byteLength, isInvalidated, invalidatedTag, 0, null);
+    }
+
+    /**
+     * Adds a connection event.
+     */
+    void event(Runnable event) {
+        add(0, WorkCompletionStatus.SUCCESS, 0, false, 0, 0, event);
+    }
+
+    /**
+     * Delivers the oldest entries. An exception from the receiver leaves this method; the entry that caused it is delivered.
+     *
+     * @return how many were delivered
+     */
+    int deliver(CompletionHandler handler, int max) {
+        int delivered = 0;
+        while (delivered < max && size > 0) {
+            int index = head;
+            head = head + 1 & workRequestIds.length - 1;
+            size--;
+            delivered++;
+            Runnable event = events[index];
+            if (event == null) {
+                handler.onCompletion(workRequestIds[index], statuses[index], byteLengths[index], invalidated[index],
+                        invalidatedTags[index], vendorErrors[index]);
+            } else {
+                events[index] = null;
+                event.run();
+            }
+        }
+        return delivered;
+    }
+
+    private void add(long workRequestId, WorkCompletionStatus status, int byteLength, boolean isInvalidated,
+                     int invalidatedTag, int vendorError, Runnable event) {
+        if (size == workRequestIds.length) {
+            grow();
+        }
+        int index = head + size & workRequestIds.length - 1;
+        workRequestIds[index] = workRequestId;
+        statuses[index] = status;
+        byteLengths[index] = byteLength;
+        invalidated[index] = isInvalidated;
+        invalidatedTags[index] = invalidatedTag;
+        vendorErrors[index] = vendorError;
+        events[index] = event;
+        size++;
+    }
+
+    private void grow() {
+        int capacity = workRequestIds.length * 2;
+        workRequestIds = Arrays.copyOf(workRequestIds, capacity);
+        statuses = Arrays.copyOf(statuses, capacity);
+        byteLengths = Arrays.copyOf(byteLengths, capacity);
+        invalidated = Arrays.copyOf(invalidated, capacity);
+        invalidatedTags = Arrays.copyOf(invalidatedTags, capacity);
+        vendorErrors = Arrays.copyOf(vendorErrors, capacity);
+        events = Arrays.copyOf(events, capacity);
+        // The queue was full, so what lies before the head is its end: it continues behind the old capacity.
+        moveWrapped(workRequestIds, size);
+        moveWrapped(statuses, size);
+        moveWrapped(byteLengths, size);
+        moveWrapped(invalidated, size);
+        moveWrapped(invalidatedTags, size);
+        moveWrapped(vendorErrors, size);
+        moveWrapped(events, size);
+        Arrays.fill(events, 0, head, null);
+    }
+
+    private void moveWrapped(Object array, int oldCapacity) {
+        System.arraycopy(array, 0, array, oldCapacity, head);
+    }
+}

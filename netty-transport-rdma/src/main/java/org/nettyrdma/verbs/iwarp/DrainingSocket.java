@@ -1,0 +1,70 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+
+/**
+ * A connection after its queue pair: everything that TCP has taken shall still reach the peer. Closing a socket with unread
+ * input makes TCP send a reset, which can overtake and destroy that data. So this side ends its output, throws away input
+ * until the peer ends its own, and only then closes; or when the time is over.
+ */
+final class DrainingSocket implements SocketHandler {
+
+    private static final int MAX_READS = 16;
+
+    private final IwarpContext context;
+    private final SocketChannel channel;
+    private final SelectionKey key;
+    private TimerQueue.Timer timer;
+
+    DrainingSocket(IwarpContext context, SocketChannel channel, SelectionKey key) {
+        this.context = context;
+        this.channel = channel;
+        this.key = key;
+    }
+
+    /**
+     * Takes the socket over.
+     *
+     * @param timeoutMillis how long to wait for the peer; 0 closes at once
+     */
+    void start(int timeoutMillis) {
+        key.attach(this);
+        try {
+            channel.shutdownOutput();
+            key.interestOps(SelectionKey.OP_READ);
+        } catch (IOException e) {
+            failed(e);
+            return;
+        }
+        if (timeoutMillis <= 0) {
+            IwarpContext.closeQuietly(channel);
+        } else {
+            timer = context.timers().schedule(timeoutMillis, () -> IwarpContext.closeQuietly(channel));
+        }
+    }
+
+    @Override
+    public void ready(int readyOperations) throws IOException {
+        ByteBuffer scratch = context.stagingPool().take();
+        int n = 1;
+        for (int i = 0; n > 0 && i < MAX_READS; i++) {
+            n = channel.read(scratch.clear());
+        }
+        context.stagingPool().give(scratch);
+        if (n < 0) {
+            failed(null);
+        }
+    }
+
+    /** The peer has ended its output too, or the connection is lost: either way there is nothing to wait for. */
+    @Override
+    public void failed(Exception cause) {
+        if (timer != null) {
+            timer.cancel();
+        }
+        IwarpContext.closeQuietly(channel);
+    }
+}

@@ -1,0 +1,179 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/**
+ * Both directions of a connection whose setup is done, and what they ask of the selector.
+ */
+final class DuplexStream {
+
+    private final SocketChannel channel;
+    private final SelectionKey key;
+    private final IwarpStatistics statistics;
+    private final SendRing sends;
+    private final InboundReadQueue inboundReads;
+    private final OutboundReadQueue outboundReads;
+    private final InboundStream inbound;
+    private final OutboundStream outbound;
+
+    private int interest = SelectionKey.OP_READ;
+    private IOException writeFailure;
+
+    DuplexStream(IwarpContext context, SocketChannel channel, SelectionKey key, WorkQueues queues,
+                 MpaNegotiation negotiation) {
+        this.channel = channel;
+        this.key = key;
+        statistics = context.statistics();
+        sends = queues.sends();
+        // siw rounds up the depth that it was told, so the next power of two is what it may use.
+        int inboundDepth = negotiation.inboundReadDepth() == 0 ? 0 : PowerOfTwo.atLeast(negotiation.inboundReadDepth());
+        inboundReads = new InboundReadQueue(inboundDepth, context.deliveries());
+        outboundReads = new OutboundReadQueue(negotiation.outboundReadDepth(), context.steeringTagGenerator());
+        InboundMessages messages = new InboundMessages(queues.receives(), queues.steeringTags(), inboundReads, outboundReads);
+        if (negotiation.readyBySend()) {
+            messages.expectReadyBySend();
+        }
+        inbound = new InboundStream(messages, negotiation.checksum(), context.stagingPool());
+        outbound = new OutboundStream(sends, inboundReads, outboundReads, negotiation.checksum(), context.batchPool());
+        key.interestOps(interest);
+    }
+
+    int outboundReadDepth() {
+        return outboundReads.depth();
+    }
+
+    /**
+     * Whether an FPDU has arrived.
+     */
+    boolean hasReceived() {
+        return inbound.fpdus() > 0;
+    }
+
+    /**
+     * Whether a Send is at hand for which no receive is posted. After a receive is posted, {@link #resume()} goes on.
+     */
+    boolean isWaitingForReceive() {
+        return inbound.isWaitingForReceive();
+    }
+
+    /**
+     * Lets messages go out, behind an empty RDMA Write. That touches nothing; it tells a responder that it may send.
+     */
+    void announce() {
+        outbound.release();
+        outbound.announce();
+        flush();
+    }
+
+    /**
+     * The socket is ready.
+     *
+     * @return {@code false} if the peer has closed the connection in order
+     */
+    boolean ready(int readyOperations) throws IOException {
+        if ((readyOperations & SelectionKey.OP_READ) != 0) {
+            boolean open = inbound.readFrom(channel);
+            afterInput();
+            if (!open) {
+                if (writeFailure != null) {
+                    throw writeFailure;
+                }
+                return false;
+            }
+        }
+        if ((readyOperations & SelectionKey.OP_WRITE) != 0) {
+            write();
+        }
+        return true;
+    }
+
+    /**
+     * Takes in what waited for a receive.
+     */
+    void resume() throws IOException {
+        inbound.resume();
+        afterInput();
+    }
+
+    private void afterInput() {
+        if (inbound.isWaitingForReceive()) {
+            statistics.countReceiveWait();
+            setInterest(SelectionKey.OP_READ, false);
+        } else {
+            setInterest(SelectionKey.OP_READ, true);
+        }
+        if (hasReceived()) {
+            outbound.release();
+        }
+        outbound.complete(); // Reads that have been answered
+        flush();             // answers to the peer's Reads, and what waited for the answer to ours
+    }
+
+    /**
+     * Hands to TCP what it takes, unless it is known to take nothing.
+     */
+    void flush() {
+        if ((interest & SelectionKey.OP_WRITE) == 0) {
+            write();
+        }
+    }
+
+    /**
+     * A failure does not end the connection yet: what the peer sent before it went, perhaps a Terminate that says why, is
+     * still to be read, and behind it the end of the stream.
+     */
+    private void write() {
+        boolean idle = true;
+        if (writeFailure == null) {
+            try {
+                idle = outbound.writeTo(channel);
+            } catch (IOException e) {
+                writeFailure = e;
+            }
+        }
+        setInterest(SelectionKey.OP_WRITE, !idle);
+    }
+
+    private void setInterest(int operation, boolean wanted) {
+        int newInterest = wanted ? interest | operation : interest & ~operation;
+        if (newInterest != interest) {
+            interest = newInterest;
+            key.interestOps(newInterest);
+        }
+    }
+
+    /**
+     * Tells the peer, if the socket takes it at once, why the connection ends.
+     */
+    void terminate(TerminateReason reason) throws IOException {
+        outbound.writeTerminate(channel, reason, inbound.header(), inbound.headerLength());
+    }
+
+    /**
+     * The peer has said why the connection ends: fails the work request that it names, if it is known.
+     */
+    void terminatedByPeer(TerminateMessage message) {
+        SendSlot culprit = null;
+        if (message.terminatedOpcode() == RdmapOpcode.READ_REQUEST) {
+            culprit = outboundReads.find(message.terminatedTag());
+        } else if (message.terminatedOpcode() == RdmapOpcode.WRITE) {
+            culprit = sends.findWrite(message.terminatedTag());
+        }
+        if (culprit != null) {
+            sends.fail(culprit, message.isAccessError() ? WorkCompletionStatus.REMOTE_ACCESS_ERROR
+                    : WorkCompletionStatus.REMOTE_OPERATION_ERROR, message.vendorError());
+        }
+    }
+
+    /**
+     * Forgets what was on its way in either direction. From here on none of the memory of this connection is touched.
+     */
+    void close() {
+        inbound.close();
+        outbound.close();
+        inboundReads.flush();
+    }
+}

@@ -1,0 +1,369 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/**
+ * What arrives, segment by segment: checks each DDP and RDMAP header, tells where the payload goes, and completes what a
+ * segment completes. Knows nothing of bytes in sockets, CRCs and waiting for input; {@link InboundStream} does.
+ *
+ * <p>Per segment {@link #begin}, then {@link #placed} for its payload, then {@link #end} once the trailer is checked.
+ *
+ * <p>The peer must send its messages one after the other. A segment of another message inside an unfinished one is refused.
+ */
+final class InboundMessages {
+
+    private static final RdmapOpcode NONE = null;
+
+    private final ReceiveRing receives;
+    private final SteeringTagTable steeringTags;
+    private final InboundReadQueue inboundReads;
+    private final OutboundReadQueue outboundReads;
+
+    private final MemoryCursor receiveCursor = new MemoryCursor();
+    private final MemoryCursor writeCursor = new MemoryCursor();
+    private int nextSendNumber = UntaggedLayout.FIRST_MESSAGE_SEQUENCE_NUMBER;
+    private int nextReadNumber = UntaggedLayout.FIRST_MESSAGE_SEQUENCE_NUMBER;
+
+    /** The message of which a segment, not the last, has arrived. */
+    private RdmapOpcode unfinished = NONE;
+    private boolean readyBySend;
+    private boolean anySegmentEnded;
+
+    // The current segment.
+    private RdmapOpcode opcode;
+    private boolean last;
+    private int payloadLength;
+    private MemoryCursor target;
+    private SteeringTag writeTag;
+    private boolean announcement;
+
+    // The current message.
+    private int messageBytes;
+    private int invalidateTag;
+    private int writeTagValue;
+    private long nextWriteOffset;
+
+    InboundMessages(ReceiveRing receives, SteeringTagTable steeringTags, InboundReadQueue inboundReads,
+                    OutboundReadQueue outboundReads) {
+        this.receives = receives;
+        this.steeringTags = steeringTags;
+        this.inboundReads = inboundReads;
+        this.outboundReads = outboundReads;
+    }
+
+    /**
+     * The peer's first segment may be an empty Send that only announces it (RFC 6581, section 6) and uses no receive.
+     */
+    void expectReadyBySend() {
+        readyBySend = true;
+    }
+
+    /**
+     * The length of the header of a segment, of which the control bytes are there. The bodies of a Read Request and of a
+     * Terminate count as header.
+     *
+     * @param segmentLength the FPDU without pad and CRC
+     */
+    static int headerLength(ByteBuffer in, int at, int segmentLength) {
+        if (DdpControl.isTagged(in.get(at + DdpControl.DDP_OFFSET))) {
+            return TaggedLayout.HEADER_LENGTH;
+        }
+        int code = DdpControl.opcode(in.get(at + DdpControl.RDMAP_OFFSET));
+        if (code == RdmapOpcode.READ_REQUEST.code()) {
+            return ReadRequestLayout.HEADER_LENGTH;
+        }
+        return code == RdmapOpcode.TERMINATE.code() ? Math.max(segmentLength, TerminateLayout.MIN_LENGTH)
+                : UntaggedLayout.HEADER_LENGTH;
+    }
+
+    /**
+     * Checks a header.
+     *
+     * @param in            holds it
+     * @param at            the first byte of the FPDU
+     * @param headerLength  from {@link #headerLength}
+     * @param segmentLength the FPDU without pad and CRC, at least {@code headerLength}
+     * @return {@code false} if it begins a Send and no receive is posted: then nothing has happened, and it is to be called
+     *         again when one is
+     * @throws ProtocolViolationException if the segment is not allowed
+     * @throws PeerTerminatedException if it is a Terminate
+     */
+    boolean begin(ByteBuffer in, int at, int headerLength, int segmentLength)
+            throws ProtocolViolationException, PeerTerminatedException {
+        checkControl(in, at);
+        payloadLength = segmentLength - headerLength;
+        switch (opcode) {
+            case WRITE -> beginWrite(in, at);
+            case READ_RESPONSE -> beginReadResponse(in, at);
+            case READ_REQUEST -> beginReadRequest(in, at);
+            case TERMINATE -> throw terminate(in, at, segmentLength);
+            case SEND, SEND_WITH_INVALIDATE, SEND_WITH_SOLICITED_EVENT, SEND_WITH_SOLICITED_EVENT_AND_INVALIDATE -> {
+                return beginSend(in, at);
+            }
+        }
+        return true;
+    }
+
+    private void checkControl(ByteBuffer in, int at) throws ProtocolViolationException {
+        byte ddp = in.get(at + DdpControl.DDP_OFFSET);
+        byte rdmap = in.get(at + DdpControl.RDMAP_OFFSET);
+        boolean tagged = DdpControl.isTagged(ddp);
+        if (!DdpControl.isDdpVersionKnown(ddp)) {
+            throw new ProtocolViolationException(
+                    tagged ? TerminateReason.TAGGED_DDP_VERSION : TerminateReason.UNTAGGED_DDP_VERSION,
+                    "DDP version %d, understood is 1", DdpControl.ddpVersion(ddp));
+        }
+        if (!DdpControl.isRdmapVersionKnown(rdmap)) {
+            throw new ProtocolViolationException(TerminateReason.RDMAP_VERSION, "RDMAP version %d, understood is 1",
+                    DdpControl.rdmapVersion(rdmap));
+        }
+        opcode = RdmapOpcode.of(DdpControl.opcode(rdmap));
+        if (opcode == null || opcode.isTagged() != tagged) {
+            throw new ProtocolViolationException(TerminateReason.UNEXPECTED_OPCODE, "opcode %d in %s segment",
+                    DdpControl.opcode(rdmap), tagged ? "a tagged" : "an untagged");
+        }
+        if (unfinished != NONE && unfinished != opcode && opcode != RdmapOpcode.TERMINATE) {
+            throw new ProtocolViolationException(TerminateReason.UNEXPECTED_OPCODE, "%s inside an unfinished %s", opcode,
+                    unfinished);
+        }
+        last = DdpControl.isLast(ddp);
+    }
+
+    private boolean beginSend(ByteBuffer in, int at) throws ProtocolViolationException {
+        checkUntagged(in, at, UntaggedLayout.SEND_QUEUE, nextSendNumber, messageBytes);
+        announcement = readyBySend && !anySegmentEnded && last && payloadLength == 0;
+        if (announcement) {
+            return true;
+        }
+        if (receives.isEmpty()) {
+            return false;
+        }
+        if (unfinished == NONE) {
+            receives.startOldest(receiveCursor);
+            invalidateTag = in.getInt(at + UntaggedLayout.INVALIDATE_TAG_OFFSET);
+        }
+        int room = receives.oldestLength() - messageBytes;
+        if (payloadLength > room) {
+            int bufferLength = receives.oldestLength();
+            receives.failOldest(WorkCompletionStatus.LOCAL_LENGTH_ERROR, 0);
+            throw new ProtocolViolationException(TerminateReason.MESSAGE_TOO_LONG,
+                    "a Send of at least %d bytes for a receive buffer of %d", (long) messageBytes + payloadLength,
+                    bufferLength);
+        }
+        target = receiveCursor;
+        return true;
+    }
+
+    private void beginWrite(ByteBuffer in, int at) throws ProtocolViolationException {
+        int tagValue = in.getInt(at + TaggedLayout.STEERING_TAG_OFFSET);
+        long offset = in.getLong(at + TaggedLayout.TAGGED_OFFSET_OFFSET);
+        if (unfinished != NONE) {
+            if (tagValue != writeTagValue) {
+                throw new ProtocolViolationException(TerminateReason.TAGGED_INVALID_STEERING_TAG,
+                        "steering tag 0x%08x in an RDMA Write that began with 0x%08x", tagValue, writeTagValue);
+            }
+            if (offset != nextWriteOffset) {
+                throw new ProtocolViolationException(TerminateReason.TAGGED_OUT_OF_BOUNDS,
+                        "tagged offset 0x%x in an RDMA Write that continues at 0x%x", offset, nextWriteOffset);
+            }
+        }
+        writeTagValue = tagValue;
+        nextWriteOffset = offset + payloadLength;
+        // An empty RDMA Write touches nothing, so its steering tag is not looked at (RFC 5040, section 5.1).
+        if (payloadLength > 0) {
+            writeTag = checkWriteAccess(tagValue, offset);
+            writeCursor.start(writeTag.region(), writeTag.regionOffset(offset), payloadLength);
+            target = writeCursor;
+        }
+    }
+
+    private SteeringTag checkWriteAccess(int tagValue, long offset) throws ProtocolViolationException {
+        SteeringTag tag = steeringTags.find(tagValue);
+        if (tag == null) {
+            throw new ProtocolViolationException(TerminateReason.TAGGED_INVALID_STEERING_TAG,
+                    "RDMA Write to steering tag 0x%08x", tagValue);
+        }
+        if (!tag.allowsWrite()) {
+            throw new ProtocolViolationException(TerminateReason.ACCESS_RIGHTS_VIOLATION, "RDMA Write to %s", tag);
+        }
+        if (SteeringTag.wraps(offset, payloadLength)) {
+            throw new ProtocolViolationException(TerminateReason.TAGGED_OFFSET_WRAP,
+                    "RDMA Write of %d bytes to tagged offset 0x%x", payloadLength, offset);
+        }
+        if (!tag.contains(offset, payloadLength)) {
+            throw new ProtocolViolationException(TerminateReason.TAGGED_OUT_OF_BOUNDS,
+                    "RDMA Write of %d bytes to tagged offset 0x%x of %s", payloadLength, offset, tag);
+        }
+        return tag;
+    }
+
+    private void beginReadResponse(ByteBuffer in, int at) throws ProtocolViolationException {
+        int tagValue = in.getInt(at + TaggedLayout.STEERING_TAG_OFFSET);
+        long offset = in.getLong(at + TaggedLayout.TAGGED_OFFSET_OFFSET);
+        if (outboundReads.isEmpty() || tagValue != outboundReads.oldestSinkTag()) {
+            throw new ProtocolViolationException(TerminateReason.TAGGED_INVALID_STEERING_TAG,
+                    "RDMA Read Response with steering tag 0x%08x, expected %s", tagValue,
+                    outboundReads.isEmpty() ? "is none" : String.format("0x%08x", outboundReads.oldestSinkTag()));
+        }
+        int received = outboundReads.oldestReceived();
+        if (offset != received) {
+            throw new ProtocolViolationException(TerminateReason.TAGGED_OUT_OF_BOUNDS,
+                    "RDMA Read Response at tagged offset 0x%x, expected 0x%x", offset, received);
+        }
+        int missing = outboundReads.oldestMissing();
+        if (last ? payloadLength != missing : payloadLength > missing) {
+            throw new ProtocolViolationException(TerminateReason.TAGGED_OUT_OF_BOUNDS,
+                    "RDMA Read Response %s %d bytes where %d are missing", last ? "ends with" : "continues with",
+                    payloadLength, missing);
+        }
+        target = outboundReads.oldestCursor();
+    }
+
+    private void beginReadRequest(ByteBuffer in, int at) throws ProtocolViolationException {
+        checkUntagged(in, at, UntaggedLayout.READ_REQUEST_QUEUE, nextReadNumber, 0);
+        if (payloadLength != 0 || !last) {
+            throw new ProtocolViolationException(TerminateReason.MESSAGE_TOO_LONG,
+                    "RDMA Read Request of more than %d bytes", ReadRequestLayout.BODY_LENGTH);
+        }
+        long size = Integer.toUnsignedLong(in.getInt(at + ReadRequestLayout.SIZE_OFFSET));
+        int tagValue = in.getInt(at + ReadRequestLayout.SOURCE_TAG_OFFSET);
+        long offset = in.getLong(at + ReadRequestLayout.SOURCE_OFFSET_OFFSET);
+        if (inboundReads.isFull()) {
+            throw new ProtocolViolationException(TerminateReason.CATASTROPHIC_FOR_STREAM,
+                    "more than %d RDMA Read Requests outstanding", inboundReads.depth());
+        }
+        SteeringTag source = size == 0 ? null : checkReadAccess(tagValue, offset, size);
+        inboundReads.add(source, offset, (int) size, in.getInt(at + ReadRequestLayout.SINK_TAG_OFFSET),
+                in.getLong(at + ReadRequestLayout.SINK_OFFSET_OFFSET));
+    }
+
+    private SteeringTag checkReadAccess(int tagValue, long offset, long size) throws ProtocolViolationException {
+        SteeringTag tag = steeringTags.find(tagValue);
+        if (tag == null) {
+            throw new ProtocolViolationException(TerminateReason.READ_INVALID_STEERING_TAG,
+                    "RDMA Read from steering tag 0x%08x", tagValue);
+        }
+        if (!tag.allowsRead()) {
+            throw new ProtocolViolationException(TerminateReason.ACCESS_RIGHTS_VIOLATION, "RDMA Read from %s", tag);
+        }
+        if (SteeringTag.wraps(offset, size)) {
+            throw new ProtocolViolationException(TerminateReason.READ_OFFSET_WRAP,
+                    "RDMA Read of %d bytes from tagged offset 0x%x", size, offset);
+        }
+        if (!tag.contains(offset, size)) {
+            throw new ProtocolViolationException(TerminateReason.READ_OUT_OF_BOUNDS,
+                    "RDMA Read of %d bytes from tagged offset 0x%x of %s", size, offset, tag);
+        }
+        return tag;
+    }
+
+    private PeerTerminatedException terminate(ByteBuffer in, int at, int segmentLength) throws ProtocolViolationException {
+        checkUntagged(in, at, UntaggedLayout.TERMINATE_QUEUE, UntaggedLayout.FIRST_MESSAGE_SEQUENCE_NUMBER, 0);
+        return new PeerTerminatedException(TerminateMessage.decode(in, at, segmentLength));
+    }
+
+    private void checkUntagged(ByteBuffer in, int at, int queue, int sequenceNumber, int messageOffset)
+            throws ProtocolViolationException {
+        int actualQueue = in.getInt(at + UntaggedLayout.QUEUE_NUMBER_OFFSET);
+        if (actualQueue != queue) {
+            throw new ProtocolViolationException(TerminateReason.INVALID_QUEUE_NUMBER, "%s on queue %s, expected %d", opcode,
+                    Integer.toUnsignedString(actualQueue), queue);
+        }
+        int actualNumber = in.getInt(at + UntaggedLayout.MESSAGE_SEQUENCE_NUMBER_OFFSET);
+        if (actualNumber != sequenceNumber) {
+            throw new ProtocolViolationException(TerminateReason.INVALID_MESSAGE_SEQUENCE_NUMBER,
+                    "%s has message sequence number %s, expected %s", opcode, Integer.toUnsignedString(actualNumber),
+                    Integer.toUnsignedString(sequenceNumber));
+        }
+        int actualOffset = in.getInt(at + UntaggedLayout.MESSAGE_OFFSET_OFFSET);
+        if (actualOffset != messageOffset) {
+            throw new ProtocolViolationException(TerminateReason.INVALID_MESSAGE_OFFSET, "%s at message offset %s, expected %d",
+                    opcode, Integer.toUnsignedString(actualOffset), messageOffset);
+        }
+    }
+
+    int payloadLength() {
+        return payloadLength;
+    }
+
+    boolean isLastSegment() {
+        return last;
+    }
+
+    /**
+     * Where the payload of the current segment goes next; only while some is missing.
+     *
+     * @throws ProtocolViolationException if this side has withdrawn the memory since the segment began
+     */
+    MemoryCursor target() throws ProtocolViolationException {
+        if (opcode == RdmapOpcode.WRITE && !writeTag.isValid()) {
+            throw new ProtocolViolationException(TerminateReason.TAGGED_INVALID_STEERING_TAG,
+                    "RDMA Write to %s, which was withdrawn while it went on", writeTag);
+        }
+        return target;
+    }
+
+    /**
+     * Payload is in place at {@link #target()}.
+     */
+    void placed(int bytes) {
+        target.advance(bytes);
+        if (opcode == RdmapOpcode.READ_RESPONSE) {
+            outboundReads.oldestReceived(bytes);
+        }
+    }
+
+    /**
+     * The current segment has arrived, and its CRC was right if there is one.
+     *
+     * @throws ProtocolViolationException if it completes a Send that withdraws what it must not
+     */
+    void end() throws ProtocolViolationException {
+        anySegmentEnded = true;
+        switch (opcode) {
+            case WRITE -> writeTag = null;
+            case READ_RESPONSE -> endReadResponse();
+            case READ_REQUEST -> nextReadNumber++;
+            case SEND, SEND_WITH_INVALIDATE, SEND_WITH_SOLICITED_EVENT, SEND_WITH_SOLICITED_EVENT_AND_INVALIDATE -> endSend();
+            case TERMINATE -> throw new AssertionError("begin() does not accept it");
+        }
+        unfinished = last ? NONE : opcode;
+    }
+
+    private void endReadResponse() {
+        if (last) {
+            outboundReads.removeOldest().setEndPosition(0); // done, whatever TCP has taken
+        }
+    }
+
+    private void endSend() throws ProtocolViolationException {
+        messageBytes += payloadLength;
+        if (!last) {
+            return;
+        }
+        nextSendNumber++;
+        if (!announcement) {
+            boolean invalidates = opcode.invalidates();
+            if (invalidates) {
+                withdraw(invalidateTag);
+            }
+            receives.completeOldest(messageBytes, invalidates, invalidates ? invalidateTag : 0);
+        }
+        messageBytes = 0;
+    }
+
+    private void withdraw(int tagValue) throws ProtocolViolationException {
+        SteeringTag tag = steeringTags.find(tagValue);
+        if (tag == null) {
+            throw new ProtocolViolationException(TerminateReason.STEERING_TAG_NOT_INVALIDATED,
+                    "Send withdraws steering tag 0x%08x, which is not valid", tagValue);
+        }
+        // The user takes the message as the sign that its memory is its own again, so nothing may be reading it.
+        if (tag.isBeingRead()) {
+            throw new ProtocolViolationException(TerminateReason.STEERING_TAG_NOT_INVALIDATED,
+                    "Send withdraws %s while an RDMA Read of it is outstanding", tag);
+        }
+        steeringTags.remove(tagValue);
+    }
+}

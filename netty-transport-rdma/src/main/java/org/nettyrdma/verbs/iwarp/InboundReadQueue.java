@@ -1,0 +1,97 @@
+package org.nettyrdma.verbs.iwarp;
+
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/**
+ * The peer's RDMA Reads in the order of their arrival, which is the order of the answers (RFC 5040, section 5.4). First come
+ * those whose answer is encoded but not all with TCP yet, then those that wait. As long as a Read is in here, its memory is
+ * in use.
+ */
+final class InboundReadQueue {
+
+    private final InboundRead[] reads;
+    private final DeliveryRing deliveries;
+
+    private int head;
+    private int next;
+    private int tail;
+
+    /**
+     * @param depth the most that the peer may have outstanding, 0 or a power of two
+     */
+    InboundReadQueue(int depth, DeliveryRing deliveries) {
+        reads = new InboundRead[depth];
+        this.deliveries = deliveries;
+    }
+
+    int depth() {
+        return reads.length;
+    }
+
+    boolean isFull() {
+        return tail - head == reads.length;
+    }
+
+    /**
+     * Takes a Read in. The queue must not be full.
+     */
+    void add(SteeringTag source, long sourceOffset, int size, int sinkTag, long sinkOffset) {
+        assert !isFull();
+        int index = index(tail++);
+        if (reads[index] == null) {
+            reads[index] = new InboundRead();
+        }
+        reads[index].set(source, sourceOffset, size, sinkTag, sinkOffset);
+        if (source != null) {
+            source.readStarted();
+        }
+    }
+
+    /**
+     * The oldest Read that waits, or {@code null} if none does.
+     */
+    InboundRead peekWaiting() {
+        return next == tail ? null : reads[index(next)];
+    }
+
+    /**
+     * The oldest waiting Read is being answered.
+     */
+    void takeWaiting() {
+        next++;
+    }
+
+    /**
+     * Releases what is done.
+     *
+     * @param handedToTcp bytes of this connection that TCP has taken
+     */
+    void complete(long handedToTcp) {
+        while (head != next && reads[index(head)].endPosition() <= handedToTcp) {
+            releaseOldest(WorkCompletionStatus.SUCCESS);
+        }
+    }
+
+    void flush() {
+        while (head != tail) {
+            releaseOldest(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+        }
+        next = tail;
+    }
+
+    private void releaseOldest(WorkCompletionStatus status) {
+        InboundRead read = reads[index(head++)];
+        SteeringTag source = read.source();
+        read.clear();
+        if (source != null) {
+            source.readEnded();
+            if (source.isWithdrawalAwaited() && !source.isBeingRead()) {
+                deliveries.complete(source.withdrawalId(), status, 0, 0);
+            }
+        }
+    }
+
+    private int index(int sequence) {
+        return sequence & reads.length - 1;
+    }
+}

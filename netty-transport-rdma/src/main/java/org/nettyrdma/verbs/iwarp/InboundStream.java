@@ -1,0 +1,313 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.zip.CRC32C;
+
+/**
+ * Takes the TCP stream apart into FPDUs, wherever TCP cut it.
+ *
+ * <p>Payload goes from the socket straight to where it belongs: one scattering read takes the rest of the current payload
+ * into the target and what follows it, the trailer and the next header, into a small staging buffer. Only payload that
+ * arrived in the staging buffer behind its own header is copied. Staging reads are short while bulk arrives and grow while
+ * many small messages do, see {@link #adaptStagingRead}.
+ *
+ * <p>With a CRC, payload is in place before its CRC is known. That touches no memory but what the connection's peer may
+ * write, and a wrong CRC ends the connection without a completion for the message.
+ */
+final class InboundStream {
+
+    /** Size of a staging buffer, and the most that one read can copy. */
+    static final int STAGING_BYTES = 8192;
+    private static final int MIN_STAGING_READ_BYTES = 512;
+    /** Room for the trailer of one segment and the header of the next of the same message, and little more. */
+    private static final int CONTINUATION_READ_BYTES = 64;
+    /** So many reads in a row at most, lest one connection starve the others. */
+    private static final int MAX_READS = 16;
+
+    private enum State { HEADER, PAYLOAD, TRAILER }
+
+    private final InboundMessages messages;
+    private final BufferPool stagingPool;
+    private final CRC32C crc;
+
+    private final RegionView payloadView = new RegionView();
+    private final ByteBuffer[] scatter = new ByteBuffer[2];
+    private int scatterCount;
+    private int directPosition;
+    private int directLength;
+    private final byte[] header = new byte[ReadRequestLayout.HEADER_LENGTH];
+    private int headerLength;
+
+    /** Bytes from {@code stagingStart} to {@code stagingEnd} have arrived and are not used; {@code null} while there are none. */
+    private ByteBuffer staging;
+    private int stagingStart;
+    private int stagingEnd;
+    private int stagingReadBytes = MIN_STAGING_READ_BYTES * 2;
+
+    private State state = State.HEADER;
+    private int segmentLength;
+    private int payloadRemaining;
+    private boolean waitingForReceive;
+    private long fpdus;
+
+    /**
+     * @param checksum whether FPDUs carry a CRC
+     */
+    InboundStream(InboundMessages messages, boolean checksum, BufferPool stagingPool) {
+        this.messages = messages;
+        this.stagingPool = stagingPool;
+        crc = checksum ? new CRC32C() : null;
+    }
+
+    /**
+     * Whether a Send is at hand for which no receive is posted. Nothing is read until {@link #resume()}: the bytes stay in
+     * TCP's buffers, and when these are full TCP holds the peer.
+     */
+    boolean isWaitingForReceive() {
+        return waitingForReceive;
+    }
+
+    /**
+     * How many FPDUs have arrived.
+     */
+    long fpdus() {
+        return fpdus;
+    }
+
+    /**
+     * Reads and takes in what the socket has, up to a limit.
+     *
+     * @return {@code false} at the end of the stream, between two FPDUs
+     * @throws EOFException if the stream ends within an FPDU
+     * @throws ProtocolViolationException if the peer broke a rule
+     * @throws PeerTerminatedException if the peer sent a Terminate
+     */
+    boolean readFrom(SocketChannel channel) throws IOException {
+        boolean more = true;
+        for (int i = 0; more && i < MAX_READS; i++) {
+            long wanted = state == State.PAYLOAD ? prepareScatter() : prepareStaging();
+            long n = state == State.PAYLOAD ? channel.read(scatter, 0, scatterCount) : channel.read(staging);
+            clearStaging();
+            if (n < 0) {
+                releaseEmptyStaging();
+                checkEnd();
+                return false;
+            }
+            if (state == State.PAYLOAD) {
+                takeScattered((int) n);
+            } else {
+                stagingEnd += (int) n;
+            }
+            parse();
+            adaptStagingRead(n == wanted);
+            more = n == wanted && !waitingForReceive;
+        }
+        releaseEmptyStaging();
+        return true;
+    }
+
+    /**
+     * A receive has been posted: takes in what was left in the staging buffer.
+     */
+    void resume() throws IOException {
+        waitingForReceive = false;
+        parse();
+        releaseEmptyStaging();
+    }
+
+    /**
+     * Gives its buffer back; nothing may be read any more.
+     */
+    void close() {
+        stagingStart = stagingEnd;
+        releaseEmptyStaging();
+    }
+
+    /**
+     * The header of the current segment, which a Terminate repeats; its first {@link #headerLength()} bytes.
+     */
+    byte[] header() {
+        return header;
+    }
+
+    /**
+     * The size of {@link #header()} in bytes, 0 if what is wrong is not about a segment.
+     */
+    int headerLength() {
+        return headerLength;
+    }
+
+    private long prepareStaging() {
+        if (staging == null) {
+            staging = stagingPool.take();
+        } else if (stagingStart > 0) {
+            // What is left is shorter than a header or a trailer.
+            staging.put(0, staging, stagingStart, stagingEnd - stagingStart);
+            stagingEnd -= stagingStart;
+            stagingStart = 0;
+        }
+        int wanted = Math.min(stagingReadBytes, STAGING_BYTES - stagingEnd);
+        staging.position(stagingEnd).limit(stagingEnd + wanted);
+        return wanted;
+    }
+
+    private long prepareScatter() throws IOException {
+        assert stagingStart == stagingEnd : "staged bytes belong before those in the socket";
+        MemoryCursor target = messages.target();
+        directPosition = target.position();
+        directLength = Math.min(payloadRemaining, target.pieceRemaining());
+        scatter[0] = payloadView.select(target.region(), directPosition, directLength);
+        if (directLength < payloadRemaining) {
+            scatterCount = 1; // more payload follows, for another piece of memory
+            return directLength;
+        }
+        if (staging == null) {
+            staging = stagingPool.take();
+        }
+        stagingStart = 0;
+        stagingEnd = 0;
+        int behind = messages.isLastSegment() ? stagingReadBytes : CONTINUATION_READ_BYTES;
+        scatter[1] = staging.position(0).limit(behind);
+        scatterCount = 2;
+        return (long) directLength + behind;
+    }
+
+    private void takeScattered(int n) {
+        int placed = Math.min(n, directLength);
+        stagingEnd = n - placed;
+        if (crc != null) {
+            updateCrc(scatter[0], directPosition, placed);
+        }
+        placed(placed);
+    }
+
+    private void placed(int bytes) {
+        messages.placed(bytes);
+        payloadRemaining -= bytes;
+        if (payloadRemaining == 0) {
+            state = State.TRAILER;
+        }
+    }
+
+    private void parse() throws IOException {
+        boolean progress = true;
+        while (progress) {
+            progress = switch (state) {
+                case HEADER -> parseHeader();
+                case PAYLOAD -> copyPayload();
+                case TRAILER -> parseTrailer();
+            };
+        }
+    }
+
+    private boolean parseHeader() throws IOException {
+        int available = stagingEnd - stagingStart;
+        if (available < DdpControl.END) {
+            return false;
+        }
+        int ulpduLength = staging.getShort(stagingStart + FpduLayout.ULPDU_LENGTH_OFFSET) & 0xFFFF;
+        segmentLength = FpduLayout.ULPDU_OFFSET + ulpduLength;
+        int length = InboundMessages.headerLength(staging, stagingStart, segmentLength);
+        headerLength = 0;
+        if (length > segmentLength || length > TerminateLayout.MAX_LENGTH) {
+            throw new ProtocolViolationException(TerminateReason.INVALID_FPDU_LENGTH,
+                    "ULPDU length %d with control 0x%04x", ulpduLength, staging.getShort(stagingStart + DdpControl.DDP_OFFSET));
+        }
+        if (available < length) {
+            return false;
+        }
+        headerLength = Math.min(length, header.length);
+        staging.get(stagingStart, header, 0, headerLength);
+        if (!messages.begin(staging, stagingStart, length, segmentLength)) {
+            waitingForReceive = true;
+            return false;
+        }
+        if (crc != null) {
+            crc.reset();
+            updateCrc(staging, stagingStart, length);
+        }
+        stagingStart += length;
+        payloadRemaining = messages.payloadLength();
+        state = payloadRemaining > 0 ? State.PAYLOAD : State.TRAILER;
+        return true;
+    }
+
+    private boolean copyPayload() throws IOException {
+        int available = Math.min(stagingEnd - stagingStart, payloadRemaining);
+        if (available == 0) {
+            return false;
+        }
+        MemoryCursor target = messages.target();
+        int length = Math.min(available, target.pieceRemaining());
+        target.region().memory().put(target.position(), staging, stagingStart, length);
+        if (crc != null) {
+            updateCrc(staging, stagingStart, length);
+        }
+        stagingStart += length;
+        placed(length);
+        return true;
+    }
+
+    private boolean parseTrailer() throws IOException {
+        int padLength = FpduLayout.padLength(segmentLength - FpduLayout.ULPDU_OFFSET);
+        if (stagingEnd - stagingStart < padLength + FpduLayout.CRC_LENGTH) {
+            return false;
+        }
+        if (crc != null) {
+            updateCrc(staging, stagingStart, padLength);
+            int received = Integer.reverseBytes(staging.getInt(stagingStart + padLength));
+            if (received != (int) crc.getValue()) {
+                headerLength = 0;
+                throw new ProtocolViolationException(TerminateReason.CRC_ERROR, "CRC 0x%08x, computed 0x%08x", received,
+                        crc.getValue());
+            }
+        }
+        stagingStart += padLength + FpduLayout.CRC_LENGTH;
+        messages.end();
+        fpdus++;
+        state = State.HEADER;
+        return true;
+    }
+
+    private void updateCrc(ByteBuffer buffer, int position, int length) {
+        crc.update(buffer.limit(position + length).position(position));
+        buffer.clear();
+    }
+
+    /**
+     * Bulk payload should not pass through the staging buffer, many small messages should come with one read.
+     */
+    private void adaptStagingRead(boolean filled) {
+        if (state == State.PAYLOAD && payloadRemaining > STAGING_BYTES) {
+            stagingReadBytes = MIN_STAGING_READ_BYTES;
+        } else if (filled) {
+            stagingReadBytes = Math.min(stagingReadBytes * 2, STAGING_BYTES);
+        }
+    }
+
+    /** Bytes are found by index, which counts only below the limit. */
+    private void clearStaging() {
+        if (staging != null) {
+            staging.clear();
+        }
+    }
+
+    private void releaseEmptyStaging() {
+        if (staging != null && stagingStart == stagingEnd) {
+            stagingPool.give(staging);
+            staging = null;
+            stagingStart = 0;
+            stagingEnd = 0;
+        }
+    }
+
+    private void checkEnd() throws EOFException {
+        if (state != State.HEADER || stagingEnd > stagingStart) {
+            throw new EOFException("the peer closed the connection within an FPDU: " + state + ", " + payloadRemaining
+                    + " payload bytes missing");
+        }
+    }
+}

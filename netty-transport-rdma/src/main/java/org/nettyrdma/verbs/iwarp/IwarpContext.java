@@ -1,0 +1,231 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.nettyrdma.verbs.CompletionHandler;
+import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.VerbsContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The sockets of one event loop, on one selector. {@link #poll} lets every ready socket make progress, which fills the
+ * {@link DeliveryRing}, and then delivers from it; so no user code runs inside a connection's own code.
+ */
+final class IwarpContext implements VerbsContext {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(IwarpContext.class);
+
+    /** The loop runs and nobody has asked to wake it. */
+    private static final int AWAKE = 0;
+    /** The loop is in the selector, or about to go there: waking it takes a system call. */
+    private static final int ASLEEP = 1;
+    /** Somebody has asked to wake the loop. */
+    private static final int WOKEN = 2;
+
+    private final IwarpStatistics statistics;
+    private final Selector selector;
+    private final Consumer<SelectionKey> readyAction = this::ready;
+    private final AtomicInteger wakeState = new AtomicInteger(AWAKE);
+
+    private final TimerQueue timers;
+    private final DeliveryRing deliveries = new DeliveryRing();
+    private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
+    private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    private final SteeringTagGenerator steeringTagGenerator = new SteeringTagGenerator();
+    private final BufferPool stagingPool = new BufferPool(InboundStream.STAGING_BYTES);
+    private final ArrayDeque<FpduBatch> batchPool = new ArrayDeque<>();
+
+    /**
+     * @param nanoClock as {@link System#nanoTime}
+     */
+    IwarpContext(IwarpStatistics statistics, LongSupplier nanoClock) throws IOException {
+        this.statistics = statistics;
+        timers = new TimerQueue(nanoClock);
+        selector = Selector.open();
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
+        return add(new IwarpQueuePair(this, attributes, listener, null));
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
+            throws IOException {
+        IwarpConnectionRequest taken = (IwarpConnectionRequest) request;
+        taken.take();
+        try {
+            return add(new IwarpQueuePair(this, attributes, listener, taken));
+        } catch (RuntimeException e) {
+            taken.channel().close();
+            throw e;
+        }
+    }
+
+    private QueuePair add(IwarpQueuePair queuePair) {
+        queuePairs.add(queuePair);
+        return queuePair;
+    }
+
+    void remove(IwarpQueuePair queuePair) {
+        queuePairs.remove(queuePair);
+    }
+
+    @Override
+    public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
+                                     ConnectionListener.Handler listener) throws IOException {
+        return new IwarpListener(this, address, backlog, attributes, listener);
+    }
+
+    @Override
+    public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
+        int work = runDeferred();              // 1. what an earlier round left or a user asked for
+        work += selector.selectNow(readyAction); // 2. sockets
+        work += timers.run();                  // 3. time-outs, after the data that may have come in time
+        return work + deliveries.deliver(handler, maxCompletions);
+    }
+
+    @Override
+    public void await(long timeoutNanos) throws IOException {
+        if (!deliveries.isEmpty() || !deferred.isEmpty()) {
+            return;
+        }
+        if (wakeState.compareAndSet(AWAKE, ASLEEP)) {
+            long limitNanos = Math.min(timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos, timers.nanosToNext());
+            if (limitNanos == 0) {
+                selector.selectNow(readyAction);
+            } else if (limitNanos == Long.MAX_VALUE) {
+                selector.select(readyAction);
+            } else {
+                selector.select(readyAction, 1 + TimeUnit.NANOSECONDS.toMillis(limitNanos - 1));
+            }
+        }
+        wakeState.set(AWAKE);
+    }
+
+    @Override
+    public void wakeup() {
+        if (wakeState.getAndSet(WOKEN) == ASLEEP) {
+            selector.wakeup();
+        }
+    }
+
+    private void ready(SelectionKey key) {
+        SocketHandler handler = (SocketHandler) key.attachment();
+        if (!key.isValid()) {
+            return; // closed by the handler of another socket in this round
+        }
+        try {
+            handler.ready(key.readyOps());
+        } catch (IOException e) {
+            handler.failed(e);
+        } catch (RuntimeException e) {
+            // A fault of ours must cost one connection, not the loop.
+            LOGGER.warn("Unexpected failure; its connection is closed", e);
+            handler.failed(e);
+        }
+    }
+
+    private int runDeferred() {
+        int count = deferred.size(); // what these tasks defer waits for the next round
+        for (int i = 0; i < count; i++) {
+            deferred.poll().run();
+        }
+        return count;
+    }
+
+    SelectionKey register(SelectableChannel channel, int operations, SocketHandler handler) throws IOException {
+        channel.configureBlocking(false);
+        return channel.register(selector, operations, handler);
+    }
+
+    /**
+     * Runs a task at the start of the next {@link #poll}.
+     */
+    void defer(Runnable task) {
+        deferred.add(task);
+    }
+
+    /**
+     * Takes a socket off this context's selector, which lets go of a cancelled key in its next round; only then can another
+     * selector have the socket.
+     *
+     * @param then what to do when that has happened
+     */
+    void deregister(SelectionKey key, Runnable then) {
+        key.cancel();
+        defer(() -> defer(then)); // the deferred tasks of a round run before its selection
+    }
+
+    /**
+     * Closes a connection without losing what TCP has taken, see {@link DrainingSocket}.
+     */
+    void drain(SocketChannel channel, SelectionKey key, int timeoutMillis) {
+        new DrainingSocket(this, channel, key).start(timeoutMillis);
+    }
+
+    IwarpStatistics statistics() {
+        return statistics;
+    }
+
+    TimerQueue timers() {
+        return timers;
+    }
+
+    DeliveryRing deliveries() {
+        return deliveries;
+    }
+
+    SteeringTagGenerator steeringTagGenerator() {
+        return steeringTagGenerator;
+    }
+
+    BufferPool stagingPool() {
+        return stagingPool;
+    }
+
+    ArrayDeque<FpduBatch> batchPool() {
+        return batchPool;
+    }
+
+    @Override
+    public void close() {
+        for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
+            queuePair.close();
+        }
+        for (SelectionKey key : selector.keys()) {
+            closeQuietly(key.channel());
+        }
+        closeQuietly(selector);
+    }
+
+    /**
+     * Closes what is of no use any more; that it could not be closed in order is of no consequence.
+     */
+    static void closeQuietly(AutoCloseable closeable) {
+        try {
+            closeable.close();
+        } catch (Exception e) {
+            LOGGER.debug("Closing {} failed", closeable, e);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+import org.nettyrdma.verbs.MemoryRegion;
+
+/**
+ * Registered memory. Software reaches all of the process's memory, so registering costs nothing and needs no key.
+ */
+final class IwarpMemoryRegion implements MemoryRegion {
+
+    private final ByteBuffer memory;
+
+    IwarpMemoryRegion(ByteBuffer memory) {
+        if (!memory.isDirect()) {
+            throw new IllegalArgumentException("memory: " + memory + " (expected: a direct buffer)");
+        }
+        // Its own position and limit: the whole capacity is registered, whatever the caller does with his buffer.
+        this.memory = memory.duplicate().clear();
+    }
+
+    @Override
+    public ByteBuffer memory() {
+        return memory;
+    }
+
+    /** The address names nothing on the wire, where tagged offsets count from the first exposed byte. */
+    @Override
+    public long address() {
+        return 0;
+    }
+
+    @Override
+    public int localKey() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        // Nothing was locked in memory; the owner of the buffer frees it.
+    }
+}

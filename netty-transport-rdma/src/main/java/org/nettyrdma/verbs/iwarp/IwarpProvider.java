@@ -1,0 +1,64 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.nettyrdma.verbs.Capabilities;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.VerbsProvider;
+
+/**
+ * Software iWARP over the TCP of the Java runtime. Can be used everywhere.
+ */
+public final class IwarpProvider implements VerbsProvider {
+
+    private static final int MAX_QUEUE_DEPTH = 16384;
+    private static final int MAX_READ_DEPTH = 1024;
+
+    private static final Capabilities CAPABILITIES = new Capabilities(
+            FpduBatch.MAX_PIECES, FpduBatch.MAX_PIECES, MAX_QUEUE_DEPTH, MAX_READ_DEPTH, Integer.MAX_VALUE,
+            MpaFrame.MAX_PRIVATE_LENGTH - MpaFrame.READ_DEPTHS_LENGTH, true, true, true);
+
+    private final IwarpStatistics statistics = new IwarpStatistics();
+
+    /**
+     * Creates a provider with statistics of its own. {@link java.util.ServiceLoader} does so.
+     */
+    public IwarpProvider() {
+        // Nothing is opened before it is needed.
+    }
+
+    @Override
+    public String name() {
+        return "iwarp";
+    }
+
+    @Override
+    public Throwable unavailabilityCause() {
+        return null;
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return CAPABILITIES;
+    }
+
+    @Override
+    public MemoryRegion registerMemory(ByteBuffer memory) {
+        return new IwarpMemoryRegion(memory);
+    }
+
+    @Override
+    public VerbsContext openContext() throws IOException {
+        return new IwarpContext(statistics, System::nanoTime);
+    }
+
+    /**
+     * What has happened on all connections of this provider.
+     *
+     * @return counters that go on counting
+     */
+    public IwarpStatistics statistics() {
+        return statistics;
+    }
+}

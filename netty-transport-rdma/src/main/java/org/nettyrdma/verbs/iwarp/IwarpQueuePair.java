@@ -1,0 +1,392 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.Objects;
+import org.nettyrdma.verbs.ConnectionParameters;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One connection and its life. Messages are the business of {@link DuplexStream}.
+ * <pre>{@code
+ *           connect()             TCP stands            reply read
+ * CREATED ------------> CONNECTING ---------> NEGOTIATING -------> ESTABLISHED ------> ENDED ------> CLOSED
+ *         --------------------------------------------^   reply written         end()        close()
+ *           accept()
+ * }</pre>
+ */
+final class IwarpQueuePair implements QueuePair, SocketHandler {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(IwarpQueuePair.class);
+
+    /** How long a responder may take for its MPA reply. */
+    private static final int REPLY_TIMEOUT_MILLIS = 10_000;
+    /**
+     * Linux siw can miss an FPDU that arrives right behind its reply until another one arrives. So an initiator that has
+     * heard nothing after this time announces itself once more.
+     */
+    private static final int SECOND_ANNOUNCEMENT_MILLIS = 100;
+
+    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+    private enum State { CREATED, CONNECTING, NEGOTIATING, ESTABLISHED, ENDED, CLOSED }
+
+    private final IwarpContext context;
+    private final QueuePairAttributes attributes;
+    private final Listener listener;
+    private final WorkQueues queues;
+    /** What this side answers, or {@code null} if it asks. */
+    private final IwarpConnectionRequest request;
+
+    private State state = State.CREATED;
+    private SocketChannel channel;
+    private SelectionKey key;
+    private SocketAddress localAddress;
+    private SocketAddress remoteAddress;
+
+    private ByteBuffer setupFrame;
+    private MpaFrameReader replyReader;
+    private MpaNegotiation negotiation;
+    private TimerQueue.Timer timer;
+    private DuplexStream stream;
+    private boolean resumeDeferred;
+
+    IwarpQueuePair(IwarpContext context, QueuePairAttributes attributes, Listener listener, IwarpConnectionRequest request) {
+        this.context = context;
+        this.attributes = attributes;
+        this.listener = listener;
+        this.request = request;
+        queues = new WorkQueues(new SendRing(attributes.sendQueueDepth(), context.deliveries()),
+                new ReceiveRing(attributes.receiveQueueDepth(), context.deliveries()),
+                new SteeringTagTable(context.steeringTagGenerator()));
+        if (request != null) {
+            channel = request.channel();
+            localAddress = request.localAddress();
+            remoteAddress = request.remoteAddress();
+        }
+    }
+
+    // ---- Connection setup
+
+    @Override
+    public void connect(SocketAddress remote, SocketAddress local, ByteBuffer privateData) throws IOException {
+        if (state != State.CREATED || request != null) {
+            throw new IllegalStateException("connect in state " + state);
+        }
+        if (remote instanceof InetSocketAddress address && address.isUnresolved()) {
+            throw new UnknownHostException(address.getHostString());
+        }
+        setupFrame = MpaNegotiation.request(attributes, MpaNegotiation.checkPrivateData(privateData)).encode();
+        replyReader = new MpaFrameReader(true);
+        channel = SocketChannel.open();
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        if (local != null) {
+            channel.bind(local);
+        }
+        key = context.register(channel, SelectionKey.OP_CONNECT, this);
+        remoteAddress = remote;
+        state = State.CONNECTING;
+        if (channel.connect(remote)) {
+            connected();
+        }
+    }
+
+    private void connected() throws IOException {
+        localAddress = channel.getLocalAddress();
+        state = State.NEGOTIATING;
+        timer = context.timers().schedule(REPLY_TIMEOUT_MILLIS, () ->
+                failed(new SocketTimeoutException("no MPA reply from " + remoteAddress + " within " + REPLY_TIMEOUT_MILLIS
+                        + " ms")));
+        negotiate();
+    }
+
+    @Override
+    public void accept(ByteBuffer privateData) throws IOException {
+        if (state != State.CREATED || request == null) {
+            throw new IllegalStateException("accept in state " + state);
+        }
+        byte[] userData = MpaNegotiation.checkPrivateData(privateData);
+        key = context.register(channel, 0, this);
+        negotiation = MpaNegotiation.afterRequest(attributes, request.frame());
+        setupFrame = negotiation.reply(request.frame(), userData).encode();
+        state = State.NEGOTIATING;
+        try {
+            negotiate();
+        } catch (IOException e) {
+            failed(e);
+        }
+    }
+
+    /**
+     * Writes this side's frame; then a responder is done, and an initiator reads the answer.
+     */
+    private void negotiate() throws IOException {
+        channel.write(setupFrame);
+        if (setupFrame.hasRemaining()) {
+            key.interestOps(SelectionKey.OP_WRITE);
+        } else if (request != null) {
+            established(request.frame());
+        } else {
+            key.interestOps(SelectionKey.OP_READ);
+            MpaFrame reply = replyReader.read(channel);
+            if (reply != null) {
+                replied(reply);
+            }
+        }
+    }
+
+    private void replied(MpaFrame reply) throws IOException {
+        timer.cancel();
+        try {
+            negotiation = MpaNegotiation.afterReply(attributes, reply);
+        } catch (ConnectException e) {
+            end(e, reply.userData());
+            return;
+        } catch (ProtocolViolationException e) {
+            // The peer has accepted and learns by a Terminate, for which there must be a stream.
+            stream = new DuplexStream(context, channel, key, queues, MpaNegotiation.none(attributes.checksum()));
+            throw e;
+        }
+        established(reply);
+        stream.announce();
+        timer = context.timers().schedule(SECOND_ANNOUNCEMENT_MILLIS, () -> {
+            if (state == State.ESTABLISHED && !stream.hasReceived()) {
+                stream.announce();
+            }
+        });
+    }
+
+    private void established(MpaFrame peerFrame) {
+        stream = new DuplexStream(context, channel, key, queues, negotiation);
+        state = State.ESTABLISHED;
+        setupFrame = null;
+        replyReader = null;
+        ConnectionParameters parameters = new ConnectionParameters(peerFrame.userData(), negotiation.inboundReadDepth(),
+                negotiation.outboundReadDepth(), negotiation.checksum());
+        deliver(() -> listener.established(parameters));
+    }
+
+    // ---- Work
+
+    @Override
+    public void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, region.memory().capacity());
+        checkNotClosed();
+        if (state == State.ENDED) {
+            flushed(workRequestId);
+        } else if (!queues.receives().offer(workRequestId, region, offset, length)) {
+            throw new IOException("the receive queue is full: depth " + queues.receives().depth());
+        } else if (stream != null && stream.isWaitingForReceive() && !resumeDeferred) {
+            resumeDeferred = true; // once for all receives that are posted now
+            context.defer(this::resume);
+        }
+    }
+
+    private void resume() {
+        resumeDeferred = false;
+        if (state == State.ESTABLISHED) {
+            try {
+                stream.resume();
+            } catch (IOException e) {
+                failed(e);
+            }
+        }
+    }
+
+    @Override
+    public void postSend(SendWorkRequest workRequest) throws IOException {
+        checkNotClosed();
+        if (workRequest.elementCount() > FpduBatch.MAX_PIECES) {
+            throw new IOException(workRequest.elementCount() + " pieces of memory, limit " + FpduBatch.MAX_PIECES);
+        }
+        if (workRequest.opcode() == SendWorkRequest.Opcode.READ && outboundReadDepth() == 0) {
+            throw new IOException("no RDMA Read can be sent: the outbound read depth is 0");
+        }
+        if (state == State.ENDED) {
+            flushed(workRequest.workRequestId());
+        } else if (!queues.sends().offer(workRequest)) {
+            throw new IOException("the send queue is full: depth " + queues.sends().depth());
+        }
+    }
+
+    private int outboundReadDepth() {
+        return stream != null ? stream.outboundReadDepth() : PowerOfTwo.atMost(attributes.outboundReadDepth());
+    }
+
+    private void flushed(long workRequestId) {
+        context.deliveries().complete(workRequestId, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
+    }
+
+    @Override
+    public void flush() {
+        if (state == State.ESTABLISHED) {
+            stream.flush();
+        }
+    }
+
+    @Override
+    public int expose(MemoryRegion region, int offset, int length, int access) throws IOException {
+        Objects.checkFromIndexSize(offset, length, region.memory().capacity());
+        if (length == 0) {
+            throw new IllegalArgumentException("length: 0 (expected: > 0)");
+        }
+        if ((access & ~(ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE)) != 0 || access == 0) {
+            throw new IllegalArgumentException("access: " + access + " (expected: remote read, remote write or both)");
+        }
+        if (state == State.ENDED || state == State.CLOSED) {
+            throw new IOException("the connection has ended");
+        }
+        return queues.steeringTags().expose(region, offset, length, access).value();
+    }
+
+    @Override
+    public long remoteOffset(int steeringTag) {
+        if (queues.steeringTags().find(steeringTag) == null) {
+            throw new IllegalArgumentException(String.format("steeringTag: 0x%08x (expected: a valid one)", steeringTag));
+        }
+        return 0; // see SteeringTag
+    }
+
+    @Override
+    public boolean invalidate(long workRequestId, int steeringTag) {
+        SteeringTag tag = queues.steeringTags().remove(steeringTag);
+        if (tag == null || !tag.isBeingRead()) {
+            return true;
+        }
+        tag.awaitWithdrawal(workRequestId);
+        return false;
+    }
+
+    @Override
+    public SocketAddress localAddress() {
+        return localAddress;
+    }
+
+    @Override
+    public SocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    // ---- Progress, and the end
+
+    @Override
+    public void ready(int readyOperations) throws IOException {
+        switch (state) {
+            case CONNECTING -> {
+                if (channel.finishConnect()) {
+                    connected();
+                }
+            }
+            case NEGOTIATING -> negotiate();
+            case ESTABLISHED -> {
+                if (!stream.ready(readyOperations)) {
+                    end(null, NO_DATA);
+                }
+            }
+            case CREATED, ENDED, CLOSED -> throw new AssertionError("no socket is registered in state " + state);
+        }
+    }
+
+    @Override
+    public void failed(Exception cause) {
+        if (cause instanceof ProtocolViolationException violation) {
+            context.statistics().countViolation();
+            LOGGER.debug("{} broke the protocol", remoteAddress, cause);
+            terminate(violation.reason());
+            end(violation, NO_DATA);
+        } else if (cause instanceof PeerTerminatedException terminated) {
+            context.statistics().countTerminateReceived();
+            LOGGER.info("Terminate from {}: {}", remoteAddress, terminated.terminateMessage().describe());
+            stream.terminatedByPeer(terminated.terminateMessage());
+            end(terminated, NO_DATA);
+        } else {
+            if (state == State.ESTABLISHED) {
+                context.statistics().countLostConnection();
+            }
+            end(cause instanceof IOException failure ? failure : new IOException(cause), NO_DATA);
+        }
+    }
+
+    private void terminate(TerminateReason reason) {
+        if (stream != null) {
+            try {
+                stream.terminate(reason);
+            } catch (IOException e) {
+                LOGGER.debug("Terminate to {} not sent", remoteAddress, e);
+            }
+        }
+    }
+
+    @Override
+    public void moveToError() {
+        if (state == State.ESTABLISHED) {
+            stream.flush();
+            end(null, NO_DATA);
+        } else if (state == State.CREATED || state == State.CONNECTING || state == State.NEGOTIATING) {
+            end(new IOException("closed by this side before the connection stood"), NO_DATA);
+        }
+    }
+
+    /**
+     * Ends the connection and completes everything. The listener hears of it in the order of events.
+     */
+    private void end(IOException cause, ByteBuffer privateData) {
+        boolean wasEstablished = state == State.ESTABLISHED;
+        if (state == State.ENDED || state == State.CLOSED) {
+            return;
+        }
+        state = State.ENDED;
+        if (timer != null) {
+            timer.cancel();
+        }
+        if (wasEstablished) {
+            deliver(() -> listener.disconnected(cause));
+        } else {
+            deliver(() -> listener.connectFailed(cause, privateData));
+        }
+        if (stream != null) {
+            stream.close();
+        }
+        queues.flush();
+        if (wasEstablished) {
+            context.drain(channel, key, attributes.closeTimeoutMillis());
+        } else if (channel != null) {
+            IwarpContext.closeQuietly(channel);
+        }
+    }
+
+    @Override
+    public void close() {
+        moveToError();
+        state = State.CLOSED;
+        context.remove(this);
+    }
+
+    private void deliver(Runnable event) {
+        context.deliveries().event(() -> {
+            if (state != State.CLOSED) {
+                event.run();
+            }
+        });
+    }
+
+    private void checkNotClosed() {
+        if (state == State.CLOSED) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Counters of a provider. They only grow; every one may be read from any thread.
+ */
+public final class IwarpStatistics {
+
+    private final LongAdder invalidRequests = new LongAdder();
+    private final LongAdder lateRequests = new LongAdder();
+    private final LongAdder receiveWaits = new LongAdder();
+    private final LongAdder violations = new LongAdder();
+    private final LongAdder terminatesReceived = new LongAdder();
+    private final LongAdder lostConnections = new LongAdder();
+
+    IwarpStatistics() {
+    }
+
+    /**
+     * Connection requests that were dropped because they were no proper MPA request, or asked for markers.
+     *
+     * @return how many
+     */
+    public long invalidRequests() {
+        return invalidRequests.sum();
+    }
+
+    /**
+     * Peers that connected and did not send a whole MPA request in time.
+     *
+     * @return how many
+     */
+    public long lateRequests() {
+        return lateRequests.sum();
+    }
+
+    /**
+     * Times that a Send arrived and no receive was posted, so that the connection was not read until one was. A number that
+     * grows fast says that the receive queue is too short or that the application is slow.
+     *
+     * @return how many
+     */
+    public long receiveWaits() {
+        return receiveWaits.sum();
+    }
+
+    /**
+     * Connections ended because the peer broke the protocol or used memory that it must not.
+     *
+     * @return how many
+     */
+    public long violations() {
+        return violations.sum();
+    }
+
+    /**
+     * Connections ended by a peer's Terminate.
+     *
+     * @return how many
+     */
+    public long terminatesReceived() {
+        return terminatesReceived.sum();
+    }
+
+    /**
+     * Connections ended by a failure of TCP, or in the middle of a message.
+     *
+     * @return how many
+     */
+    public long lostConnections() {
+        return lostConnections.sum();
+    }
+
+    void countInvalidRequest() {
+        invalidRequests.increment();
+    }
+
+    void countLateRequest() {
+        lateRequests.increment();
+    }
+
+    void countReceiveWait() {
+        receiveWaits.increment();
+    }
+
+    void countViolation() {
+        violations.increment();
+    }
+
+    void countTerminateReceived() {
+        terminatesReceived.increment();
+    }
+
+    void countLostConnection() {
+        lostConnections.increment();
+    }
+}

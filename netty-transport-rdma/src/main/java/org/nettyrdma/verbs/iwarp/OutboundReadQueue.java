@@ -1,0 +1,123 @@
+package org.nettyrdma.verbs.iwarp;
+
+/**
+ * This side's RDMA Reads that are asked for and not answered, oldest first. The sink tags are random and stand in no table
+ * that an RDMA Write could reach, so the peer can fill a sink only by answering (RFC 5042, section 6.3.3).
+ *
+ * <p>All sinks begin at tagged offset 0.
+ */
+final class OutboundReadQueue {
+
+    private final SendSlot[] requests;
+    private final int[] sinkTags;
+    private final int depth;
+    private final SteeringTagGenerator generator;
+    private final MemoryCursor oldestCursor = new MemoryCursor();
+
+    private int head;
+    private int tail;
+    private int oldestReceived;
+
+    /**
+     * @param depth the most that may be outstanding; 0 or more
+     */
+    OutboundReadQueue(int depth, SteeringTagGenerator generator) {
+        this.depth = depth;
+        requests = new SendSlot[PowerOfTwo.atLeast(depth)];
+        sinkTags = new int[requests.length];
+        this.generator = generator;
+    }
+
+    int depth() {
+        return depth;
+    }
+
+    boolean isFull() {
+        return tail - head == depth;
+    }
+
+    boolean isEmpty() {
+        return head == tail;
+    }
+
+    /**
+     * Takes in a Read that is being asked for. The queue must not be full.
+     *
+     * @return the sink tag to ask with
+     */
+    int add(SendSlot request) {
+        assert !isFull();
+        int index = index(tail++);
+        requests[index] = request;
+        sinkTags[index] = generator.next();
+        if (tail - head == 1) {
+            startOldest();
+        }
+        return sinkTags[index];
+    }
+
+    int oldestSinkTag() {
+        return sinkTags[index(head)];
+    }
+
+    /**
+     * The bytes of the oldest Read that have arrived, which is also the tagged offset at which its answer continues.
+     */
+    int oldestReceived() {
+        return oldestReceived;
+    }
+
+    /**
+     * The bytes of the oldest Read that have not arrived.
+     */
+    int oldestMissing() {
+        return requests[index(head)].totalBytes() - oldestReceived;
+    }
+
+    /**
+     * Where the next bytes of the oldest Read go.
+     */
+    MemoryCursor oldestCursor() {
+        return oldestCursor;
+    }
+
+    void oldestReceived(int bytes) {
+        oldestReceived += bytes;
+    }
+
+    /**
+     * The oldest Read has been answered in full.
+     *
+     * @return its work request
+     */
+    SendSlot removeOldest() {
+        int index = index(head++);
+        SendSlot request = requests[index];
+        requests[index] = null;
+        if (!isEmpty()) {
+            startOldest();
+        }
+        return request;
+    }
+
+    /**
+     * The Read that was asked for with a sink tag, or {@code null} if there is none.
+     */
+    SendSlot find(int sinkTag) {
+        for (int i = head; i != tail; i++) {
+            if (sinkTags[index(i)] == sinkTag) {
+                return requests[index(i)];
+            }
+        }
+        return null;
+    }
+
+    private void startOldest() {
+        oldestReceived = 0;
+        oldestCursor.start(requests[index(head)]);
+    }
+
+    private int index(int sequence) {
+        return sequence & requests.length - 1;
+    }
+}

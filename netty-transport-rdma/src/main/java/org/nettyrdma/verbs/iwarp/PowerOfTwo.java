@@ -1,0 +1,26 @@
+package org.nettyrdma.verbs.iwarp;
+
+/**
+ * Rounding to powers of two.
+ */
+final class PowerOfTwo {
+
+    private PowerOfTwo() {
+    }
+
+    /**
+     * The smallest power of two that is not below {@code value}.
+     *
+     * @param value 1 to 2^30
+     */
+    static int atLeast(int value) {
+        return value <= 1 ? 1 : Integer.highestOneBit(value - 1) << 1;
+    }
+
+    /**
+     * The largest power of two that is not above {@code value}; 0 stays 0.
+     */
+    static int atMost(int value) {
+        return Integer.highestOneBit(value);
+    }
+}

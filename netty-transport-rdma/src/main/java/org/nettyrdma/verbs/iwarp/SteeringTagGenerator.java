@@ -1,0 +1,31 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+
+/**
+ * Unpredictable steering tags: a peer must not be able to guess a tag it was not told (RFC 5042, section 6.4). A tag is a
+ * 24-bit index, which is never 0, and an 8-bit key; all 32 bits are random.
+ */
+final class SteeringTagGenerator {
+
+    /** The generator of the system costs about a microsecond per call, whatever the size, so many tags are drawn at once. */
+    private static final int BUFFER_BYTES = 4096;
+    private static final int KEY_BITS = 8;
+
+    private final SecureRandom random = new SecureRandom();
+    private final byte[] bytes = new byte[BUFFER_BYTES];
+    private final ByteBuffer buffer = ByteBuffer.wrap(bytes).position(BUFFER_BYTES);
+
+    int next() {
+        int tag;
+        do {
+            if (!buffer.hasRemaining()) {
+                random.nextBytes(bytes);
+                buffer.clear();
+            }
+            tag = buffer.getInt();
+        } while (tag >>> KEY_BITS == 0);
+        return tag;
+    }
+}

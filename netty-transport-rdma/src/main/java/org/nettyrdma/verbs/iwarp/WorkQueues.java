@@ -1,0 +1,20 @@
+package org.nettyrdma.verbs.iwarp;
+
+/**
+ * What a queue pair has before it has a connection.
+ *
+ * @param sends        work requests of the send side
+ * @param receives     buffers for the peer's Sends
+ * @param steeringTags memory that the peer may touch
+ */
+record WorkQueues(SendRing sends, ReceiveRing receives, SteeringTagTable steeringTags) {
+
+    /**
+     * Completes everything as flushed, and exposes nothing any more.
+     */
+    void flush() {
+        sends.flush();
+        receives.flush();
+        steeringTags.clear();
+    }
+}

@@ -1,0 +1,361 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ResourceLeakDetector;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RegisteredByteBufAllocatorTest {
+
+    private static final int MIB = 1 << 20;
+
+    private final RegisteredByteBufAllocator allocator = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), 256L * MIB);
+
+    /** The buffer below the wrappers of the leak detector. */
+    private static RegisteredByteBuf unwrapped(ByteBuf buffer) {
+        return (RegisteredByteBuf) (buffer instanceof RegisteredByteBuf ? buffer : buffer.unwrap());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 255, 256, 257, 4096, 65_537, MIB, MIB + 4096, 16 * MIB})
+    void shouldHaveTheCapacityAskedFor(int bytes) {
+        ByteBuf buffer = allocator.directBuffer(bytes);
+        assertEquals(bytes, buffer.capacity());
+        assertEquals(0, buffer.readerIndex());
+        assertEquals(0, buffer.writerIndex());
+        assertEquals(Integer.MAX_VALUE, buffer.maxCapacity());
+        assertEquals(1, buffer.refCnt());
+        assertTrue(buffer.isDirect());
+        assertSame(allocator, buffer.alloc());
+        assertTrue(allocator.isRegistered(buffer, 0, bytes));
+        buffer.setZero(0, bytes);
+        assertThrows(IndexOutOfBoundsException.class, () -> buffer.getByte(bytes));
+        assertThrows(IndexOutOfBoundsException.class, () -> buffer.setByte(bytes, 0));
+        assertThrows(IndexOutOfBoundsException.class, () -> buffer.copy(0, bytes + 1));
+        assertTrue(buffer.release());
+        assertThrows(IllegalReferenceCountException.class, () -> buffer.writeByte(0));
+    }
+
+    @Test
+    void shouldPreferDirectMemoryInEveryForm() {
+        for (ByteBuf buffer : List.of(allocator.buffer(), allocator.buffer(10), allocator.buffer(10, 20), allocator.ioBuffer(),
+                allocator.ioBuffer(10), allocator.ioBuffer(10, 20), allocator.directBuffer())) {
+            assertTrue(allocator.isRegistered(buffer, 0, 10));
+            buffer.release();
+        }
+        assertTrue(allocator.isDirectBufferPooled());
+        ByteBuf heap = allocator.heapBuffer(10);
+        assertTrue(heap.hasArray());
+        heap.release();
+    }
+
+    @Test
+    void shouldReuseWhatWasReleasedLast() {
+        ByteBuf first = allocator.directBuffer(1000);
+        ByteBuf second = allocator.directBuffer(1000);
+        RegisteredByteBuf firstUnwrapped = unwrapped(first);
+        RegisteredByteBuf secondUnwrapped = unwrapped(second);
+        assertNotSame(firstUnwrapped, secondUnwrapped);
+        first.release();
+        second.release();
+        ByteBuf third = allocator.directBuffer(900);
+        ByteBuf fourth = allocator.directBuffer(1024);
+        assertSame(secondUnwrapped, unwrapped(third), "the object is reused with its memory");
+        assertSame(firstUnwrapped, unwrapped(fourth));
+        third.release();
+        fourth.release();
+    }
+
+    @Test
+    void shouldOpenReusedBuffersAsNew() {
+        ByteBuf used = allocator.directBuffer(100, 200);
+        used.writeZero(50).readByte();
+        used.markReaderIndex().markWriterIndex();
+        used.release();
+        ByteBuf fresh = allocator.directBuffer(120);
+        assertEquals(120, fresh.capacity());
+        assertEquals(Integer.MAX_VALUE, fresh.maxCapacity());
+        assertEquals(0, fresh.readableBytes());
+        assertEquals(0, fresh.resetReaderIndex().resetWriterIndex().writerIndex());
+        fresh.release();
+    }
+
+    @Test
+    void shouldGrowByWholeSlabs() {
+        List<ByteBuf> buffers = new ArrayList<>();
+        for (int i = 0; i < 1024; i++) {
+            buffers.add(allocator.directBuffer(4096));
+        }
+        assertEquals(4 * MIB, allocator.registeredBytes());
+        buffers.forEach(ByteBuf::release);
+        for (int i = 0; i < 1024; i++) {
+            buffers.set(i, allocator.directBuffer(4096));
+        }
+        assertEquals(4 * MIB, allocator.registeredBytes(), "nothing more is registered in a steady state");
+        assertEquals(allocator.registeredBytes(), allocator.metric().usedDirectMemory());
+        buffers.forEach(ByteBuf::release);
+    }
+
+    @Test
+    void shouldHandOutUnregisteredMemoryBeyondTheLimit() {
+        var limited = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), 2 * MIB);
+        ByteBuf first = limited.directBuffer(MIB);
+        ByteBuf second = limited.directBuffer(MIB);
+        ByteBuf third = limited.directBuffer(MIB);
+        assertTrue(limited.isRegistered(second, 0, MIB));
+        assertFalse(limited.isRegistered(third, 0, MIB));
+        assertTrue(third.isDirect());
+        assertEquals(1, limited.unregisteredBuffers());
+        first.release();
+        second.release();
+        third.release();
+        assertEquals(2 * MIB, limited.registeredBytes());
+    }
+
+    @Test
+    void shouldHandOutUnregisteredMemoryWhenTheDeviceRefuses() {
+        var refused = new RegisteredByteBufAllocator(new MemoryOnlyProvider().refusingMoreThan(MIB), 100 * MIB);
+        ByteBuf first = refused.directBuffer(MIB);
+        ByteBuf second = refused.directBuffer(MIB);
+        assertTrue(refused.isRegistered(first, 0, MIB));
+        assertFalse(refused.isRegistered(second, 0, MIB));
+        first.release();
+        second.release();
+    }
+
+    @Test
+    void shouldNotPoolWhatIsTooLarge() {
+        ByteBuf buffer = allocator.directBuffer(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1);
+        assertFalse(allocator.isRegistered(buffer, 0, 1));
+        assertEquals(1, allocator.unregisteredBuffers());
+        assertEquals(0, allocator.registeredBytes());
+        buffer.release();
+    }
+
+    @Test
+    void shouldKeepContentWhenCapacityChanges() {
+        ByteBuf buffer = allocator.directBuffer(100);
+        ByteBufUtil.writeAscii(buffer, "content");
+        for (int capacity : new int[] {256, 257, 100_000, 5_000, 10, 7, 300}) {
+            buffer.capacity(capacity);
+            assertEquals(capacity, buffer.capacity());
+            assertEquals("content", buffer.toString(StandardCharsets.US_ASCII));
+            assertTrue(allocator.isRegistered(buffer, 0, capacity));
+        }
+        buffer.capacity(3);
+        assertEquals("con", buffer.toString(StandardCharsets.US_ASCII));
+        buffer.release();
+    }
+
+    @Test
+    void shouldGrowInPlaceWithinItsBlock() {
+        ByteBuf buffer = allocator.directBuffer(1025);
+        Block block = unwrapped(buffer).block();
+        assertEquals(1536, buffer.maxFastWritableBytes());
+        buffer.writeZero(1536);
+        assertSame(block, unwrapped(buffer).block());
+        buffer.writeByte(1);
+        assertNotSame(block, unwrapped(buffer).block());
+        buffer.release();
+    }
+
+    @Test
+    void shouldGiveBackTheSmallerBlockWhenABufferGrows() {
+        ByteBuf buffer = allocator.directBuffer(1000);
+        Block small = unwrapped(buffer).block();
+        buffer.capacity(2000);
+        ByteBuf next = allocator.directBuffer(1000);
+        assertSame(small, unwrapped(next).block());
+        assertNotSame(unwrapped(buffer), unwrapped(next));
+        assertEquals(0, next.setZero(0, 1000).getLong(992));
+        next.release();
+        buffer.release();
+        ByteBuf again = allocator.directBuffer(2000);
+        again.writeZero(2000);
+        again.release();
+    }
+
+    @Test
+    void shouldLeaveRegisteredMemoryWhenABufferGrowsTooLarge() {
+        ByteBuf buffer = allocator.directBuffer(256);
+        buffer.writeInt(42);
+        buffer.capacity(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1);
+        assertNull(unwrapped(buffer).block());
+        assertFalse(allocator.isRegistered(buffer, 0, 4));
+        buffer.capacity(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 100);
+        assertEquals(42, buffer.readInt());
+        buffer.release();
+        ByteBuf next = allocator.directBuffer(256);
+        assertTrue(allocator.isRegistered(next, 0, 256));
+        next.release();
+    }
+
+    @Test
+    void shouldRefuseToGrowBeyondTheMaximum() {
+        ByteBuf buffer = allocator.directBuffer(10, 20);
+        assertEquals(20, buffer.maxFastWritableBytes());
+        assertThrows(IllegalArgumentException.class, () -> buffer.capacity(21));
+        buffer.writeZero(20);
+        assertThrows(IndexOutOfBoundsException.class, () -> buffer.writeByte(1));
+        buffer.release();
+    }
+
+    @Test
+    void shouldFindMemoryThroughDerivedBuffers() {
+        ByteBuf buffer = allocator.directBuffer(1000).writeZero(1000);
+        for (ByteBuf derived : List.of(buffer.slice(10, 900), buffer.duplicate(), buffer.asReadOnly(),
+                buffer.slice(10, 900).slice(5, 800).duplicate(), Unpooled.unreleasableBuffer(buffer))) {
+            assertTrue(allocator.isRegistered(derived, 100, 700));
+        }
+        RegisteredPieces whole = allocator.newPieces(1);
+        RegisteredPieces part = allocator.newPieces(1);
+        assertTrue(whole.find(buffer, 0, 1000));
+        assertTrue(part.find(buffer.slice(10, 900).slice(5, 800), 7, 100));
+        assertSame(whole.region(0), part.region(0));
+        assertEquals(whole.offset(0) + 22, part.offset(0));
+        buffer.release();
+    }
+
+    @Test
+    void shouldSplitCompositesIntoPieces() {
+        CompositeByteBuf inner = allocator.compositeBuffer().addComponents(true, allocator.directBuffer(100).writeZero(100),
+                allocator.directBuffer(100).writeZero(100));
+        CompositeByteBuf outer = allocator.compositeBuffer().addComponents(true, allocator.directBuffer(100).writeZero(100),
+                Unpooled.EMPTY_BUFFER, inner);
+        RegisteredPieces pieces = allocator.newPieces(3);
+        assertTrue(pieces.find(outer, 0, 300));
+        assertEquals(3, pieces.count());
+        assertTrue(pieces.find(outer, 50, 100));
+        assertEquals(2, pieces.count());
+        assertTrue(pieces.find(outer, 100, 100));
+        assertEquals(1, pieces.count());
+        assertTrue(pieces.find(outer.slice(50, 200), 25, 150));
+        assertEquals(3, pieces.count());
+        assertFalse(allocator.newPieces(2).find(outer, 0, 300));
+        assertTrue(pieces.find(outer, 300, 0));
+        assertEquals(0, pieces.count());
+        outer.addComponent(true, Unpooled.wrappedBuffer(new byte[10]));
+        assertFalse(allocator.newPieces(9).find(outer, 0, 310));
+        assertTrue(allocator.newPieces(9).find(outer, 0, 300));
+        outer.release();
+    }
+
+    @Test
+    void shouldNotFindMemoryOfOthers() {
+        ByteBuf heap = Unpooled.buffer(100);
+        ByteBuf direct = Unpooled.directBuffer(100);
+        var other = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), MIB);
+        ByteBuf elsewhere = other.directBuffer(100);
+        assertFalse(allocator.isRegistered(heap, 0, 100));
+        assertFalse(allocator.isRegistered(direct, 0, 100));
+        assertFalse(allocator.isRegistered(elsewhere, 0, 100));
+        assertTrue(allocator.isRegistered(heap, 0, 0));
+        heap.release();
+        direct.release();
+        elsewhere.release();
+    }
+
+    @Test
+    void shouldTrackLeaks() {
+        assertEquals(ResourceLeakDetector.Level.PARANOID, ResourceLeakDetector.getLevel());
+        ByteBuf buffer = allocator.directBuffer(100);
+        assertNotSame(RegisteredByteBuf.class, buffer.getClass());
+        assertNotNull(buffer.touch("here"));
+        buffer.release();
+    }
+
+    @Test
+    void shouldBeOnePerProvider() {
+        var provider = new MemoryOnlyProvider();
+        assertSame(RegisteredByteBufAllocator.of(provider), RegisteredByteBufAllocator.of(provider));
+        assertNotSame(RegisteredByteBufAllocator.of(provider), RegisteredByteBufAllocator.of(new MemoryOnlyProvider()));
+    }
+
+    @Test
+    void shouldBehaveLikeEveryOtherBuffer() {
+        Random random = new Random(1);
+        ByteBuf ours = allocator.directBuffer(64);
+        ByteBuf reference = Unpooled.buffer(64);
+        for (int i = 0; i < 20_000; i++) {
+            int operation = random.nextInt(12);
+            long value = random.nextLong();
+            BufferOperations.apply(operation, value, ours);
+            BufferOperations.apply(operation, value, reference);
+            assertEquals(reference.readerIndex(), ours.readerIndex(), "operation " + operation);
+            assertEquals(reference.writerIndex(), ours.writerIndex(), "operation " + operation);
+        }
+        assertEquals(reference, ours);
+        ours.release();
+        reference.release();
+    }
+
+    @Test
+    void shouldNeverHandOutMemoryTwice() throws Exception {
+        int threads = 4;
+        BlockingQueue<ByteBuf> passedOn = new ArrayBlockingQueue<>(64); // released by another thread than it was taken by
+        ExecutorService executor = Executors.newFixedThreadPool(threads);
+        List<Future<Void>> results = new ArrayList<>();
+        for (int thread = 0; thread < threads; thread++) {
+            results.add(executor.submit(user(thread, passedOn)));
+        }
+        for (Future<Void> result : results) {
+            result.get(60, TimeUnit.SECONDS);
+        }
+        executor.shutdown();
+        passedOn.forEach(ByteBuf::release);
+    }
+
+    private Callable<Void> user(int thread, BlockingQueue<ByteBuf> passedOn) {
+        return () -> {
+            Random random = new Random(thread);
+            Queue<ByteBuf> mine = new ArrayDeque<>();
+            for (int i = 0; i < 20_000; i++) {
+                int bytes = 16 + random.nextInt(3000);
+                mine.add(allocator.directBuffer(bytes).setLong(0, (long) thread << 32 | i).setLong(bytes - 8, i)
+                        .writerIndex(bytes));
+                if (mine.size() > 30) {
+                    ByteBuf oldest = mine.remove();
+                    assertEquals(thread, oldest.getInt(0));
+                    assertEquals(oldest.getInt(4), oldest.getLong(oldest.writerIndex() - 8));
+                    if (random.nextInt(3) > 0 || !passedOn.offer(oldest)) {
+                        oldest.release();
+                    }
+                    ByteBuf other = random.nextBoolean() ? passedOn.poll() : null;
+                    if (other != null) {
+                        assertEquals(other.getInt(4), other.getLong(other.writerIndex() - 8));
+                        other.release();
+                    }
+                }
+            }
+            mine.forEach(ByteBuf::release);
+            return null;
+        };
+    }
+}
