@@ -236,8 +236,20 @@ public final class RdmaChannel extends AbstractChannel {
         // Receives come before the connection, so that the peer's first message never finds none.
         receiveQueue.repost();
         if (request != null) {
+            // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
+            loop.execute(this::acceptRequest);
+        }
+    }
+
+    private void acceptRequest() {
+        if (state != State.OPEN) {
+            return; // closed by a handler
+        }
+        try {
             queuePair.accept(ByteBuffer.wrap(config.getPrivateData()));
             connecting();
+        } catch (Throwable t) {
+            fail(t);
         }
     }
 

@@ -229,7 +229,6 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
      * @return this
      */
     public RdmaChannelConfig setPrivateData(byte[] bytes) {
-        requireUnregistered();
         privateData = bytes.clone();
         return this;
     }

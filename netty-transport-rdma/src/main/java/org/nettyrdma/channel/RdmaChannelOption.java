@@ -48,7 +48,8 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
     /**
      * Bytes sent to the peer with the connection request, or by a server with its answer; default none, at most the
      * provider's {@code Capabilities.maxPrivateDataBytes()}, else connecting fails. The array is copied when set. The peer
-     * reads them with {@link RdmaChannel#peerPrivateData()}.
+     * reads them with {@link RdmaChannel#peerPrivateData()}. Can be set until the channel connects, and by the handlers that
+     * initialise the pipeline of an accepted channel, which answers the peer after that.
      */
     public static final ChannelOption<byte[]> PRIVATE_DATA = valueOf(RdmaChannelOption.class, "PRIVATE_DATA");
 

@@ -1,7 +1,7 @@
 package org.nettyrdma.testing;
 
 import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.ResourceLeakDetectorFactory;
 import java.io.IOException;
@@ -45,7 +45,7 @@ public final class LeakReport implements TestExecutionListener {
         // A leak shows when its buffer was collected and another buffer is tracked afterwards.
         for (int round = 0; round < 3; round++) {
             System.gc();
-            ByteBufUtil.writeAscii(Unpooled.directBuffer().alloc(), "any tracked buffer").release();
+            ByteBufUtil.writeAscii(UnpooledByteBufAllocator.DEFAULT, "any tracked buffer").release();
         }
     }
 

@@ -1,0 +1,51 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Puts a header in front of arguments or results. */
+final class MessageAssembly {
+
+    /** Up to here a copy behind the header is cheaper than a second piece for everyone who handles the message later. */
+    static final int MAX_COPIED_BYTES = 1024;
+
+    private MessageAssembly() {
+    }
+
+    /** A buffer for a header, with room behind it if {@link #join} is going to copy {@code body} there. */
+    static ByteBuf newHeader(ByteBufAllocator alloc, int headerBytes, ByteBuf body) {
+        int bodyBytes = body.readableBytes();
+        return alloc.buffer(bodyBytes <= MAX_COPIED_BYTES ? headerBytes + bodyBytes : headerBytes);
+    }
+
+    /** Returns both as one buffer; the references of both pass to it. */
+    static ByteBuf join(ByteBufAllocator alloc, ByteBuf header, ByteBuf body) {
+        if (body.readableBytes() <= MAX_COPIED_BYTES) {
+            try {
+                return header.writeBytes(body);
+            } catch (RuntimeException e) {
+                header.release();
+                throw e;
+            } finally {
+                body.release();
+            }
+        }
+        // No limit on the number of pieces: beyond it they would be copied into one.
+        CompositeByteBuf message = alloc.compositeBuffer(Integer.MAX_VALUE);
+        return message.addComponent(true, header).addFlattenedComponents(true, body);
+    }
+
+    static List<DataItem> moveBy(int bytes, List<DataItem> items) {
+        if (items.isEmpty()) {
+            return items;
+        }
+        List<DataItem> moved = new ArrayList<>(items.size());
+        for (DataItem item : items) {
+            moved.add(item.movedBy(bytes));
+        }
+        return moved;
+    }
+}

@@ -1,0 +1,149 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.internal.EmptyArrays;
+import java.util.Arrays;
+
+/**
+ * A credential or a verifier ({@code opaque_auth}, RFC 5531, section 8.2). Immutable.
+ */
+public final class OpaqueAuth {
+
+    /** Most bytes that the body of a credential or verifier may have (RFC 5531, section 8.2). */
+    public static final int MAX_BODY_BYTES = 400;
+
+    /** AUTH_NONE with an empty body (RFC 5531, section 10.1). */
+    public static final OpaqueAuth NONE = new OpaqueAuth(AuthFlavor.AUTH_NONE.code(), EmptyArrays.EMPTY_BYTES);
+
+    private final int flavor;
+    private final byte[] body;
+    /** Filled by the first {@link AuthSys#from}; immutable, so that threads may race to fill it. */
+    private AuthSys authSys;
+
+    /**
+     * Creates a credential or verifier.
+     *
+     * @param flavor number of its kind, see {@link AuthFlavor}; any number is allowed
+     * @param body   what the flavor defines, copied
+     * @throws IllegalArgumentException if {@code body} is longer than {@value #MAX_BODY_BYTES} bytes
+     */
+    public OpaqueAuth(int flavor, byte[] body) {
+        if (body.length > MAX_BODY_BYTES) {
+            throw new IllegalArgumentException("body is " + body.length + " bytes long, limit " + MAX_BODY_BYTES);
+        }
+        this.flavor = flavor;
+        this.body = body.clone();
+    }
+
+    /**
+     * The number of its kind.
+     *
+     * @return the number, see {@link AuthFlavor#of}
+     */
+    public int flavor() {
+        return flavor;
+    }
+
+    /**
+     * What the flavor defines.
+     *
+     * @return a copy of the body
+     */
+    public byte[] body() {
+        return body.clone();
+    }
+
+    /**
+     * The length of the body.
+     *
+     * @return 0 to {@value #MAX_BODY_BYTES} bytes
+     */
+    public int bodyLength() {
+        return body.length;
+    }
+
+    /**
+     * Reads a credential or verifier.
+     *
+     * @param in    where to read; its reader index moves behind the padding of the body
+     * @param field name for the exception
+     * @return what was read; {@link #NONE} itself where that is what was read
+     * @throws XdrException if the body is longer than {@value #MAX_BODY_BYTES} bytes or not all present
+     */
+    public static OpaqueAuth read(ByteBuf in, String field) {
+        return read(in, field, NONE);
+    }
+
+    /** Returns {@code previous} or {@link #NONE} where that is what the bytes say, so that a caller's thousandth equal credential costs nothing. */
+    static OpaqueAuth read(ByteBuf in, String field, OpaqueAuth previous) {
+        int flavor = Xdr.readInt(in, field);
+        int length = Xdr.readOpaqueLength(in, MAX_BODY_BYTES, field);
+        OpaqueAuth known = length == 0 ? NONE : previous;
+        int start = in.readerIndex();
+        in.skipBytes(Xdr.paddedLength(length));
+        if (known.matches(flavor, in, start, length)) {
+            return known;
+        }
+        byte[] body = new byte[length];
+        in.getBytes(start, body);
+        return new OpaqueAuth(flavor, body);
+    }
+
+    private boolean matches(int otherFlavor, ByteBuf in, int start, int length) {
+        if (flavor != otherFlavor || body.length != length) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            if (body[i] != in.getByte(start + i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Writes this credential or verifier.
+     *
+     * @param out where to write
+     */
+    public void write(ByteBuf out) {
+        out.writeInt(flavor);
+        Xdr.writeOpaque(out, body);
+    }
+
+    /**
+     * The bytes that {@link #write} writes.
+     *
+     * @return 8 to 408
+     */
+    public int encodedLength() {
+        return 2 * Integer.BYTES + Xdr.paddedLength(body.length);
+    }
+
+    AuthSys authSys() {
+        return authSys;
+    }
+
+    void setAuthSys(AuthSys decoded) {
+        authSys = decoded;
+    }
+
+    byte[] bodyWithoutCopy() {
+        return body;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof OpaqueAuth auth && flavor == auth.flavor && Arrays.equals(body, auth.body);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * flavor + Arrays.hashCode(body);
+    }
+
+    @Override
+    public String toString() {
+        return "OpaqueAuth(flavor " + Integer.toUnsignedString(flavor) + ", " + body.length + " bytes)";
+    }
+}

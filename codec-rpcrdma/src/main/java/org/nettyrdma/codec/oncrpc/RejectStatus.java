@@ -1,0 +1,40 @@
+package org.nettyrdma.codec.oncrpc;
+
+/** Why a call was denied ({@code reject_stat}, RFC 5531, section 9). */
+public enum RejectStatus {
+    /** The server does not speak the call's version of RPC. */
+    RPC_MISMATCH(0),
+    /** The server does not trust the caller's identity. */
+    AUTH_ERROR(1),
+    /** Any other code. */
+    UNKNOWN(-1);
+
+    private final int code;
+
+    RejectStatus(int code) {
+        this.code = code;
+    }
+
+    /**
+     * The number on the wire.
+     *
+     * @return the code, -1 for {@link #UNKNOWN}
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The status with a given code.
+     *
+     * @param code number from the wire
+     * @return the status, {@link #UNKNOWN} if there is none
+     */
+    public static RejectStatus of(int code) {
+        return switch (code) {
+            case 0 -> RPC_MISMATCH;
+            case 1 -> AUTH_ERROR;
+            default -> UNKNOWN;
+        };
+    }
+}

@@ -1,0 +1,202 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.util.ReferenceCounted;
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+
+/**
+ * A received call, for the {@link RpcProgram} that serves it.
+ *
+ * <p>It takes exactly one answer, from any thread: the first {@code reply} method called wins. A later one throws
+ * {@link IllegalStateException} and releases the results it was given. An answer to a connection that is gone is released.
+ */
+public final class RpcCall {
+
+    private static final AtomicIntegerFieldUpdater<RpcCall> ANSWERS =
+            AtomicIntegerFieldUpdater.newUpdater(RpcCall.class, "answers");
+
+    private final RpcServerHandler handler;
+    private final RpcCallHeader header;
+    private final ByteBuf arguments;
+    private volatile int answers;
+
+    RpcCall(RpcServerHandler handler, RpcCallHeader header, ByteBuf arguments) {
+        this.handler = handler;
+        this.header = header;
+        this.arguments = arguments;
+    }
+
+    /**
+     * The header of the call.
+     *
+     * @return the header
+     */
+    public RpcCallHeader header() {
+        return header;
+    }
+
+    /**
+     * The procedure to run.
+     *
+     * @return an unsigned 32-bit number
+     */
+    public int procedure() {
+        return header.procedure();
+    }
+
+    /**
+     * The version of the program to run.
+     *
+     * @return an unsigned 32-bit number within the program's range
+     */
+    public int version() {
+        return header.version();
+    }
+
+    /**
+     * The arguments. The call releases them when {@link RpcProgram#call} returns; a program that needs them longer, or parts
+     * of them in its results, retains what it needs.
+     *
+     * @return the arguments in XDR, reader index at their first byte
+     */
+    public ByteBuf arguments() {
+        return arguments;
+    }
+
+    /**
+     * The channel that the call came from.
+     *
+     * @return the channel
+     */
+    public Channel channel() {
+        return handler.channel();
+    }
+
+    /**
+     * Who calls.
+     *
+     * @return the peer's address
+     */
+    public SocketAddress remoteAddress() {
+        return channel().remoteAddress();
+    }
+
+    /**
+     * Where to allocate results: buffers of the channel's allocator spare the transport a copy.
+     *
+     * @return the channel's allocator
+     */
+    public ByteBufAllocator alloc() {
+        return channel().alloc();
+    }
+
+    /**
+     * Whether the call has an answer.
+     *
+     * @return {@code true} if a {@code reply} method was called
+     */
+    public boolean isAnswered() {
+        return answers != 0;
+    }
+
+    /**
+     * Answers with results in which nothing is said about bulk data; a transport that places data directly asks its binding
+     * for the program, if it has one.
+     *
+     * @param results the results in XDR; the reference passes to the call
+     * @throws IllegalStateException if the call was answered before; {@code results} is released
+     */
+    public void reply(ByteBuf results) {
+        answer(joinResults(results));
+    }
+
+    /**
+     * Answers with results, and says where bulk data lies in them.
+     *
+     * @param results the results in XDR; the reference passes to the call
+     * @param items   the items in ascending order of position; positions count from the first readable byte of
+     *                {@code results}. An empty list says that no data may be placed directly
+     * @throws IllegalStateException if the call was answered before; {@code results} is released
+     */
+    public void reply(ByteBuf results, List<DataItem> items) {
+        List<DataItem> moved = MessageAssembly.moveBy(RpcReplyHeader.SUCCESS_BYTES, items);
+        answer(new RpcMessage(joinResults(results), moved, null));
+    }
+
+    /**
+     * Answers that the arguments cannot be decoded (GARBAGE_ARGS).
+     *
+     * @throws IllegalStateException if the call was answered before
+     */
+    public void replyGarbageArguments() {
+        refuse(AcceptStatus.GARBAGE_ARGS);
+    }
+
+    /**
+     * Answers that the program has no such procedure (PROC_UNAVAIL).
+     *
+     * @throws IllegalStateException if the call was answered before
+     */
+    public void replyProcedureUnavailable() {
+        refuse(AcceptStatus.PROC_UNAVAIL);
+    }
+
+    /**
+     * Answers that the server failed (SYSTEM_ERR).
+     *
+     * @param cause why; it is counted and logged, the caller does not get to know it
+     * @throws IllegalStateException if the call was answered before
+     */
+    public void replySystemError(Throwable cause) {
+        refuse(AcceptStatus.SYSTEM_ERR);
+        handler.programFailed(header, cause);
+    }
+
+    /**
+     * Answers that the caller's identity is not trusted (AUTH_ERROR).
+     *
+     * @param status why
+     * @throws IllegalStateException if the call was answered before
+     */
+    public void replyAuthError(AuthStatus status) {
+        claim();
+        handler.refuse(new RpcReplyHeader.AuthError(header.xid(), status));
+    }
+
+    private void refuse(AcceptStatus status) {
+        claim();
+        handler.refuse(new RpcReplyHeader.Accepted(header.xid(), status));
+    }
+
+    /** Claims the answer only when the message is complete, so that a call whose results are unusable still gets one. */
+    private void answer(ReferenceCounted message) {
+        try {
+            claim();
+        } catch (IllegalStateException e) {
+            message.release();
+            throw e;
+        }
+        handler.send(message);
+    }
+
+    private void claim() {
+        if (!ANSWERS.compareAndSet(this, 0, 1)) {
+            throw new IllegalStateException("answered before: " + header);
+        }
+    }
+
+    private ByteBuf joinResults(ByteBuf results) {
+        ByteBuf reply = MessageAssembly.newHeader(alloc(), RpcReplyHeader.SUCCESS_BYTES, results);
+        new RpcReplyHeader.Accepted(header.xid(), AcceptStatus.SUCCESS).write(reply);
+        return MessageAssembly.join(alloc(), reply, results);
+    }
+
+    @Override
+    public String toString() {
+        return "RpcCall(" + header + ", " + arguments + ')';
+    }
+}

@@ -1,0 +1,93 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.buffer.ByteBuf;
+
+/**
+ * What precedes the arguments in a call (RFC 5531, section 9).
+ * <pre>{@code
+ * 0     4      8         12     16     20      24          ...
+ * | xid | CALL | version | prog | vers | proc  | credential | verifier | arguments
+ *         0      2 }</pre>
+ *
+ * @param xid        number that the reply repeats
+ * @param program    program to call
+ * @param version    version of the program, an unsigned 32-bit number
+ * @param procedure  procedure of the program, an unsigned 32-bit number
+ * @param credential who calls
+ * @param verifier   proof of the credential
+ */
+public record RpcCallHeader(int xid, int program, int version, int procedure, OpaqueAuth credential, OpaqueAuth verifier) {
+
+    /** The version of the RPC protocol (RFC 5531, section 8). */
+    public static final int RPC_VERSION = 2;
+
+    private static final int FIXED_BYTES = 6 * Integer.BYTES;
+
+    /**
+     * Reads a header.
+     *
+     * @param in where to read, reader index at the XID; afterwards at the first byte of the arguments
+     * @return the header
+     * @throws RpcCallHeaderException if the bytes are not a call's header; it says what the server has to answer
+     */
+    public static RpcCallHeader read(ByteBuf in) {
+        return read(in, OpaqueAuth.NONE);
+    }
+
+    /** Reads a header and returns {@code previousCredential} with it where the credential is equal to that. */
+    static RpcCallHeader read(ByteBuf in, OpaqueAuth previousCredential) {
+        if (RpcMessageType.peek(in) != RpcMessageType.CALL) {
+            throw new RpcCallHeaderException("not a call, " + in.readableBytes() + " bytes", null);
+        }
+        int xid = in.readInt();
+        in.skipBytes(Integer.BYTES);
+        if (in.readableBytes() >= Integer.BYTES && in.getInt(in.readerIndex()) != RPC_VERSION) {
+            throw new RpcCallHeaderException("RPC version " + Integer.toUnsignedString(in.readInt()) + ", only 2 is spoken",
+                    new RpcReplyHeader.RpcMismatch(xid, new VersionRange(RPC_VERSION, RPC_VERSION)));
+        }
+        if (in.readableBytes() < FIXED_BYTES - 2 * Integer.BYTES) {
+            throw new RpcCallHeaderException("the call ends within its header",
+                    new RpcReplyHeader.Accepted(xid, AcceptStatus.GARBAGE_ARGS));
+        }
+        in.skipBytes(Integer.BYTES);
+        int program = in.readInt();
+        int version = in.readInt();
+        int procedure = in.readInt();
+        OpaqueAuth credential = readAuth(in, "credential", previousCredential, xid, AuthStatus.AUTH_BADCRED);
+        OpaqueAuth verifier = readAuth(in, "verifier", OpaqueAuth.NONE, xid, AuthStatus.AUTH_BADVERF);
+        return new RpcCallHeader(xid, program, version, procedure, credential, verifier);
+    }
+
+    private static OpaqueAuth readAuth(ByteBuf in, String field, OpaqueAuth previous, int xid, AuthStatus refusal) {
+        try {
+            return OpaqueAuth.read(in, field, previous);
+        } catch (XdrException e) {
+            throw new RpcCallHeaderException(e.getMessage(), new RpcReplyHeader.AuthError(xid, refusal));
+        }
+    }
+
+    /**
+     * Writes this header.
+     *
+     * @param out where to write
+     */
+    public void write(ByteBuf out) {
+        out.writeInt(xid);
+        out.writeInt(RpcMessageType.CALL.code());
+        out.writeInt(RPC_VERSION);
+        out.writeInt(program);
+        out.writeInt(version);
+        out.writeInt(procedure);
+        credential.write(out);
+        verifier.write(out);
+    }
+
+    /**
+     * The bytes that {@link #write} writes.
+     *
+     * @return 40 to 840
+     */
+    public int encodedLength() {
+        return FIXED_BYTES + credential.encodedLength() + verifier.encodedLength();
+    }
+}

@@ -1,0 +1,23 @@
+package org.nettyrdma.codec.oncrpc;
+
+/** A received message is not a call that can be served; says what its sender is to be told. */
+public final class RpcCallHeaderException extends XdrException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient RpcReplyHeader answer;
+
+    RpcCallHeaderException(String message, RpcReplyHeader answer) {
+        super(message);
+        this.answer = answer;
+    }
+
+    /**
+     * The reply that RFC 5531 asks for.
+     *
+     * @return the whole reply; {@code null} where the message is too short to be a call, or is none, and cannot be answered
+     */
+    public RpcReplyHeader answer() {
+        return answer;
+    }
+}

@@ -1,0 +1,350 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static io.netty.util.internal.ObjectUtil.checkPositive;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls procedures of the peer and matches the replies (RFC 5531). The last handler of a client's pipeline; it may stand in a
+ * server's pipeline too, for calls in the other direction, as it lets received calls pass.
+ *
+ * <p><b>Threads.</b> {@link #call} may be used from any thread. All else happens on the event loop of the channel.
+ *
+ * <p><b>Life of a call.</b> It is entered in the table of calls under its XID, then written, then its timeout is armed. It
+ * leaves the table exactly once: by its reply, its timeout, its cancellation, a failed write or the loss of the connection.
+ * What arrives for it afterwards is counted and released. Calls are not repeated.
+ *
+ * <p><b>Flushing.</b> The calls made in one turn of the event loop are flushed together at its end.
+ */
+public final class RpcClient extends ChannelInboundHandlerAdapter {
+
+    /** How long a call waits for its reply unless something else was asked for, in milliseconds. */
+    public static final long DEFAULT_CALL_TIMEOUT_MILLIS = 60_000;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(RpcClient.class);
+
+    private final long callTimeoutMillis;
+    private final LongSupplier nanoClock;
+    private final IntObjectMap<PendingCall> pending = new IntObjectHashMap<>();
+    private final DeadlineQueue deadlines = new DeadlineQueue();
+
+    private volatile ChannelHandlerContext ctx;
+    private FlushBatch flushBatch;
+    private int nextXid;
+    private ScheduledFuture<?> timer;
+    private long timerDeadlineNanos;
+    /** What went wrong last on the connection, to be named as the reason when it is lost. */
+    private Throwable lastFailure;
+    private boolean closed;
+
+    private long calls;
+    private long timedOutCalls;
+    private long unmatchedReplies;
+    private long droppedMessages;
+
+    /** Creates a client whose calls wait for {@value #DEFAULT_CALL_TIMEOUT_MILLIS} milliseconds. */
+    public RpcClient() {
+        this(DEFAULT_CALL_TIMEOUT_MILLIS);
+    }
+
+    /**
+     * Creates a client.
+     *
+     * @param callTimeoutMillis how long a call waits for its reply unless its request says otherwise, in milliseconds; more
+     *                          than 0. Too small a value shows as {@link RpcTimeoutException} while the server is merely busy
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public RpcClient(long callTimeoutMillis) {
+        // A random start keeps a server's cache of replies from taking a new connection's calls for an old one's.
+        this(callTimeoutMillis, ThreadLocalRandom.current().nextInt(), System::nanoTime);
+    }
+
+    RpcClient(long callTimeoutMillis, int firstXid, LongSupplier nanoClock) {
+        this.callTimeoutMillis = checkPositive(callTimeoutMillis, "callTimeoutMillis");
+        this.nextXid = firstXid;
+        this.nanoClock = nanoClock;
+    }
+
+    /**
+     * Calls a procedure. Any thread; calls from one thread are written in order.
+     *
+     * @param request what to call; the reference to its arguments passes to this call
+     * @return the results, reader index at their first byte; the caller releases them. Fails with an {@link RpcException}.
+     *         Cancelling it drops the call, and keeps it from being written if it still waits for that
+     * @throws IllegalStateException if this handler is not in a pipeline yet; the arguments are released
+     */
+    public Future<ByteBuf> call(RpcRequest request) {
+        ChannelHandlerContext context = ctx;
+        if (context == null) {
+            request.arguments().release();
+            throw new IllegalStateException("not in a pipeline");
+        }
+        EventExecutor executor = context.executor();
+        PendingCall call = new PendingCall(this, executor, request);
+        if (executor.inEventLoop()) {
+            start(call);
+        } else {
+            try {
+                executor.execute(call);
+            } catch (RejectedExecutionException e) {
+                request.arguments().release();
+                call.tryFailure(new RpcConnectionException(request, "not written", e));
+            }
+        }
+        return call;
+    }
+
+    /**
+     * Counts what happened so far. Any thread.
+     *
+     * @return a snapshot
+     */
+    public RpcClientStatistics statistics() {
+        return new RpcClientStatistics(pending.size(), calls, timedOutCalls, unmatchedReplies, droppedMessages);
+    }
+
+    void start(PendingCall call) {
+        RpcRequest request = call.request;
+        if (closed || call.isDone()) {
+            request.arguments().release();
+            call.tryFailure(new RpcConnectionException(request, "not written", connectionLost()));
+            return;
+        }
+        calls++;
+        call.xid = takeXid();
+        Object message;
+        try {
+            message = encode(call.xid, request);
+        } catch (RuntimeException e) {
+            call.tryFailure(new RpcConnectionException(request, "not written", e));
+            return;
+        }
+        call.timeoutMillis = request.timeoutMillis() == 0 ? callTimeoutMillis : request.timeoutMillis();
+        call.deadlineNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(call.timeoutMillis);
+        call.written = ctx.newPromise();
+        // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
+        pending.put(call.xid, call);
+        deadlines.add(call);
+        ctx.write(message, call.written);
+        call.written.addListener(call);
+        flushBatch.written();
+        armTimer();
+    }
+
+    private int takeXid() {
+        while (pending.containsKey(nextXid)) {
+            nextXid++;
+        }
+        return nextXid++;
+    }
+
+    private Object encode(int xid, RpcRequest request) {
+        RpcCallHeader header = new RpcCallHeader(xid, request.program(), request.version(), request.procedure(),
+                request.credential(), OpaqueAuth.NONE);
+        int headerBytes = header.encodedLength();
+        ByteBufAllocator alloc = ctx.alloc();
+        ByteBuf encoded = MessageAssembly.newHeader(alloc, headerBytes, request.arguments());
+        header.write(encoded);
+        ByteBuf message = MessageAssembly.join(alloc, encoded, request.arguments());
+        if (request.dataItems() == null && request.replySpace() == null) {
+            return message;
+        }
+        List<DataItem> items = request.dataItems() == null ? List.of() : request.dataItems();
+        return new RpcMessage(message, MessageAssembly.moveBy(headerBytes, items), request.replySpace());
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object msg) {
+        if (!(msg instanceof ByteBuf message)) {
+            context.fireChannelRead(msg);
+            return;
+        }
+        switch (RpcMessageType.peek(message)) {
+            case REPLY -> replyReceived(message);
+            case CALL -> context.fireChannelRead(message);
+            case UNKNOWN -> {
+                droppedMessages++;
+                message.release();
+            }
+        }
+    }
+
+    private void replyReceived(ByteBuf message) {
+        PendingCall call = pending.remove(message.getInt(message.readerIndex()));
+        if (call == null) {
+            unmatchedReplies++;
+            message.release();
+            return;
+        }
+        deadlines.remove(call);
+        RpcException failure = failureOf(call.request, message);
+        if (failure != null) {
+            message.release();
+            call.tryFailure(failure);
+        } else if (!call.trySuccess(message)) {
+            message.release(); // cancelled by another thread a moment ago
+        }
+    }
+
+    /** Returns {@code null} if the reply is a success, and then leaves the reader index at the results. */
+    private static RpcException failureOf(RpcRequest request, ByteBuf message) {
+        try {
+            RpcReplyHeader header = RpcReplyHeader.read(message);
+            if (header instanceof RpcReplyHeader.Accepted accepted) {
+                return accepted.status() == AcceptStatus.SUCCESS ? null : new RpcAcceptException(request, accepted);
+            }
+            return new RpcDeniedException(request, (RpcReplyHeader.Denied) header);
+        } catch (XdrException e) {
+            return new RpcReplyException(request, e);
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (!(event instanceof RpcCallFailure failure)) {
+            context.fireUserEventTriggered(event);
+            return;
+        }
+        PendingCall call = pending.get(failure.xid());
+        if (call == null) {
+            unmatchedReplies++;
+        } else if (drop(call)) {
+            call.tryFailure(new RpcTransportException(call.request, failure.cause()));
+        }
+    }
+
+    void writeFailed(PendingCall call, Throwable cause) {
+        if (drop(call)) {
+            call.tryFailure(new RpcConnectionException(call.request, "not written", cause));
+        }
+    }
+
+    /** Any thread. */
+    void cancelled(PendingCall call) {
+        EventExecutor executor = ctx.executor();
+        if (executor.inEventLoop()) {
+            dropCancelled(call);
+        } else {
+            try {
+                executor.execute(() -> dropCancelled(call));
+            } catch (RejectedExecutionException e) {
+                LOGGER.debug("{} the event loop has shut down, and the table of calls with it", ctx.channel(), e);
+            }
+        }
+    }
+
+    private void dropCancelled(PendingCall call) {
+        if (drop(call)) {
+            call.written.cancel(false);
+        }
+    }
+
+    /** Takes a call out of the table; {@code false} if it has left it before or was never there. */
+    private boolean drop(PendingCall call) {
+        // The entry is compared because another call may have the XID by now.
+        if (pending.get(call.xid) != call) {
+            return false;
+        }
+        pending.remove(call.xid);
+        deadlines.remove(call);
+        return true;
+    }
+
+    private void armTimer() {
+        PendingCall first = deadlines.first();
+        if (first == null) {
+            return;
+        }
+        if (timer != null) {
+            if (timerDeadlineNanos - first.deadlineNanos <= 0) {
+                return;
+            }
+            timer.cancel(false);
+        }
+        timerDeadlineNanos = first.deadlineNanos;
+        long delayNanos = Math.max(0, first.deadlineNanos - nanoClock.getAsLong());
+        timer = ctx.executor().schedule(this::failOverdueCalls, delayNanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void failOverdueCalls() {
+        timer = null;
+        long now = nanoClock.getAsLong();
+        for (PendingCall call = deadlines.first(); call != null && call.deadlineNanos - now <= 0; call = deadlines.first()) {
+            drop(call);
+            timedOutCalls++;
+            call.written.cancel(false);
+            call.tryFailure(new RpcTimeoutException(call.request, call.timeoutMillis));
+        }
+        armTimer();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        flushBatch = new FlushBatch(context);
+        ctx = context;
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        flushBatch.readComplete();
+        context.fireChannelReadComplete();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        lastFailure = cause;
+        if (cause instanceof IOException) {
+            // The channel closes itself after one of these; the calls that suffer are told the reason.
+            LOGGER.debug("{} failed", context.channel(), cause);
+        } else {
+            context.fireExceptionCaught(cause);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        close();
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        close();
+    }
+
+    private void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (timer != null) {
+            timer.cancel(false);
+            timer = null;
+        }
+        for (PendingCall call = deadlines.first(); call != null; call = deadlines.first()) {
+            drop(call);
+            call.tryFailure(new RpcConnectionException(call.request, "connection lost", connectionLost()));
+        }
+    }
+
+    private Throwable connectionLost() {
+        return lastFailure == null ? new ClosedChannelException() : lastFailure;
+    }
+}

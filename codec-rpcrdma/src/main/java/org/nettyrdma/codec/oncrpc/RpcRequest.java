@@ -1,0 +1,175 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static io.netty.util.internal.ObjectUtil.checkPositive;
+import static java.util.Objects.requireNonNull;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.List;
+
+/**
+ * What to call, for {@link RpcClient#call}. Not thread safe while it is being set; one request makes one call.
+ */
+public final class RpcRequest {
+
+    private final int program;
+    private final int version;
+    private final int procedure;
+    private final ByteBuf arguments;
+    private OpaqueAuth credential = OpaqueAuth.NONE;
+    private List<DataItem> dataItems;
+    private ReplySpace replySpace;
+    private long timeoutMillis;
+
+    /**
+     * Creates a request.
+     *
+     * @param program   number of the program
+     * @param version   version of the program, an unsigned 32-bit number
+     * @param procedure number of the procedure, an unsigned 32-bit number
+     * @param arguments the arguments in XDR; its reference passes to this request and on to the call
+     */
+    public RpcRequest(int program, int version, int procedure, ByteBuf arguments) {
+        this.program = program;
+        this.version = version;
+        this.procedure = procedure;
+        this.arguments = requireNonNull(arguments, "arguments");
+    }
+
+    /**
+     * Creates a request without arguments.
+     *
+     * @param program   number of the program
+     * @param version   version of the program, an unsigned 32-bit number
+     * @param procedure number of the procedure, an unsigned 32-bit number
+     */
+    public RpcRequest(int program, int version, int procedure) {
+        this(program, version, procedure, Unpooled.EMPTY_BUFFER);
+    }
+
+    /**
+     * Sets who calls; the default is {@link OpaqueAuth#NONE}.
+     *
+     * @param newCredential the credential
+     * @return this
+     */
+    public RpcRequest setCredential(OpaqueAuth newCredential) {
+        credential = requireNonNull(newCredential, "credential");
+        return this;
+    }
+
+    /**
+     * Says where bulk data lies in the arguments. Without this, and without {@link #setReplySpace}, a transport that places
+     * data directly asks its binding for the program, if it has one.
+     *
+     * @param items the items in ascending order of position; positions count from the first readable byte of the arguments
+     * @return this
+     */
+    public RpcRequest setDataItems(List<DataItem> items) {
+        dataItems = List.copyOf(items);
+        return this;
+    }
+
+    /**
+     * Says how large the reply can get. Without this, and without {@link #setDataItems}, a transport that must offer memory
+     * for the reply asks its binding for the program, if it has one. With this alone, no data of the arguments may be placed
+     * directly.
+     *
+     * @param space the sizes
+     * @return this
+     */
+    public RpcRequest setReplySpace(ReplySpace space) {
+        replySpace = requireNonNull(space, "replySpace");
+        return this;
+    }
+
+    /**
+     * Sets how long the caller waits for the reply; the default is the client's.
+     *
+     * @param millis milliseconds from the call on, more than 0
+     * @return this
+     * @throws IllegalArgumentException if {@code millis} is not positive
+     */
+    public RpcRequest setTimeoutMillis(long millis) {
+        timeoutMillis = checkPositive(millis, "timeoutMillis");
+        return this;
+    }
+
+    /**
+     * The program to call.
+     *
+     * @return its number
+     */
+    public int program() {
+        return program;
+    }
+
+    /**
+     * The version of the program to call.
+     *
+     * @return an unsigned 32-bit number
+     */
+    public int version() {
+        return version;
+    }
+
+    /**
+     * The procedure to call.
+     *
+     * @return an unsigned 32-bit number
+     */
+    public int procedure() {
+        return procedure;
+    }
+
+    /**
+     * The arguments.
+     *
+     * @return the arguments in XDR, not retained
+     */
+    public ByteBuf arguments() {
+        return arguments;
+    }
+
+    /**
+     * Who calls.
+     *
+     * @return the credential
+     */
+    public OpaqueAuth credential() {
+        return credential;
+    }
+
+    /**
+     * Where bulk data lies in the arguments.
+     *
+     * @return the items, or {@code null} if nothing was said
+     */
+    public List<DataItem> dataItems() {
+        return dataItems;
+    }
+
+    /**
+     * How large the reply can get.
+     *
+     * @return the sizes, or {@code null} if nothing was said
+     */
+    public ReplySpace replySpace() {
+        return replySpace;
+    }
+
+    /**
+     * How long the caller waits for the reply.
+     *
+     * @return milliseconds, 0 for the client's default
+     */
+    public long timeoutMillis() {
+        return timeoutMillis;
+    }
+
+    @Override
+    public String toString() {
+        return "RpcRequest(program " + Integer.toUnsignedString(program) + ", version " + Integer.toUnsignedString(version)
+                + ", procedure " + Integer.toUnsignedString(procedure) + ", " + arguments + ')';
+    }
+}

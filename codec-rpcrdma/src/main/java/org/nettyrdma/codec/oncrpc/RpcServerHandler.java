@@ -1,0 +1,252 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves the calls that a connection receives (RFC 5531). One handler per channel; the programs are shared. Replies pass to
+ * the next handler, so that an {@link RpcClient} may follow for calls in the other direction.
+ *
+ * <p><b>Exactly one reply per call</b>, also where the program throws. Calls for unknown programs, versions and RPC
+ * versions, and with credentials that the program rejects, are answered as RFC 5531 says. A message without an XID or that is
+ * neither call nor reply cannot be answered: it is counted and released.
+ *
+ * <p><b>Threads.</b> Programs run on the event loop, or on the executor where there is one; then calls of one connection may
+ * run at the same time and be answered out of order. Answers are passed to the event loop, and those given in one turn of it
+ * are flushed together.
+ *
+ * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
+ * written closes the connection, since its caller would wait in vain.
+ */
+public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(RpcServerHandler.class);
+
+    private final ProgramTable programs;
+    /** {@code null} for the event loop. */
+    private final Executor executor;
+    private final ChannelFutureListener replyWritten = write -> {
+        if (!write.isSuccess()) {
+            replyLost(write.channel(), write.cause());
+        }
+    };
+
+    private ChannelHandlerContext ctx;
+    private FlushBatch flushBatch;
+    /** A connection's callers are few, so the last credential is likely to be the next one. */
+    private OpaqueAuth lastCredential = OpaqueAuth.NONE;
+
+    private long calls;
+    private long droppedMessages;
+    private long lostReplies;
+    private final AtomicLong refusedCalls = new AtomicLong();
+    private final AtomicLong programFailures = new AtomicLong();
+
+    /**
+     * Creates a handler whose programs run on the event loop; they must not block.
+     *
+     * @param programs the programs to serve
+     * @throws IllegalArgumentException if two programs share a number and a version
+     */
+    public RpcServerHandler(RpcProgram... programs) {
+        this(new ProgramTable(List.of(programs)), null);
+    }
+
+    /**
+     * Creates a handler whose programs run on an executor.
+     *
+     * @param programs the programs to serve
+     * @param executor where they run. When it rejects a call, the call is answered with SYSTEM_ERR
+     * @throws IllegalArgumentException if two programs share a number and a version
+     */
+    public RpcServerHandler(List<RpcProgram> programs, Executor executor) {
+        this(new ProgramTable(programs), Objects.requireNonNull(executor, "executor"));
+    }
+
+    private RpcServerHandler(ProgramTable programs, Executor executor) {
+        this.programs = programs;
+        this.executor = executor;
+    }
+
+    /**
+     * Counts what happened so far. Any thread.
+     *
+     * @return a snapshot
+     */
+    public RpcServerStatistics statistics() {
+        return new RpcServerStatistics(calls, refusedCalls.get(), droppedMessages, programFailures.get(),
+                lostReplies);
+    }
+
+    Channel channel() {
+        return ctx.channel();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        flushBatch = new FlushBatch(context);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object msg) {
+        if (!(msg instanceof ByteBuf message)) {
+            context.fireChannelRead(msg);
+            return;
+        }
+        switch (RpcMessageType.peek(message)) {
+            case CALL -> callReceived(message);
+            case REPLY -> context.fireChannelRead(message);
+            case UNKNOWN -> {
+                droppedMessages++;
+                message.release();
+            }
+        }
+    }
+
+    private void callReceived(ByteBuf message) {
+        RpcReplyHeader refusal;
+        try {
+            RpcCallHeader header = RpcCallHeader.read(message, lastCredential);
+            lastCredential = header.credential();
+            RpcProgram program = programs.find(header.program(), header.version());
+            if (program != null) {
+                calls++;
+                execute(program, new RpcCall(this, header, message));
+                return;
+            }
+            refusal = noSuchProgram(header);
+        } catch (RpcCallHeaderException e) {
+            LOGGER.trace("{} malformed call", channel(), e);
+            refusal = e.answer();
+        }
+        message.release();
+        refuse(refusal);
+    }
+
+    private RpcReplyHeader noSuchProgram(RpcCallHeader header) {
+        VersionRange versions = programs.versionsOf(header.program());
+        return versions == null ? new RpcReplyHeader.Accepted(header.xid(), AcceptStatus.PROG_UNAVAIL)
+                : new RpcReplyHeader.Accepted(header.xid(), OpaqueAuth.NONE, AcceptStatus.PROG_MISMATCH, versions);
+    }
+
+    private void execute(RpcProgram program, RpcCall call) {
+        if (executor == null) {
+            serve(program, call);
+            return;
+        }
+        try {
+            executor.execute(() -> serve(program, call));
+        } catch (RejectedExecutionException e) {
+            LOGGER.trace("{} no thread for {}", channel(), call.header(), e);
+            call.arguments().release();
+            refuse(new RpcReplyHeader.Accepted(call.header().xid(), AcceptStatus.SYSTEM_ERR));
+        }
+    }
+
+    private void serve(RpcProgram program, RpcCall call) {
+        try {
+            if (channel().isActive()) {
+                call(program, call);
+            }
+        } catch (XdrException e) {
+            LOGGER.trace("{} garbage arguments in {}", channel(), call.header(), e);
+            if (!call.isAnswered()) {
+                call.replyGarbageArguments();
+            }
+        } catch (Throwable t) {
+            // Also errors such as a stack overflow or a failed assertion: the caller waits for an answer all the same.
+            if (call.isAnswered()) {
+                programFailed(call.header(), t);
+            } else {
+                call.replySystemError(t);
+            }
+        } finally {
+            call.arguments().release();
+        }
+    }
+
+    private static void call(RpcProgram program, RpcCall call) throws Exception {
+        AuthStatus status = program.authenticate(call.header());
+        if (status == AuthStatus.AUTH_OK) {
+            program.call(call);
+        } else {
+            call.replyAuthError(status);
+        }
+    }
+
+    /** Any thread. */
+    void programFailed(RpcCallHeader header, Throwable cause) {
+        // The first failure is worth a look, a thousand like it would only fill the log.
+        if (programFailures.getAndIncrement() == 0) {
+            LOGGER.warn("{} program failed in {}", channel(), header, cause);
+        } else {
+            LOGGER.trace("{} program failed in {}", channel(), header, cause);
+        }
+    }
+
+    /** Any thread. */
+    void refuse(RpcReplyHeader reply) {
+        ByteBuf message = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES + VersionRange.ENCODED_BYTES);
+        reply.write(message);
+        refusedCalls.incrementAndGet();
+        send(message);
+    }
+
+    /** Any thread; the message's reference passes to the channel. */
+    void send(Object message) {
+        EventExecutor loop = ctx.executor();
+        if (loop.inEventLoop()) {
+            write(message);
+            return;
+        }
+        try {
+            loop.execute(() -> write(message));
+        } catch (RejectedExecutionException e) {
+            ReferenceCountUtil.release(message);
+            LOGGER.debug("{} reply after the end of its event loop", channel(), e);
+        }
+    }
+
+    private void write(Object message) {
+        ctx.write(message).addListener(replyWritten);
+        flushBatch.written();
+    }
+
+    private void replyLost(Channel channel, Throwable cause) {
+        lostReplies++;
+        if (channel.isActive()) {
+            LOGGER.warn("{} reply cannot be written, closing the connection", channel, cause);
+            channel.close();
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        flushBatch.readComplete();
+        context.fireChannelReadComplete();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof IOException) {
+            // A peer that goes away; the channel closes itself.
+            LOGGER.debug("{} lost", context.channel(), cause);
+        } else {
+            context.fireExceptionCaught(cause);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package org.nettyrdma.codec.oncrpc;
+
+/**
+ * What one {@link RpcServerHandler}, hence one connection, has seen so far. Taken from another thread than the event loop it
+ * may lag behind.
+ *
+ * @param calls           calls that were given to a program
+ * @param refusedCalls    calls that were answered with anything but results
+ * @param droppedMessages messages that cannot be answered, as they have no XID or are neither call nor reply
+ * @param programFailures calls whose program threw something other than {@link XdrException}, or answered SYSTEM_ERR
+ * @param lostReplies     replies that could not be written
+ */
+public record RpcServerStatistics(long calls, long refusedCalls, long droppedMessages, long programFailures,
+        long lostReplies) {
+}

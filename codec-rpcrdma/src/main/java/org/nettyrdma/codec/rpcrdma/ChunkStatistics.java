@@ -1,0 +1,117 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Counts what moved and how, over all connections of one {@link RpcRdma}. Counters only grow. They may be read from any
+ * thread; a reader sees each counter's recent value, not a snapshot of all.
+ */
+public final class ChunkStatistics {
+
+    /** What is counted. A requester counts the calls it sends and the replies it gets, a responder the other way round. */
+    public enum Counter {
+        /** Calls that travelled in one Send. */
+        CALLS_INLINE("calls", "Calls that travelled in one Send"),
+        /** Calls with at least one DDP-eligible argument in a Read chunk. */
+        CALLS_WITH_READ_CHUNK("calls", "Calls with a DDP-eligible argument in a Read chunk"),
+        /** Calls whose whole message travelled in a Position Zero Read chunk. */
+        LONG_CALLS("calls", "Calls whose whole message travelled in a Position Zero Read chunk"),
+        /** Replies that travelled in one Send. */
+        REPLIES_INLINE("replies", "Replies that travelled in one Send"),
+        /** Replies with at least one DDP-eligible result in a Write chunk. */
+        REPLIES_WITH_WRITE_CHUNK("replies", "Replies with a DDP-eligible result in a Write chunk"),
+        /** Replies whose whole message, placed results apart, travelled in the Reply chunk. */
+        LONG_REPLIES("replies", "Replies that travelled in a Reply chunk"),
+        /** Bytes of Read chunks, fetched by RDMA Read. */
+        READ_CHUNK_BYTES("bytes", "Bytes of Read chunks"),
+        /** Bytes written into Write chunks. */
+        WRITE_CHUNK_BYTES("bytes", "Bytes written into Write chunks"),
+        /** Bytes written into Reply chunks. */
+        REPLY_CHUNK_BYTES("bytes", "Bytes written into Reply chunks"),
+        /** Bytes copied into registered memory before they could be exposed; allocate with the channel's allocator. */
+        COPIED_BYTES("bytes", "Bytes copied because they were not in registered memory"),
+        /** Pieces of memory exposed to the peer. */
+        EXPOSURES("exposures", "Pieces of memory exposed to the peer"),
+        /** Replies that went by Send with Invalidate. */
+        REMOTE_INVALIDATIONS("replies", "Replies that invalidated a steering tag of the requester"),
+        /** Calls refused because of their version, with ERR_VERS. */
+        VERSION_ERRORS("errors", "Calls refused with ERR_VERS"),
+        /** Calls refused with ERR_CHUNK: a bad header, or a reply that did not fit into what the call offered. */
+        CHUNK_ERRORS("errors", "Calls refused with ERR_CHUNK"),
+        /** Received messages that could not be parsed beyond their fixed words. */
+        MALFORMED_MESSAGES("messages", "Received messages with a malformed header"),
+        /** Received messages too short to be attributed to a call; dropped. */
+        SHORT_MESSAGES_DROPPED("messages", "Received messages too short for a header"),
+        /** Received messages of the obsolete type RDMA_DONE; dropped. */
+        DONE_MESSAGES_DROPPED("messages", "Received messages of type RDMA_DONE"),
+        /** Received messages that this side does not take: replies and errors at a server, calls at a client; dropped. */
+        STRAY_MESSAGES_DROPPED("messages", "Received messages of a direction that is not served"),
+        /** Replies to no outstanding call, for example to one that was given up; dropped. */
+        UNKNOWN_REPLIES_DROPPED("replies", "Replies to no outstanding call");
+
+        private final String baseUnit;
+        private final String description;
+
+        Counter(String baseUnit, String description) {
+            this.baseUnit = baseUnit;
+            this.description = description;
+        }
+
+        /**
+         * What one is.
+         *
+         * @return a plural noun in lower case, for example {@code "bytes"}
+         */
+        public String baseUnit() {
+            return baseUnit;
+        }
+
+        /**
+         * What the number means.
+         *
+         * @return one sentence without a full stop
+         */
+        public String description() {
+            return description;
+        }
+    }
+
+    private final LongAdder[] values = new LongAdder[Counter.values().length];
+
+    /** Creates counters that all stand at 0. */
+    public ChunkStatistics() {
+        for (int i = 0; i < values.length; i++) {
+            values[i] = new LongAdder();
+        }
+    }
+
+    /**
+     * Reads a counter. Any thread.
+     *
+     * @param counter which one
+     * @return its value
+     */
+    public long get(Counter counter) {
+        return values[counter.ordinal()].sum();
+    }
+
+    void increment(Counter counter) {
+        values[counter.ordinal()].increment();
+    }
+
+    void add(Counter counter, long amount) {
+        values[counter.ordinal()].add(amount);
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        for (Counter counter : Counter.values()) {
+            long value = get(counter);
+            if (value != 0) {
+                text.append(text.isEmpty() ? "" : ", ").append(counter).append('=').append(value);
+            }
+        }
+        return text.toString();
+    }
+}

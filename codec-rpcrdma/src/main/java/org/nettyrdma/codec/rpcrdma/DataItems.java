@@ -1,0 +1,87 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.DataItem;
+
+/** Takes DDP-eligible items out of XDR streams and puts them in again. Positions count from the reader index. */
+final class DataItems {
+
+    private DataItems() {
+    }
+
+    /**
+     * Checks that the items with their padding lie within a stream, in ascending order and without overlap.
+     *
+     * @return how many bytes of the stream they take, padding included
+     * @throws IllegalArgumentException if they do not
+     */
+    static int requireWithin(List<DataItem> items, int streamBytes) {
+        long end = 0;
+        long bytes = 0;
+        for (DataItem item : items) {
+            long padded = RpcOffsets.padded(item.length());
+            if (item.position() < end || item.position() + padded > streamBytes) {
+                throw new IllegalArgumentException(item + " after byte " + end + " of a message of " + streamBytes + " bytes");
+            }
+            end = item.position() + padded;
+            bytes += padded;
+        }
+        return (int) bytes;
+    }
+
+    /**
+     * The stream without the content and padding of the items; their length words stay. Pieces are not copied.
+     *
+     * @param stream its reference passes to the buffer returned
+     * @param items  one or more that have passed {@link #requireWithin}
+     */
+    static ByteBuf takeOut(ByteBufAllocator alloc, ByteBuf stream, List<DataItem> items) {
+        int start = stream.readerIndex();
+        DataItem first = items.get(0);
+        if (items.size() == 1 && first.position() + RpcOffsets.padded(first.length()) == stream.readableBytes()) {
+            ByteBuf head = stream.retainedSlice(start, first.position());
+            stream.release();
+            return head;
+        }
+        CompositeByteBuf rest = alloc.compositeBuffer(Integer.MAX_VALUE);
+        int position = start;
+        for (DataItem item : items) {
+            addPiece(rest, stream, position, start + item.position());
+            position = start + item.position() + (int) RpcOffsets.padded(item.length());
+        }
+        addPiece(rest, stream, position, stream.writerIndex());
+        stream.release();
+        return rest;
+    }
+
+    /**
+     * The stream with the contents put in where they are missing. Pieces are not copied.
+     *
+     * @param stream   its reference passes to the buffer returned
+     * @param items    where the contents belong in {@code stream}, in ascending order, within it
+     * @param contents one for each item, with its padding; their references pass to the buffer returned
+     */
+    static ByteBuf putIn(ByteBufAllocator alloc, ByteBuf stream, List<DataItem> items, List<ByteBuf> contents) {
+        CompositeByteBuf whole = alloc.compositeBuffer(Integer.MAX_VALUE);
+        int start = stream.readerIndex();
+        int position = start;
+        for (int i = 0; i < items.size(); i++) {
+            int end = start + items.get(i).position();
+            addPiece(whole, stream, position, end);
+            whole.addComponent(true, contents.get(i));
+            position = end;
+        }
+        addPiece(whole, stream, position, stream.writerIndex());
+        stream.release();
+        return whole;
+    }
+
+    private static void addPiece(CompositeByteBuf whole, ByteBuf stream, int from, int to) {
+        if (to > from) {
+            whole.addComponent(true, stream.retainedSlice(from, to - from));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package org.nettyrdma.codec.rpcrdma;
+
+/**
+ * How large a Send may be in each direction of one connection, header and body together. The only place where a size is
+ * compared with it.
+ *
+ * @param sendBytes    largest Send from here to the peer
+ * @param receiveBytes largest Send from the peer to here
+ */
+record InlineThreshold(int sendBytes, int receiveBytes) {
+
+    /** The smaller one of what each side is prepared for, in each direction. */
+    static InlineThreshold of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
+        return new InlineThreshold(Math.min(own.sendBytes(), peer.receiveBytes()),
+                Math.min(own.receiveBytes(), peer.sendBytes()));
+    }
+
+    /** Whether a message with these chunks and this much of the RPC message inline can be sent to the peer. */
+    boolean fitsSend(ChunkLists chunks, long bodyBytes) {
+        return RpcRdmaLayout.headerLength(chunks) + bodyBytes <= sendBytes;
+    }
+
+    /** Whether the peer can send a message with a header and a body of these lengths. */
+    boolean fitsReceive(int headerBytes, long bodyBytes) {
+        return headerBytes + bodyBytes <= receiveBytes;
+    }
+}

@@ -1,0 +1,102 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+import org.nettyrdma.channel.RdmaChannelStatistics;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.handler.credit.CreditStatistics;
+
+/**
+ * Binds the counters of a {@link RpcRdma} to a Micrometer registry; needs micrometer-core on the class path. All meters are
+ * sums over the connections. Names, with the words of each enumeration in lower case and dots for underscores:
+ * <ul>
+ * <li>{@code rpcrdma.chunks.<counter>}: a counter for each {@link ChunkStatistics.Counter}, in its base unit
+ * <li>{@code rdma.channel.<counter>}: a counter for each {@link org.nettyrdma.channel.RdmaChannelStatistics.Counter}
+ * <li>{@code rdma.channels}: connections, a gauge
+ * <li>{@code rpcrdma.credits.requests.granted}, {@code .in.progress}, {@code .waiting}: calls that this side may have
+ * outstanding, has, and holds back, gauges
+ * <li>{@code rpcrdma.credits.served.granted}, {@code .in.progress}: calls that peers may have outstanding, and have, gauges
+ * <li>{@code rpcrdma.credits.requests.refused}: calls refused because too many waited, a counter
+ * <li>{@code rpcrdma.credits.requests.unmatched}: replies that gave no credit back, a counter
+ * <li>{@code rpcrdma.credits.served.exceeded}: connections closed because the peer sent more than granted, a counter
+ * </ul>
+ */
+public final class RdmaMetrics implements MeterBinder {
+
+    private final RpcRdma rpcRdma;
+    private final Tags tags;
+
+    /**
+     * Binds without further tags.
+     *
+     * @param rpcRdma whose connections to measure
+     */
+    public RdmaMetrics(RpcRdma rpcRdma) {
+        this(rpcRdma, Tags.empty());
+    }
+
+    /**
+     * Binds with tags, for example to tell a client from a server in one registry.
+     *
+     * @param rpcRdma whose connections to measure
+     * @param tags    added to every meter
+     */
+    public RdmaMetrics(RpcRdma rpcRdma, Iterable<Tag> tags) {
+        this.rpcRdma = rpcRdma;
+        this.tags = Tags.of(tags);
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        ChunkStatistics chunks = rpcRdma.statistics();
+        for (Counter counter : Counter.values()) {
+            FunctionCounter.builder("rpcrdma.chunks." + words(counter), chunks, source -> source.get(counter))
+                    .tags(tags).baseUnit(counter.baseUnit()).description(counter.description()).register(registry);
+        }
+        for (RdmaChannelStatistics.Counter counter : RdmaChannelStatistics.Counter.values()) {
+            counter(registry, "rdma.channel." + words(counter), counter.description(),
+                    connections -> connections.channelCounter(counter));
+        }
+        gauge(registry, "rdma.channels", "Connections", RpcRdmaConnections::size);
+        bindCredits(registry);
+    }
+
+    private void bindCredits(MeterRegistry registry) {
+        credits(registry, "requests.granted", "Calls that this side may have outstanding", now -> now.requests().granted());
+        credits(registry, "requests.in.progress", "Calls that this side has outstanding", now -> now.requests().inProgress());
+        credits(registry, "requests.waiting", "Calls that wait for a credit", now -> now.requests().waiting());
+        credits(registry, "served.granted", "Calls that peers may have outstanding", now -> now.served().granted());
+        credits(registry, "served.in.progress", "Calls that peers have outstanding", now -> now.served().inProgress());
+        counter(registry, "rpcrdma.credits.requests.refused", "Calls refused because too many waited",
+                RpcRdmaConnections::refusedRequests);
+        counter(registry, "rpcrdma.credits.requests.unmatched", "Replies that gave no credit back",
+                RpcRdmaConnections::unmatchedResponses);
+        counter(registry, "rpcrdma.credits.served.exceeded", "Connections closed because the peer exceeded its credits",
+                RpcRdmaConnections::exceededCredits);
+    }
+
+    private void credits(MeterRegistry registry, String name, String description, ToDoubleFunction<CreditStatistics> value) {
+        gauge(registry, "rpcrdma.credits." + name, description,
+                connections -> connections.credits(now -> (long) value.applyAsDouble(now)));
+    }
+
+    private void counter(MeterRegistry registry, String name, String description,
+                         ToDoubleFunction<RpcRdmaConnections> value) {
+        FunctionCounter.builder(name, rpcRdma.connections(), value).tags(tags).description(description).register(registry);
+    }
+
+    private void gauge(MeterRegistry registry, String name, String description,
+                       ToDoubleFunction<RpcRdmaConnections> value) {
+        Gauge.builder(name, rpcRdma.connections(), value).tags(tags).description(description).register(registry);
+    }
+
+    private static String words(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '.');
+    }
+}

@@ -1,0 +1,189 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import java.util.List;
+import org.nettyrdma.channel.RdmaRead;
+import org.nettyrdma.channel.RemoteSegment;
+
+/**
+ * Fetches the Read chunks of one call and puts the call together. Each chunk is read into one buffer, so that it is in one
+ * piece whatever its segments are; the parts of the call become components of one message and are not copied.
+ * <pre>{@code
+ *   inline   | before item 1 | between ......... | after
+ *   chunks                   | item 1 | pad      ^ item 2 | pad |
+ *   message  | before item 1 | item 1 | pad | between | item 2 | pad | after }</pre>
+ */
+final class ReadChunkFetch implements ChannelFutureListener {
+
+    /** Told once, when all RDMA Reads of a fetch have ended. */
+    interface Owner {
+
+        /**
+         * The fetch has ended.
+         *
+         * @param fetch the fetch: {@link #cause()} tells whether it succeeded; the owner calls {@link #assemble} or
+         *              {@link #release()}
+         */
+        void fetchEnded(ReadChunkFetch fetch);
+    }
+
+    private final ChannelHandlerContext ctx;
+    private final RpcRdmaMessage call;
+    private final List<ReadChunk> chunks;
+    private final ByteBuf[] sinks;
+    private final Owner owner;
+    private int outstanding = 1; // one for the posting itself, so that it cannot end before all are posted
+    private Throwable cause;
+
+    private ReadChunkFetch(ChannelHandlerContext ctx, RpcRdmaMessage call, List<ReadChunk> chunks, Owner owner) {
+        this.ctx = ctx;
+        this.call = call;
+        this.chunks = chunks;
+        this.sinks = new ByteBuf[chunks.size()];
+        this.owner = owner;
+    }
+
+    /**
+     * Checks the positions and lengths of the Read chunks against the inline part, against each other and against the limit.
+     * A chunk may come with or without the padding of its item (rfc5666bis-01, section 4.4.4.1); never is it inline.
+     *
+     * @param inlineBytes length of the inline part of the RPC message
+     * @throws RpcRdmaException if the message could not be put together, or is too long
+     */
+    static void check(ChunkLists lists, int inlineBytes, int maxMessageBytes) throws RpcRdmaException {
+        List<ReadChunk> chunks = lists.readChunks();
+        long streamBytes = inlineBytes; // what the content of the other chunks is inserted into
+        int first = 0;
+        if (lists.hasPositionZeroChunk()) {
+            if (inlineBytes > 0) {
+                throw malformed("Position Zero Read chunk and %d bytes of RPC message inline", inlineBytes);
+            }
+            streamBytes = chunks.get(0).lengthBytes();
+            first = 1;
+        }
+        long usedBytes = 0;
+        long position = 0;
+        for (int i = first; i < chunks.size(); i++) {
+            ReadChunk chunk = chunks.get(i);
+            if (chunk.position() < RpcOffsets.FIRST_ARGUMENTS) {
+                throw malformed("Read chunk at position %d, within the header of the call", chunk.position());
+            }
+            if (chunk.position() < position) {
+                throw malformed("Read chunk at position %d overlaps the one that ends at %d", chunk.position(), position);
+            }
+            usedBytes += chunk.position() - position;
+            if (usedBytes > streamBytes) {
+                throw malformed("Read chunk at position %d, behind the end of the message", chunk.position());
+            }
+            position = chunk.position() + RpcOffsets.padded(chunk.lengthBytes());
+        }
+        long messageBytes = position + streamBytes - usedBytes;
+        if (messageBytes > maxMessageBytes) {
+            throw malformed("call of %d bytes (limit: %d)", messageBytes, maxMessageBytes);
+        }
+    }
+
+    /**
+     * Writes the RDMA Reads; the caller flushes.
+     *
+     * @param call a call whose Read list has passed {@link #check}; its reference passes to the fetch
+     */
+    static void start(ChannelHandlerContext ctx, RpcRdmaMessage call, List<ReadChunk> chunks, Owner owner) {
+        ReadChunkFetch fetch = new ReadChunkFetch(ctx, call, chunks, owner);
+        try {
+            for (int i = 0; i < chunks.size(); i++) {
+                fetch.read(i);
+            }
+        } catch (RuntimeException | Error e) { // no memory for a sink
+            fetch.cause = e;
+        }
+        fetch.ended();
+    }
+
+    private void read(int index) {
+        ReadChunk chunk = chunks.get(index);
+        int length = (int) chunk.lengthBytes();
+        ByteBuf sink = ctx.alloc().directBuffer((int) RpcOffsets.padded(length));
+        sinks[index] = sink;
+        int offset = 0;
+        for (RemoteSegment segment : chunk.segments()) {
+            if (segment.length() > 0) {
+                outstanding++;
+                ByteBuf slice = sink.retainedSlice(offset, (int) segment.length()).writerIndex(0);
+                ctx.write(new RdmaRead(segment, slice)).addListener(this);
+                offset += (int) segment.length();
+            }
+        }
+        sink.writerIndex(length).writeZero((int) RpcOffsets.padded(length) - length);
+    }
+
+    @Override
+    public void operationComplete(ChannelFuture future) {
+        if (!future.isSuccess() && cause == null) {
+            cause = future.cause();
+        }
+        ended();
+    }
+
+    private void ended() {
+        // Not before the last one: until then the device may write into the sinks.
+        if (--outstanding == 0) {
+            owner.fetchEnded(this);
+        }
+    }
+
+    RpcRdmaMessage call() {
+        return call;
+    }
+
+    /** Why the fetch failed, or {@code null} if it did not. */
+    Throwable cause() {
+        return cause;
+    }
+
+    /** Puts the message together; its one reference passes to the caller, and nothing is left to release. */
+    ByteBuf assemble() {
+        boolean positionZero = chunks.get(0).position() == 0;
+        ByteBuf stream = positionZero ? sinks[0] : call.content();
+        int first = positionZero ? 1 : 0;
+        if (positionZero) {
+            // The last bytes are the message's own; padding is for items only.
+            stream.writerIndex((int) chunks.get(0).lengthBytes());
+            call.release();
+        }
+        if (first == sinks.length) {
+            return stream;
+        }
+        CompositeByteBuf message = ctx.alloc().compositeBuffer(Integer.MAX_VALUE);
+        int position = 0;
+        for (int i = first; i < sinks.length; i++) {
+            int gap = chunks.get(i).position() - position;
+            if (gap > 0) {
+                message.addComponent(true, stream.readRetainedSlice(gap));
+            }
+            position = chunks.get(i).position() + sinks[i].readableBytes();
+            message.addComponent(true, sinks[i]);
+        }
+        if (stream.isReadable()) {
+            message.addComponent(true, stream);
+        } else {
+            stream.release();
+        }
+        return message;
+    }
+
+    void release() {
+        call.release();
+        for (ByteBuf sink : sinks) {
+            if (sink != null) {
+                sink.release();
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+
+/**
+ * A received reply whose parts came by different ways, and which is put together again: the stream, which came inline or in
+ * the Reply chunk, and the results that were placed in Write chunks.
+ */
+final class ReducedReply {
+
+    private final RequesterCall call;
+    private final ByteBuf stream;
+    private final boolean isLong;
+    /** For each Write chunk offered, how much of it was written. */
+    private final List<Integer> placedBytes;
+
+    private ReducedReply(RequesterCall call, ByteBuf stream, boolean isLong, List<Integer> placedBytes) {
+        this.call = call;
+        this.stream = stream;
+        this.isLong = isLong;
+        this.placedBytes = placedBytes;
+    }
+
+    /** The answer of {@link UpperLayerBinding#itemsOfReducedReply} where the placed result is the last one. */
+    static List<DataItem> lastItem(ByteBuf results) {
+        int bytes = results.readableBytes();
+        if (bytes < Integer.BYTES) {
+            return List.of();
+        }
+        int length = results.getInt(results.writerIndex() - Integer.BYTES);
+        return length < 0 ? List.of() : List.of(new DataItem(bytes, length));
+    }
+
+    /**
+     * Checks what the responder says it has written against what the call offered.
+     *
+     * @param reply with a header of type RDMA_MSG or RDMA_NOMSG; its reference stays with the caller
+     * @throws RpcRdmaException if the two do not fit together
+     */
+    static ReducedReply of(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {
+        boolean isLong = reply.header() instanceof NoMsg;
+        ChunkLists returned = isLong ? ((NoMsg) reply.header()).chunks() : ((Msg) reply.header()).chunks();
+        if (returned == ChunkLists.EMPTY && !isLong) {
+            return new ReducedReply(call, reply.content(), false, List.of());
+        }
+        if (!returned.readChunks().isEmpty()) {
+            throw malformed("reply with a Read list");
+        }
+        int replyBytes = returned.replyChunk() == null ? 0
+                : written(call.chunks().replyChunk(), returned.replyChunk(), "Reply chunk");
+        if (isLong != replyBytes > 0) {
+            throw malformed("%s with %d bytes in the Reply chunk", isLong ? "RDMA_NOMSG" : "RDMA_MSG", replyBytes);
+        }
+        ByteBuf stream = isLong ? call.exposure().replySink().setIndex(0, replyBytes) : reply.content();
+        if (isLong && (replyBytes < 2 * Integer.BYTES || RpcOffsets.word(stream, 0) != reply.xid()
+                || RpcOffsets.word(stream, Integer.BYTES) != 1)) {
+            throw malformed("Reply chunk of %d bytes holds no reply with XID %08x", replyBytes, reply.xid());
+        }
+        return new ReducedReply(call, stream, isLong, placedBytes(call.chunks(), returned));
+    }
+
+    private static List<Integer> placedBytes(ChunkLists offered, ChunkLists returned) throws RpcRdmaException {
+        List<WriteChunk> chunks = returned.writeChunks();
+        if (chunks.isEmpty()) {
+            return List.of(); // unused chunks should be returned with length 0, but Linux clients take this as well
+        }
+        if (chunks.size() != offered.writeChunks().size()) {
+            throw malformed("%d Write chunks returned of %d offered", chunks.size(), offered.writeChunks().size());
+        }
+        List<Integer> placed = new ArrayList<>(chunks.size());
+        for (int i = 0; i < chunks.size(); i++) {
+            placed.add(written(offered.writeChunks().get(i), chunks.get(i), "Write chunk"));
+        }
+        return placed;
+    }
+
+    /** How much the responder has written into a chunk; every chunk that we offer has one segment. */
+    private static int written(WriteChunk offered, WriteChunk returned, String field) throws RpcRdmaException {
+        if (offered == null || returned.segments().size() != offered.segments().size()) {
+            throw malformed("%s with %d segments returned, %d were offered", field, returned.segments().size(),
+                    offered == null ? 0 : offered.segments().size());
+        }
+        if (returned.lengthBytes() > offered.lengthBytes()) {
+            throw malformed("%s returned with %d bytes, %d were offered", field, returned.lengthBytes(),
+                    offered.lengthBytes());
+        }
+        return (int) returned.lengthBytes();
+    }
+
+    /** Whether the stream came in the Reply chunk. */
+    boolean isLong() {
+        return isLong;
+    }
+
+    /** How many bytes came in the Reply chunk. */
+    int replyChunkBytes() {
+        return isLong ? stream.readableBytes() : 0;
+    }
+
+    /** How many bytes came in Write chunks. */
+    long writeChunkBytes() {
+        long bytes = 0;
+        for (int placed : placedBytes) {
+            bytes += placed;
+        }
+        return bytes;
+    }
+
+    /**
+     * Puts the reply together.
+     *
+     * @return the whole reply with a reference of its own for the caller; the parts keep theirs
+     * @throws RpcRdmaException if it cannot be told where a result belongs
+     */
+    ByteBuf assemble(ByteBufAllocator alloc, UpperLayerBindings bindings) throws RpcRdmaException {
+        if (writeChunkBytes() == 0) {
+            return stream.retain();
+        }
+        List<DataItem> items;
+        try {
+            items = call.itemsOf(stream, bindings, placedBytes);
+        } catch (RuntimeException e) { // the binding could not parse what the peer sent
+            throw malformed("results cannot be parsed: %s", e);
+        }
+        List<ByteBuf> contents = new ArrayList<>(items.size());
+        int end = 0;
+        for (int i = 0; i < placedBytes.size(); i++) {
+            int placed = placedBytes.get(i);
+            if (placed == 0) {
+                continue;
+            }
+            DataItem item = contents.size() < items.size() ? items.get(contents.size()) : null;
+            if (item == null || item.position() < end || item.position() > stream.readableBytes()) {
+                throw malformed("no result for the %d bytes in Write chunk %d", placed, i);
+            }
+            end = item.position();
+            contents.add(content(call.exposure().writeSink(i), item, placed));
+        }
+        // All is checked; only now references are taken.
+        contents.forEach(ByteBuf::retain);
+        return DataItems.putIn(alloc, stream.retain(), items.subList(0, contents.size()), contents);
+    }
+
+    /** The sink with the content of an item and its padding, whether or not the responder has written that too. */
+    private static ByteBuf content(ByteBuf sink, DataItem item, int placed) throws RpcRdmaException {
+        int padded = (int) RpcOffsets.padded(item.length());
+        // The count that is left inline must match (rfc5666bis-01, section 4.4.3.1).
+        if (placed != item.length() && placed != padded) {
+            throw malformed("result of %d bytes, of which %d were written", item.length(), placed);
+        }
+        sink.setIndex(0, item.length());
+        return sink.writeZero(padded - item.length());
+    }
+}

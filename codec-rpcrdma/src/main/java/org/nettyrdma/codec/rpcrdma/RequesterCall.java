@@ -1,0 +1,56 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.DataItem;
+
+/** What a requester keeps of a call until its reply is here. Listens to the write of the call. */
+final class RequesterCall implements ChannelFutureListener {
+
+    private final RequesterChunkHandler owner;
+    private final int xid;
+    private final int program;
+    private final int version;
+    private final int procedure;
+    private final CallExposure exposure;
+
+    /**
+     * @param message  the whole call
+     * @param exposure the memory it opens to the peer, or {@code null} if none
+     */
+    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure) {
+        this.owner = owner;
+        this.xid = RpcOffsets.word(message, 0);
+        boolean complete = RpcOffsets.hasCallHeader(message);
+        this.program = complete ? RpcOffsets.word(message, RpcOffsets.PROGRAM) : 0;
+        this.version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
+        this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
+        this.exposure = exposure;
+    }
+
+    int xid() {
+        return xid;
+    }
+
+    ChunkLists chunks() {
+        return exposure == null ? ChunkLists.EMPTY : exposure.chunks();
+    }
+
+    /** The memory that is open to the peer, {@code null} if none. */
+    CallExposure exposure() {
+        return exposure;
+    }
+
+    List<DataItem> itemsOf(ByteBuf reducedReply, UpperLayerBindings bindings, List<Integer> placedBytes) {
+        return bindings.itemsOfReducedReply(program, version, procedure, reducedReply, placedBytes);
+    }
+
+    @Override
+    public void operationComplete(ChannelFuture write) {
+        if (!write.isSuccess()) {
+            owner.callNotWritten(this);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.util.List;
+import java.util.function.Function;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.codec.oncrpc.RpcCallFailure;
+import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+
+/**
+ * The chunks of the calls that go out and of the replies that come in. Outbound it takes each call, a {@link ByteBuf} or
+ * {@link RpcMessage}, opens the memory that call and reply need to the peer, and sends an {@link RpcRdmaMessage}. Inbound it
+ * closes that memory again, and when that is done, and not before, passes the whole reply up as one {@link ByteBuf}.
+ *
+ * <p>A call that the peer refuses, or whose reply is malformed, is reported upward by the event {@link RpcCallFailure}. The
+ * loss of the connection is not reported for each call: {@code channelInactive} says it all. All methods run on the event
+ * loop.
+ */
+final class RequesterChunkHandler extends ChannelDuplexHandler {
+
+    private final RpcRdmaLimits limits;
+    private final PeerPolicy policy;
+    private final UpperLayerBindings bindings;
+    private final ChunkStatistics statistics;
+    private final Function<Channel, ConnectionTerms> termsOf;
+    private final IntObjectMap<RequesterCall> calls = new IntObjectHashMap<>();
+    private ChannelHandlerContext ctx;
+    private ConnectionTerms terms;
+    private boolean closed;
+
+    /**
+     * @param termsOf tells the terms of a connection that stands
+     */
+    RequesterChunkHandler(RpcRdmaLimits limits, PeerPolicy policy, UpperLayerBindings bindings, ChunkStatistics statistics,
+                          Function<Channel, ConnectionTerms> termsOf) {
+        this.limits = limits;
+        this.policy = policy;
+        this.bindings = bindings;
+        this.statistics = statistics;
+        this.termsOf = termsOf;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        if (context.channel().isActive()) {
+            terms = termsOf.apply(context.channel());
+        }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        terms = termsOf.apply(context.channel());
+        context.fireChannelActive();
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
+        ByteBuf call = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
+        if (call == null) {
+            context.write(msg, promise);
+            return;
+        }
+        try {
+            send(call, layoutOf(msg, call), promise);
+        } catch (Exception | Error e) {
+            call.release();
+            promise.tryFailure(e);
+        }
+    }
+
+    /** What the call itself says about its items and its reply goes before what the binding says. */
+    private CallLayout layoutOf(Object msg, ByteBuf call) throws IOException {
+        if (closed || terms == null) {
+            throw new ClosedChannelException();
+        }
+        if (call.readableBytes() < 2 * Integer.BYTES || call.readableBytes() > limits.maxMessageBytes()) {
+            throw RpcRdmaException.tooLarge("call of %d bytes (expected: 8..%d)", call.readableBytes(),
+                    limits.maxMessageBytes());
+        }
+        if (calls.containsKey(RpcOffsets.word(call, 0))) {
+            throw new IllegalStateException(String.format("a call with XID %08x is outstanding", RpcOffsets.word(call, 0)));
+        }
+        if (!(msg instanceof RpcMessage message)) {
+            return bindings.layoutOfCall(call);
+        }
+        return new CallLayout(message.dataItems(),
+                message.replySpace() != null ? message.replySpace() : bindings.layoutOfCall(call).replySpace());
+    }
+
+    private void send(ByteBuf message, CallLayout layout, ChannelPromise promise) throws IOException {
+        DataItems.requireWithin(layout.items(), message.readableBytes());
+        CallPlan plan = CallPlan.of(message.readableBytes(), layout.items(), layout.replySpace(), terms.threshold(), policy,
+                limits);
+        CallExposure exposure = plan.hasChunks()
+                ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, plan, message) : null;
+        RequesterCall call = new RequesterCall(this, message, exposure);
+        RpcRdmaHeader header;
+        ByteBuf body = message;
+        if (plan.isLong()) {
+            header = new NoMsg(call.xid(), 0, call.chunks());
+            body = Unpooled.EMPTY_BUFFER;
+            message.release();
+        } else {
+            header = new Msg(call.xid(), 0, call.chunks());
+            if (!plan.readItems().isEmpty()) {
+                body = DataItems.takeOut(ctx.alloc(), message, plan.readItems());
+            }
+        }
+        count(plan, call.chunks());
+        calls.put(call.xid(), call); // before the write, which may fail at once
+        ChannelPromise written = promise.unvoid();
+        ctx.write(RpcRdmaMessage.call(header, body), written);
+        written.addListener(call);
+    }
+
+    private void count(CallPlan plan, ChunkLists chunks) {
+        statistics.increment(plan.isLong() ? Counter.LONG_CALLS
+                : plan.readItems().isEmpty() ? Counter.CALLS_INLINE : Counter.CALLS_WITH_READ_CHUNK);
+        for (ReadChunk chunk : chunks.readChunks()) {
+            statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
+        }
+    }
+
+    /** The write of a call has failed or was cancelled; its promise tells the caller. */
+    void callNotWritten(RequesterCall call) {
+        if (calls.get(call.xid()) == call) {
+            calls.remove(call.xid());
+            discard(call);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object msg) {
+        if (!(msg instanceof RpcRdmaMessage reply)) {
+            context.fireChannelRead(msg);
+            return;
+        }
+        RequesterCall call = calls.remove(reply.xid());
+        if (call == null) {
+            statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
+            reply.release();
+            return;
+        }
+        CallExposure exposure = call.exposure();
+        if (exposure == null) {
+            deliver(call, reply);
+            return;
+        }
+        int invalidated = exposure.invalidatedCount();
+        if (invalidated > (terms.remoteInvalidation() ? 1 : 0)) {
+            // A reply invalidates one handle at most, so some other message has taken a handle of this call.
+            reply.release();
+            discard(call);
+            context.fireExceptionCaught(RpcRdmaException.connection("%d handles of call %08x invalidated by the peer",
+                    invalidated, call.xid()));
+            context.close();
+            return;
+        }
+        statistics.add(Counter.REMOTE_INVALIDATIONS, invalidated);
+        boolean[] waiting = {false};
+        exposure.withdraw(() -> {
+            deliver(call, reply);
+            exposure.releaseSinks();
+            if (waiting[0]) {
+                ctx.fireChannelReadComplete();
+            }
+        });
+        waiting[0] = true;
+    }
+
+    /** Passes up the reply or the failure of a call whose memory the peer can no longer touch. */
+    private void deliver(RequesterCall call, RpcRdmaMessage reply) {
+        RpcRdmaHeader header = reply.header();
+        ByteBuf message = null;
+        RpcRdmaException failure = null;
+        try {
+            if (header instanceof Malformed malformed) {
+                failure = malformed.cause();
+            } else if (header instanceof VersionError error) {
+                statistics.increment(Counter.VERSION_ERRORS);
+                failure = RpcRdmaException.refused("refused with ERR_VERS, the responder speaks versions %d to %d",
+                        error.lowestVersion(), error.highestVersion());
+            } else if (header instanceof ChunkError) {
+                statistics.increment(Counter.CHUNK_ERRORS);
+                failure = RpcRdmaException.refused("refused with ERR_CHUNK: the responder could not parse the call, or the "
+                        + "reply did not fit into what it offered (%s)", describe(call.chunks()));
+            } else {
+                message = assemble(call, reply);
+            }
+        } catch (RpcRdmaException e) {
+            statistics.increment(Counter.MALFORMED_MESSAGES);
+            failure = e;
+        } finally {
+            reply.release();
+        }
+        if (failure == null) {
+            ctx.fireChannelRead(message);
+        } else {
+            ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), failure));
+        }
+    }
+
+    private ByteBuf assemble(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {
+        ReducedReply parts = ReducedReply.of(call, reply);
+        ByteBuf message = parts.assemble(ctx.alloc(), bindings);
+        long placedBytes = parts.writeChunkBytes();
+        statistics.increment(parts.isLong() ? Counter.LONG_REPLIES
+                : placedBytes > 0 ? Counter.REPLIES_WITH_WRITE_CHUNK : Counter.REPLIES_INLINE);
+        if (placedBytes > 0 || parts.isLong()) {
+            statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);
+            statistics.add(Counter.REPLY_CHUNK_BYTES, parts.replyChunkBytes());
+        }
+        return message;
+    }
+
+    private static String describe(ChunkLists chunks) {
+        return chunks.writeChunks().size() + " Write chunks, "
+                + (chunks.replyChunk() == null ? "no Reply chunk"
+                        : "a Reply chunk of " + chunks.replyChunk().lengthBytes() + " bytes");
+    }
+
+    private static void discard(RequesterCall call) {
+        CallExposure exposure = call.exposure();
+        if (exposure != null) {
+            exposure.withdraw(exposure::releaseSinks);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        close();
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        close();
+    }
+
+    private void close() {
+        closed = true;
+        List<RequesterCall> outstanding = List.copyOf(calls.values());
+        calls.clear();
+        outstanding.forEach(RequesterChunkHandler::discard);
+    }
+}

@@ -1,0 +1,90 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import java.util.List;
+import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.oncrpc.DataItem;
+
+/** What a responder keeps of a call until it has replied. It holds no buffers. */
+final class ResponderCall {
+
+    private final int xid;
+    private final ChunkLists chunks;
+    private final int program;
+    private final int version;
+    private final int procedure;
+    /**
+     * The next call with the same XID. A requester that sends a call again before it has the reply gets two replies, each
+     * by the chunks of one of the two messages, in the order in which they came.
+     */
+    private ResponderCall next;
+
+    /**
+     * @param message the whole call
+     */
+    ResponderCall(int xid, ChunkLists chunks, ByteBuf message) {
+        this.xid = xid;
+        this.chunks = chunks;
+        boolean complete = RpcOffsets.hasCallHeader(message);
+        this.program = complete ? RpcOffsets.word(message, RpcOffsets.PROGRAM) : 0;
+        this.version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
+        this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
+    }
+
+    int xid() {
+        return xid;
+    }
+
+    ChunkLists chunks() {
+        return chunks;
+    }
+
+    /** Finds the eligible results in a reply to this call that does not tell them itself. */
+    List<DataItem> itemsOf(ByteBuf reply, UpperLayerBindings bindings) {
+        return bindings.itemsOfReply(program, version, procedure, reply);
+    }
+
+    ResponderCall next() {
+        return next;
+    }
+
+    /** Appends a later call with the same XID. */
+    void append(ResponderCall later) {
+        ResponderCall last = this;
+        while (last.next != null) {
+            last = last.next;
+        }
+        last.next = later;
+    }
+
+    /**
+     * The one handle of all segments of the call, which the reply may invalidate; -1 if there are none, or several of which
+     * some may be meant to live longer (as the Linux client's for padding is).
+     */
+    long onlyHandle() {
+        long handle = -1;
+        if (chunks.isEmpty()) {
+            return handle;
+        }
+        for (ReadChunk chunk : chunks.readChunks()) {
+            handle = only(handle, chunk.segments());
+        }
+        for (WriteChunk chunk : chunks.writeChunks()) {
+            handle = only(handle, chunk.segments());
+        }
+        return Math.max(-1, chunks.replyChunk() == null ? handle : only(handle, chunks.replyChunk().segments()));
+    }
+
+    /** The handle after these segments, where -1 stands for none seen and -2 for several. */
+    private static long only(long handle, List<RemoteSegment> segments) {
+        long only = handle;
+        for (RemoteSegment segment : segments) {
+            long next = segment.steeringTag() & 0xFFFF_FFFFL;
+            if (only != -1 && only != next) {
+                return -2;
+            }
+            only = next;
+        }
+        return only;
+    }
+}

@@ -1,0 +1,250 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import java.nio.channels.ClosedChannelException;
+import java.util.List;
+import java.util.function.Function;
+import org.nettyrdma.channel.RdmaWrite;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The chunks of the calls that come in and of the replies that go out. Inbound it turns each {@link RpcRdmaMessage} into one
+ * {@link ByteBuf} with a whole call, after fetching its Read chunks; a call without them may overtake one with. Outbound it
+ * takes each reply, a {@link ByteBuf} or {@link RpcMessage} that begins with the XID of a call, and sends it by the chunks
+ * that the call offered.
+ *
+ * <p>Each call gets exactly one of a reply, an RDMA_ERROR and the end of the connection. A reply that does not fit into what
+ * its call offered becomes an ERR_CHUNK, whose outcome is then the outcome of the application's write: the call is answered,
+ * and the connection lives. All methods run on the event loop.
+ */
+final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadChunkFetch.Owner {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ResponderChunkHandler.class);
+
+    private final RpcRdmaLimits limits;
+    private final UpperLayerBindings bindings;
+    private final ChunkStatistics statistics;
+    private final Function<Channel, ConnectionTerms> termsOf;
+    /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
+    private final IntObjectMap<ResponderCall> calls = new IntObjectHashMap<>();
+    private ChannelHandlerContext ctx;
+    private ConnectionTerms terms;
+    private boolean flushNeeded;
+    private boolean closed;
+
+    /**
+     * @param termsOf tells the terms of a connection that stands
+     */
+    ResponderChunkHandler(RpcRdmaLimits limits, UpperLayerBindings bindings, ChunkStatistics statistics,
+                          Function<Channel, ConnectionTerms> termsOf) {
+        this.limits = limits;
+        this.bindings = bindings;
+        this.statistics = statistics;
+        this.termsOf = termsOf;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        if (context.channel().isActive()) {
+            terms = termsOf.apply(context.channel());
+        }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        terms = termsOf.apply(context.channel());
+        context.fireChannelActive();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        closed = true;
+        calls.clear();
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object msg) {
+        if (!(msg instanceof RpcRdmaMessage call)) {
+            context.fireChannelRead(msg);
+            return;
+        }
+        RpcRdmaHeader header = call.header();
+        if (header instanceof Msg message) {
+            receive(call, message.chunks());
+        } else if (header instanceof NoMsg message) {
+            receive(call, message.chunks());
+        } else {
+            call.release();
+            if (header instanceof Malformed malformed) {
+                refuse(header, malformed.cause(), ctx.newPromise());
+            }
+        }
+    }
+
+    private void receive(RpcRdmaMessage call, ChunkLists chunks) {
+        if (chunks.readChunks().isEmpty() && call.header() instanceof Msg) {
+            statistics.increment(Counter.CALLS_INLINE);
+            deliver(call.header(), chunks, call.content());
+            return;
+        }
+        try {
+            if (chunks.readChunks().isEmpty() || call.header() instanceof NoMsg && !chunks.hasPositionZeroChunk()) {
+                throw RpcRdmaException.malformed("RDMA_NOMSG without a Position Zero Read chunk");
+            }
+            ReadChunkFetch.check(chunks, call.content().readableBytes(), limits.maxMessageBytes());
+        } catch (RpcRdmaException e) {
+            call.release();
+            refuse(call.header(), e, ctx.newPromise());
+            return;
+        }
+        statistics.increment(chunks.hasPositionZeroChunk() ? Counter.LONG_CALLS : Counter.CALLS_WITH_READ_CHUNK);
+        for (ReadChunk chunk : chunks.readChunks()) {
+            statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
+        }
+        flushNeeded = true;
+        ReadChunkFetch.start(ctx, call, chunks.readChunks(), this);
+    }
+
+    @Override
+    public void fetchEnded(ReadChunkFetch fetch) {
+        RpcRdmaHeader header = fetch.call().header();
+        if (closed || fetch.cause() != null) {
+            fetch.release();
+            if (!closed) {
+                LOGGER.debug("{} closing, a Read chunk could not be fetched", ctx.channel(), fetch.cause());
+                ctx.close();
+            }
+            return;
+        }
+        ChunkLists chunks = chunksOf(header);
+        ByteBuf message = fetch.assemble();
+        // The codec has checked this for messages that came inline.
+        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
+                || RpcOffsets.word(message, Integer.BYTES) != 0) {
+            message.release();
+            refuse(header, RpcRdmaException.malformed("Position Zero Read chunk holds no call with XID %08x", header.xid()),
+                    ctx.newPromise());
+            return;
+        }
+        deliver(header, chunks, message);
+        ctx.fireChannelReadComplete();
+    }
+
+    /** Passes a whole call up, its reference with it. */
+    private void deliver(RpcRdmaHeader header, ChunkLists chunks, ByteBuf message) {
+        ResponderCall call = new ResponderCall(header.xid(), chunks, message);
+        ResponderCall earlier = calls.put(header.xid(), call);
+        if (earlier != null) {
+            earlier.append(call);
+            calls.put(header.xid(), earlier);
+        }
+        ctx.fireChannelRead(message);
+    }
+
+    private static ChunkLists chunksOf(RpcRdmaHeader header) {
+        return header instanceof Msg msg ? msg.chunks() : ((NoMsg) header).chunks();
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (flushNeeded) {
+            flushNeeded = false;
+            context.flush();
+        }
+        context.fireChannelReadComplete();
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
+        ByteBuf reply = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
+        if (reply == null) {
+            context.write(msg, promise);
+            return;
+        }
+        ResponderCall call = reply.readableBytes() < Integer.BYTES ? null : take(RpcOffsets.word(reply, 0));
+        if (call == null) {
+            reply.release();
+            promise.tryFailure(closed ? new ClosedChannelException()
+                    : new IllegalStateException("the reply answers no outstanding call"));
+            return;
+        }
+        ReplyPlacement placement;
+        try {
+            List<DataItem> items = call.chunks().writeChunks().isEmpty() ? List.of()
+                    : msg instanceof RpcMessage message ? message.dataItems() : call.itemsOf(reply, bindings);
+            placement = ReplyPlacement.of(reply, items, call.chunks(), terms.threshold());
+        } catch (RpcRdmaException | RuntimeException e) {
+            reply.release();
+            refuse(new ChunkError(call.xid(), RpcRdmaLayout.VERSION, 0), e, promise);
+            return;
+        }
+        send(call, placement, promise);
+    }
+
+    private ResponderCall take(int xid) {
+        ResponderCall call = calls.remove(xid);
+        if (call != null && call.next() != null) {
+            calls.put(xid, call.next());
+        }
+        return call;
+    }
+
+    private void send(ResponderCall call, ReplyPlacement placement, ChannelPromise promise) {
+        long placedBytes = placement.placedBytes();
+        // In order and without waiting: the requester cannot see the Send before what was written ahead of it is in its
+        // memory (rfc5666bis-01, section 3.2.2). A failed Write ends the connection, and thereby fails the Send.
+        long[] writtenBytes = new long[1];
+        ByteBuf body = placement.body(ctx.alloc(), write -> {
+            writtenBytes[0] += write.content().readableBytes();
+            ctx.write(write);
+        });
+        RpcRdmaMessage reply = RpcRdmaMessage.reply(placement.header(call.xid()), body);
+        long handle = terms.remoteInvalidation() ? call.onlyHandle() : -1;
+        if (handle >= 0) {
+            reply = reply.invalidating((int) handle);
+            statistics.increment(Counter.REMOTE_INVALIDATIONS);
+        }
+        statistics.increment(placement.isLong() ? Counter.LONG_REPLIES
+                : placedBytes > 0 ? Counter.REPLIES_WITH_WRITE_CHUNK : Counter.REPLIES_INLINE);
+        if (writtenBytes[0] > 0) {
+            statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);
+            statistics.add(Counter.REPLY_CHUNK_BYTES, writtenBytes[0] - placedBytes);
+        }
+        ctx.write(reply, promise);
+    }
+
+    /** Answers with RDMA_ERROR, never by Send with Invalidate; what the call exposed is the requester's to withdraw. */
+    private void refuse(RpcRdmaHeader call, Throwable cause, ChannelPromise promise) {
+        LOGGER.debug("{} refusing call {}", ctx.channel(), Integer.toHexString(call.xid()), cause);
+        boolean version = cause instanceof RpcRdmaException e && e.reason() == RpcRdmaException.Reason.VERSION;
+        statistics.increment(version ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);
+        // The version word is the call's, as Linux does it; rfc5666bis-01, section 5.5 leaves it open.
+        RpcRdmaHeader error = version
+                ? new VersionError(call.xid(), call.version(), 0, RpcRdmaLayout.VERSION, RpcRdmaLayout.VERSION)
+                : new ChunkError(call.xid(), call.version(), 0);
+        ctx.writeAndFlush(RpcRdmaMessage.error(error), promise);
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        closed = true;
+        calls.clear();
+    }
+}

@@ -1,0 +1,330 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelPipeline;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.nettyrdma.channel.Rdma;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
+import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.handler.credit.CreditGate;
+
+/**
+ * Puts RPC-over-RDMA into the pipelines of {@link RdmaChannel}s. One instance serves any number of connections.
+ * <pre>{@code
+ * new ServerBootstrap().group(new RdmaEventLoopGroup()).channel(RdmaServerChannel.class)
+ *         .childHandler(RpcRdma.server().program(program).build()).bind(20049);
+ *
+ * new Bootstrap().group(new RdmaEventLoopGroup()).channel(RdmaChannel.class)
+ *         .handler(RpcRdma.client().build()).connect(host, 20049);       // pipeline().get(RpcClient.class)
+ * }</pre>
+ *
+ * <p>The handlers of the application, which come last, read one {@link ByteBuf} per RPC message and write a {@link ByteBuf} or
+ * an {@link org.nettyrdma.codec.oncrpc.RpcMessage} for each; they are the same as over TCP.
+ *
+ * <h2>Channel options</h2>
+ * The private data that tells the peer our inline threshold is set here, unless the application has set some itself. Receive
+ * buffers exist before a pipeline does, so limits other than the default ones need matching options;
+ * {@link #configure(ServerBootstrap)} and {@link #configure(Bootstrap)} set them together with the handler. Without that,
+ * thresholds and credits are lowered to what the channel's receives can take.
+ */
+@ChannelHandler.Sharable
+public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
+
+    private final boolean server;
+    private final RpcRdmaLimits limits;
+    private final PeerPolicy peerPolicy;
+    private final UpperLayerBindings bindings;
+    private final Consumer<ChannelPipeline> handlers;
+    private final ChunkStatistics statistics = new ChunkStatistics();
+    private final RpcRdmaConnections connections = new RpcRdmaConnections();
+
+    private RpcRdma(Builder builder) {
+        server = builder.server;
+        limits = builder.limits;
+        peerPolicy = builder.peerPolicy;
+        bindings = new UpperLayerBindings(builder.bindings);
+        handlers = builder.handlers();
+    }
+
+    /**
+     * For connections on which this side calls.
+     *
+     * @return a builder with the defaults
+     */
+    public static Builder client() {
+        return new Builder(false);
+    }
+
+    /**
+     * For connections on which the peer calls.
+     *
+     * @return a builder with the defaults
+     */
+    public static Builder server() {
+        return new Builder(true);
+    }
+
+    @Override
+    protected void initChannel(RdmaChannel channel) {
+        RpcRdmaLimits own = limitsOf(channel);
+        RpcRdmaPrivateData announced = announce(channel, own);
+        CreditGate gate = new CreditGate(own.credits());
+        channel.pipeline()
+                .addLast(codec(own))                      // ByteBuf         <-> RpcRdmaMessage
+                .addLast(gate)                            // holds calls back, counts them in, stamps credits
+                .addLast(chunkHandler(own, announced));   // RpcRdmaMessage  <-> whole RPC message
+        handlers.accept(channel.pipeline());              // RPC message     <-> the application
+        connections.add(channel, gate);
+    }
+
+    private ChannelHandler codec(RpcRdmaLimits own) {
+        return server ? RpcRdmaCodec.server(own, statistics) : RpcRdmaCodec.client(own, statistics);
+    }
+
+    private ChannelHandler chunkHandler(RpcRdmaLimits own, RpcRdmaPrivateData announced) {
+        return server ? new ResponderChunkHandler(own, bindings, statistics, channel -> terms(announced, channel))
+                : new RequesterChunkHandler(own, peerPolicy, bindings, statistics, channel -> terms(announced, channel));
+    }
+
+    private static ConnectionTerms terms(RpcRdmaPrivateData announced, Channel channel) {
+        return ConnectionTerms.of(announced, RpcRdmaPrivateData.parse(((RdmaChannel) channel).peerPrivateData()));
+    }
+
+    /** The limits, lowered to what this channel's receives can take: never grant or announce what is not posted. */
+    private RpcRdmaLimits limitsOf(RdmaChannel channel) {
+        int depth = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH);
+        int bufferBytes = channel.config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE);
+        if (bufferBytes < RpcRdmaPrivateData.DEFAULT_INLINE_BYTES) {
+            throw new IllegalStateException("RECEIVE_BUFFER_SIZE: " + bufferBytes + " (expected: at least "
+                    + RpcRdmaPrivateData.DEFAULT_INLINE_BYTES + ", the inline threshold that every peer may use)");
+        }
+        if (depth >= limits.credits() && bufferBytes >= limits.inlineThresholdBytes()) {
+            return limits;
+        }
+        return limits.withCredits(Math.min(depth, limits.credits()))
+                .withInlineThresholdBytes(Math.min(bufferBytes / 1024 * 1024, limits.inlineThresholdBytes()));
+    }
+
+    /** Sets the private data that goes out with the connection request or its answer, and returns what it says. */
+    private static RpcRdmaPrivateData announce(RdmaChannel channel, RpcRdmaLimits own) {
+        byte[] set = channel.config().getOption(RdmaChannelOption.PRIVATE_DATA);
+        if (set.length > 0) {
+            return RpcRdmaPrivateData.parse(Unpooled.wrappedBuffer(set));
+        }
+        RpcRdmaPrivateData announced = privateData(own);
+        channel.config().setOption(RdmaChannelOption.PRIVATE_DATA, bytes(announced));
+        return announced;
+    }
+
+    private static RpcRdmaPrivateData privateData(RpcRdmaLimits limits) {
+        return new RpcRdmaPrivateData(Rdma.provider().capabilities().sendWithInvalidate(), limits.inlineThresholdBytes(),
+                limits.inlineThresholdBytes());
+    }
+
+    private static byte[] bytes(RpcRdmaPrivateData announced) {
+        ByteBuf bytes = announced.toByteBuf();
+        try {
+            return ByteBufUtil.getBytes(bytes);
+        } finally {
+            bytes.release();
+        }
+    }
+
+    /**
+     * Sets this as the child handler of a server, and with it the channel options that go with its limits.
+     *
+     * @param bootstrap the server's bootstrap
+     * @return the bootstrap
+     */
+    public ServerBootstrap configure(ServerBootstrap bootstrap) {
+        return bootstrap.childHandler(this)
+                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits())
+                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, limits.inlineThresholdBytes());
+    }
+
+    /**
+     * Sets this as the handler of a client, and with it the channel options that go with its limits.
+     *
+     * @param bootstrap the client's bootstrap
+     * @return the bootstrap
+     */
+    public Bootstrap configure(Bootstrap bootstrap) {
+        return bootstrap.handler(this)
+                .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits())
+                .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, limits.inlineThresholdBytes());
+    }
+
+    /**
+     * What has moved on all connections, and how.
+     *
+     * @return the counters; any thread
+     */
+    public ChunkStatistics statistics() {
+        return statistics;
+    }
+
+    /** The connections that stand, for their meters. */
+    RpcRdmaConnections connections() {
+        return connections;
+    }
+
+    /** Says what a {@link RpcRdma} is to do. Not thread safe. */
+    public static final class Builder {
+
+        private final boolean server;
+        private final List<UpperLayerBinding> bindings = new ArrayList<>();
+        private final List<RpcProgram> programs = new ArrayList<>();
+        private Executor executor = Runnable::run;
+        private RpcRdmaLimits limits = RpcRdmaLimits.DEFAULT;
+        private PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
+        private Consumer<ChannelPipeline> handlers;
+
+        private Builder(boolean server) {
+            this.server = server;
+        }
+
+        /**
+         * Sets all limits; the default is {@link RpcRdmaLimits#DEFAULT}.
+         *
+         * @param newLimits the limits
+         * @return this
+         */
+        public Builder limits(RpcRdmaLimits newLimits) {
+            limits = Objects.requireNonNull(newLimits, "newLimits");
+            return this;
+        }
+
+        /**
+         * Sets how many calls may be in progress at once on a connection; see {@link RpcRdmaLimits#credits()}.
+         *
+         * @param credits 1 to 1024, default 128
+         * @return this
+         */
+        public Builder credits(int credits) {
+            limits = limits.withCredits(credits);
+            return this;
+        }
+
+        /**
+         * Sets the largest Send in each direction; see {@link RpcRdmaLimits#inlineThresholdBytes()}.
+         *
+         * @param bytes 1024 to 65536, a multiple of 1024, default 4096
+         * @return this
+         */
+        public Builder inlineThresholdBytes(int bytes) {
+            limits = limits.withInlineThresholdBytes(bytes);
+            return this;
+        }
+
+        /**
+         * Sets the largest RPC message; see {@link RpcRdmaLimits#maxMessageBytes()}.
+         *
+         * @param bytes 1024 to 17 MiB, default 1 MiB + 64 KiB
+         * @return this
+         */
+        public Builder maxMessageBytes(int bytes) {
+            limits = limits.withMaxMessageBytes(bytes);
+            return this;
+        }
+
+        /**
+         * Sets what a client offers to its peers; the default is {@link PeerPolicy#CONSERVATIVE}. A server does not use it.
+         *
+         * @param policy the policy
+         * @return this
+         */
+        public Builder peerPolicy(PeerPolicy policy) {
+            peerPolicy = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * Adds what is known about a program's data. At most one for each program.
+         *
+         * @param binding the binding
+         * @return this
+         */
+        public Builder binding(UpperLayerBinding binding) {
+            bindings.add(Objects.requireNonNull(binding, "binding"));
+            return this;
+        }
+
+        /**
+         * Adds a program to serve: the last handler is then an {@link RpcServerHandler} with all of them.
+         *
+         * @param program the program
+         * @return this
+         * @throws IllegalStateException if this builds a client
+         */
+        public Builder program(RpcProgram program) {
+            if (!server) {
+                throw new IllegalStateException("a client serves no programs");
+            }
+            programs.add(Objects.requireNonNull(program, "program"));
+            return this;
+        }
+
+        /**
+         * Sets where the programs run; the default is the channel's event loop, where they must not block.
+         *
+         * @param newExecutor runs the programs
+         * @return this
+         */
+        public Builder executor(Executor newExecutor) {
+            executor = Objects.requireNonNull(newExecutor, "newExecutor");
+            return this;
+        }
+
+        /**
+         * Sets what adds the application's handlers to each pipeline, instead of the {@link RpcServerHandler} for
+         * {@link #program}s on a server and the {@link RpcClient} on a client.
+         *
+         * @param adder called for each new connection, on its event loop
+         * @return this
+         */
+        public Builder handlers(Consumer<ChannelPipeline> adder) {
+            handlers = Objects.requireNonNull(adder, "adder");
+            return this;
+        }
+
+        /**
+         * Makes the initializer.
+         *
+         * @return what to set as the handler of a client or as the child handler of a server
+         * @throws IllegalStateException    if a server has neither programs nor handlers, or both
+         * @throws IllegalArgumentException if two bindings are for one program
+         */
+        public RpcRdma build() {
+            if (server && programs.isEmpty() == (handlers == null)) {
+                throw new IllegalStateException("a server needs programs or handlers, not both");
+            }
+            return new RpcRdma(this);
+        }
+
+        private Consumer<ChannelPipeline> handlers() {
+            if (handlers != null) {
+                return handlers;
+            }
+            if (!server) {
+                return pipeline -> pipeline.addLast(new RpcClient());
+            }
+            List<RpcProgram> served = List.copyOf(programs);
+            Executor runner = executor;
+            return pipeline -> pipeline.addLast(new RpcServerHandler(served, runner));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
+import org.nettyrdma.channel.RdmaSend;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+
+/**
+ * Turns each received {@link ByteBuf}, which is one whole message, into a {@link RpcRdmaMessage}, and the other way round.
+ *
+ * <h2>What does not come through</h2>
+ * Messages too short to be attributed to a call, RDMA_DONE, and messages of a direction that this side does not serve are
+ * released and counted. A message that can be attributed but breaks a rule goes up as {@link Malformed}, because it used a
+ * receive and a credit like any other.
+ *
+ * <h2>Buffers</h2>
+ * Inbound, the received buffer becomes the content of the message. Outbound, a short body is copied behind its header,
+ * because that costs less than one more piece to gather; a longer one is sent from where it is.
+ */
+public final class RpcRdmaCodec extends ChannelDuplexHandler {
+
+    /** Bodies up to this length are copied behind their header. */
+    private static final int COPIED_BODY_BYTES = 1024;
+
+    private static final int RPC_CALL = 0;
+    private static final int RPC_REPLY = 1;
+    /** XID and message type: the least that an RPC message has. */
+    private static final int RPC_PREFIX_BYTES = 8;
+
+    private final Role inboundRole;
+    private final RpcRdmaHeaderReader reader;
+    private final ChunkStatistics statistics;
+
+    private RpcRdmaCodec(Role inboundRole, RpcRdmaLimits limits, ChunkStatistics statistics) {
+        this.inboundRole = inboundRole;
+        this.reader = new RpcRdmaHeaderReader(limits);
+        this.statistics = statistics;
+    }
+
+    /**
+     * Creates the codec of a connection on which calls go out.
+     *
+     * @param limits     what is accepted in chunk lists
+     * @param statistics where dropped and malformed messages are counted
+     * @return a handler for one channel
+     */
+    public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkStatistics statistics) {
+        return new RpcRdmaCodec(Role.RESPONSE, limits, statistics);
+    }
+
+    /**
+     * Creates the codec of a connection on which calls come in.
+     *
+     * @param limits     what is accepted in chunk lists
+     * @param statistics where dropped and malformed messages are counted
+     * @return a handler for one channel
+     */
+    public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkStatistics statistics) {
+        return new RpcRdmaCodec(Role.REQUEST, limits, statistics);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+        if (!(msg instanceof ByteBuf received)) {
+            ctx.fireChannelRead(msg);
+            return;
+        }
+        RpcRdmaMessage message = decode(received);
+        if (message != null) {
+            ctx.fireChannelRead(message);
+        }
+    }
+
+    /** Takes over the reference of {@code received}; returns {@code null} if the message is not for anybody. */
+    private RpcRdmaMessage decode(ByteBuf received) {
+        if (received.readableBytes() < RpcRdmaLayout.FIXED_LENGTH) {
+            return drop(received, Counter.SHORT_MESSAGES_DROPPED);
+        }
+        int start = received.readerIndex();
+        int type = received.getInt(start + RpcRdmaLayout.TYPE_OFFSET);
+        if (type == MessageType.RDMA_DONE.code()) {
+            return drop(received, Counter.DONE_MESSAGES_DROPPED);
+        }
+        // An error is an answer, whatever it says and however wrong it is; to answer it could go on for ever.
+        if (type == MessageType.RDMA_ERROR.code() && inboundRole == Role.REQUEST) {
+            return drop(received, Counter.STRAY_MESSAGES_DROPPED);
+        }
+        try {
+            RpcRdmaHeader header = reader.read(received);
+            if (header instanceof Msg msg && !requireMessage(msg, received)) {
+                return drop(received, Counter.STRAY_MESSAGES_DROPPED);
+            }
+            return message(header, received);
+        } catch (RpcRdmaException e) {
+            statistics.increment(Counter.MALFORMED_MESSAGES);
+            Malformed header = new Malformed(received.getInt(start), received.getInt(start + RpcRdmaLayout.VERSION_OFFSET),
+                    received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), e);
+            received.release();
+            return message(header, Unpooled.EMPTY_BUFFER);
+        }
+    }
+
+    /**
+     * Looks at the first two words of the RPC message.
+     *
+     * @return whether it goes in the direction that this side serves
+     */
+    private boolean requireMessage(Msg header, ByteBuf body) throws RpcRdmaException {
+        if (!body.isReadable() && inboundRole == Role.REQUEST && header.chunks().hasPositionZeroChunk()) {
+            return true; // an RDMA_NOMSG under the name of RDMA_MSG, which Linux takes too
+        }
+        if (body.readableBytes() < RPC_PREFIX_BYTES) {
+            throw RpcRdmaException.malformed("RPC message of %d bytes", body.readableBytes());
+        }
+        int rpcXid = body.getInt(body.readerIndex());
+        int rpcType = body.getInt(body.readerIndex() + Integer.BYTES);
+        if (rpcType == (inboundRole == Role.REQUEST ? RPC_REPLY : RPC_CALL)) {
+            return false;
+        }
+        if (rpcType != RPC_CALL && rpcType != RPC_REPLY) {
+            throw RpcRdmaException.malformed("RPC message type %s (expected: 0..1)", Integer.toUnsignedString(rpcType));
+        }
+        if (rpcXid != header.xid()) {
+            throw RpcRdmaException.malformed("XID %08x in the header, %08x in the RPC message", header.xid(), rpcXid);
+        }
+        return true;
+    }
+
+    private RpcRdmaMessage message(RpcRdmaHeader header, ByteBuf body) {
+        return inboundRole == Role.REQUEST ? RpcRdmaMessage.call(header, body) : RpcRdmaMessage.reply(header, body);
+    }
+
+    private RpcRdmaMessage drop(ByteBuf received, Counter counter) {
+        received.release();
+        statistics.increment(counter);
+        return null;
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+        if (!(msg instanceof RpcRdmaMessage message)) {
+            ctx.write(msg, promise);
+            return;
+        }
+        ByteBuf send;
+        try {
+            send = encode(ctx.alloc(), message);
+        } catch (RuntimeException | Error e) {
+            ReferenceCountUtil.release(message);
+            promise.tryFailure(e);
+            return;
+        }
+        ctx.write(message.isInvalidating() ? new RdmaSend(send, message.invalidatedTag()) : send, promise);
+    }
+
+    /** Takes over the reference of {@code message} if it succeeds. */
+    private static ByteBuf encode(ByteBufAllocator alloc, RpcRdmaMessage message) {
+        RpcRdmaHeader header = message.header();
+        ByteBuf body = message.content();
+        if (header instanceof NoMsg && body.isReadable()) {
+            throw new IllegalArgumentException("RDMA_NOMSG with " + body.readableBytes() + " bytes of body");
+        }
+        int bodyBytes = body.readableBytes();
+        boolean copy = bodyBytes <= COPIED_BODY_BYTES;
+        ByteBuf send = alloc.directBuffer(RpcRdmaHeaderWriter.lengthOf(header) + (copy ? bodyBytes : 0));
+        try {
+            RpcRdmaHeaderWriter.write(header, send);
+            if (copy) {
+                send.writeBytes(body, body.readerIndex(), bodyBytes);
+            }
+        } catch (RuntimeException | Error e) {
+            send.release();
+            throw e;
+        }
+        if (copy) {
+            message.release();
+            return send;
+        }
+        CompositeByteBuf gathered = alloc.compositeDirectBuffer(Integer.MAX_VALUE);
+        return gathered.addComponent(true, send).addFlattenedComponents(true, body);
+    }
+}

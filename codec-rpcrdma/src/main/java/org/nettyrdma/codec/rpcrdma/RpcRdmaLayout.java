@@ -1,0 +1,79 @@
+package org.nettyrdma.codec.rpcrdma;
+
+/**
+ * The transport header of RPC-over-RDMA version 1 (rfc5666bis-01, sections 5.1, 5.2 and 5.6). Every field is a big-endian
+ * 32-bit word, except the offset of a segment, which has 64 bits.
+ * <pre>{@code
+ *   0      4         8         12     16
+ *   +------+---------+---------+------+------------------------------------------------------------
+ *   | XID  | version | credits | type | body
+ *   +------+---------+---------+------+------------------------------------------------------------
+ *
+ *   type RDMA_MSG, RDMA_NOMSG   Read list | Write list | Reply chunk | RPC message (RDMA_MSG only)
+ *   type RDMA_MSGP              align | threshold | and then as RDMA_MSG
+ *   type RDMA_DONE              nothing
+ *   type RDMA_ERROR             1 | lowest version | highest version       (ERR_VERS)
+ *                               2                                          (ERR_CHUNK)
+ *
+ *   Read list     { 1 | position | segment } ... 0           segments of equal position are one Read chunk
+ *   Write list    { 1 | n | n segments } ... 0
+ *   Reply chunk   1 | n | n segments, or 0
+ *   segment       handle | length | offset (64 bits)
+ * }</pre>
+ */
+final class RpcRdmaLayout {
+
+    /** The version that this layout is of. */
+    static final int VERSION = 1;
+
+    static final int XID_OFFSET = 0;
+    static final int VERSION_OFFSET = 4;
+    static final int CREDITS_OFFSET = 8;
+    static final int TYPE_OFFSET = 12;
+    static final int BODY_OFFSET = 16;
+
+    /** The words that every version has at the same place; a message shorter than this cannot be answered. */
+    static final int FIXED_LENGTH = 16;
+    /** A header without chunks: the fixed words and three absent lists. */
+    static final int CHUNK_FREE_LENGTH = FIXED_LENGTH + 3 * Integer.BYTES;
+    /** The two words that stand before the chunk lists of the obsolete RDMA_MSGP. */
+    static final int ALIGNMENT_HINT_LENGTH = 2 * Integer.BYTES;
+
+    static final int SEGMENT_LENGTH = 16;
+    /** An entry of the Read list: presence word, position, segment. */
+    static final int READ_ENTRY_LENGTH = 2 * Integer.BYTES + SEGMENT_LENGTH;
+    /** What precedes the segments of an entry of the Write list or of the Reply chunk: presence word and count. */
+    static final int WRITE_CHUNK_PREFIX_LENGTH = 2 * Integer.BYTES;
+
+    static final int ERR_VERS = 1;
+    static final int ERR_CHUNK = 2;
+    static final int ERR_VERS_LENGTH = FIXED_LENGTH + 3 * Integer.BYTES;
+    static final int ERR_CHUNK_LENGTH = FIXED_LENGTH + Integer.BYTES;
+
+    private RpcRdmaLayout() {
+    }
+
+    /** The length in bytes of an RDMA_MSG or RDMA_NOMSG header with these chunks. */
+    static int headerLength(ChunkLists chunks) {
+        int length = CHUNK_FREE_LENGTH;
+        if (chunks == ChunkLists.EMPTY) {
+            return length;
+        }
+        for (ReadChunk chunk : chunks.readChunks()) {
+            length += chunk.segments().size() * READ_ENTRY_LENGTH;
+        }
+        for (WriteChunk chunk : chunks.writeChunks()) {
+            length += writeChunkLength(chunk.segments().size());
+        }
+        if (chunks.replyChunk() != null) {
+            // Its presence word is counted above already.
+            length += writeChunkLength(chunks.replyChunk().segments().size()) - Integer.BYTES;
+        }
+        return length;
+    }
+
+    /** The bytes that a Write chunk adds to the header. */
+    static int writeChunkLength(int segments) {
+        return WRITE_CHUNK_PREFIX_LENGTH + segments * SEGMENT_LENGTH;
+    }
+}

@@ -1,0 +1,172 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.DefaultByteBufHolder;
+import io.netty.buffer.Unpooled;
+import io.netty.util.internal.StringUtil;
+import java.util.Objects;
+import org.nettyrdma.handler.credit.CreditedMessage;
+
+/**
+ * One transport message: the header, and the bytes of the RPC message that travel in the same Send. The content is empty
+ * unless the header is a {@link RpcRdmaHeader.Msg}; its reader index stands at the XID of the RPC message. A received
+ * message's content is the receive buffer itself, its reader index moved over the header, so nothing was copied.
+ */
+public final class RpcRdmaMessage extends DefaultByteBufHolder implements CreditedMessage {
+
+    private final RpcRdmaHeader header;
+    private final Role role;
+    /** The peer's steering tag that the Send is to invalidate, or -1 for a plain Send; a tag is an unsigned number here. */
+    private final long invalidatedTag;
+
+    private RpcRdmaMessage(RpcRdmaHeader header, Role role, ByteBuf body, long invalidatedTag) {
+        super(body);
+        this.header = header;
+        this.role = role;
+        this.invalidatedTag = invalidatedTag;
+    }
+
+    /**
+     * Creates a message that carries a call.
+     *
+     * @param header its header
+     * @param body   the inline part of the RPC message; its reference passes to the new message
+     * @return a message in the role of a request
+     */
+    public static RpcRdmaMessage call(RpcRdmaHeader header, ByteBuf body) {
+        return new RpcRdmaMessage(header, Role.REQUEST, body, -1);
+    }
+
+    /**
+     * Creates a message that carries a reply.
+     *
+     * @param header its header
+     * @param body   the inline part of the RPC message; its reference passes to the new message
+     * @return a message in the role of a response
+     */
+    public static RpcRdmaMessage reply(RpcRdmaHeader header, ByteBuf body) {
+        return new RpcRdmaMessage(header, Role.RESPONSE, body, -1);
+    }
+
+    /**
+     * Creates a message that refuses a call.
+     *
+     * @param header a {@link RpcRdmaHeader.VersionError} or {@link RpcRdmaHeader.ChunkError}
+     * @return a message in the role of a response
+     */
+    public static RpcRdmaMessage error(RpcRdmaHeader header) {
+        return new RpcRdmaMessage(header, Role.RESPONSE, Unpooled.EMPTY_BUFFER, -1);
+    }
+
+    /**
+     * The transport header.
+     *
+     * @return the header
+     */
+    public RpcRdmaHeader header() {
+        return header;
+    }
+
+    @Override
+    public int xid() {
+        return header.xid();
+    }
+
+    @Override
+    public Role role() {
+        return role;
+    }
+
+    @Override
+    public long credits() {
+        return header.credits();
+    }
+
+    @Override
+    public RpcRdmaMessage withCredits(int credits) {
+        if (credits == header.credits()) {
+            return this;
+        }
+        return new RpcRdmaMessage(header.withCredits(credits), role, content(), invalidatedTag);
+    }
+
+    /**
+     * The same message, to be sent by Send with Invalidate. The reference of this message passes to the one returned.
+     *
+     * @param steeringTag a steering tag of the peer
+     * @return the message to write
+     */
+    RpcRdmaMessage invalidating(int steeringTag) {
+        return new RpcRdmaMessage(header, role, content(), steeringTag & 0xFFFF_FFFFL);
+    }
+
+    /** Whether the Send is to invalidate a steering tag of the peer. */
+    boolean isInvalidating() {
+        return invalidatedTag >= 0;
+    }
+
+    /** The steering tag to invalidate, if {@link #isInvalidating()}. */
+    int invalidatedTag() {
+        return (int) invalidatedTag;
+    }
+
+    @Override
+    public RpcRdmaMessage replace(ByteBuf content) {
+        return new RpcRdmaMessage(header, role, content, invalidatedTag);
+    }
+
+    @Override
+    public RpcRdmaMessage copy() {
+        return replace(content().copy());
+    }
+
+    @Override
+    public RpcRdmaMessage duplicate() {
+        return replace(content().duplicate());
+    }
+
+    @Override
+    public RpcRdmaMessage retainedDuplicate() {
+        return replace(content().retainedDuplicate());
+    }
+
+    @Override
+    public RpcRdmaMessage retain() {
+        super.retain();
+        return this;
+    }
+
+    @Override
+    public RpcRdmaMessage retain(int increment) {
+        super.retain(increment);
+        return this;
+    }
+
+    @Override
+    public RpcRdmaMessage touch() {
+        super.touch();
+        return this;
+    }
+
+    @Override
+    public RpcRdmaMessage touch(Object hint) {
+        super.touch(hint);
+        return this;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RpcRdmaMessage message && super.equals(other) && header.equals(message.header)
+                && role == message.role && invalidatedTag == message.invalidatedTag;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(super.hashCode(), header, role, invalidatedTag);
+    }
+
+    @Override
+    public String toString() {
+        return StringUtil.simpleClassName(this) + '(' + role + ", " + header + ", " + contentToString() + ')';
+    }
+}

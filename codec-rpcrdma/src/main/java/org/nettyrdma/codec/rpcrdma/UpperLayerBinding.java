@@ -1,0 +1,65 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.DataItem;
+
+/**
+ * Which data of an RPC program may travel in chunks, and how large its replies can get (rfc5666bis-01, section 6). With it,
+ * handlers that write plain {@link ByteBuf}s get direct data placement too. A program without a binding works; what its
+ * messages do not say themselves then goes inline or as a long message.
+ *
+ * <p>The methods are called on event loops, by several of them at once, for every message that has or may have chunks. They
+ * find their way through the XDR without changing the indices of the buffer they get. What they are given on the side of
+ * the receiver comes from the peer; when they cannot parse it, they may throw any {@link RuntimeException}.
+ */
+public interface UpperLayerBinding {
+
+    /**
+     * The program that this is the binding of, in all its versions.
+     *
+     * @return its RPC program number
+     */
+    int program();
+
+    /**
+     * Describes a call that is about to be sent.
+     *
+     * @param version   version of the program
+     * @param procedure its procedure
+     * @param arguments the call from its first argument byte on; neither its content nor its indices may be changed
+     * @return what is known, {@link CallLayout#UNKNOWN} if nothing is
+     */
+    CallLayout layoutOfCall(int version, int procedure, ByteBuf arguments);
+
+    /**
+     * Finds the DDP-eligible results in a whole reply that is about to be sent.
+     *
+     * @param version   version of the program
+     * @param procedure its procedure
+     * @param results   the reply from its first result byte on; only replies with status SUCCESS are given. Neither its
+     *                  content nor its indices may be changed
+     * @return the items in ascending order; positions count from the first byte of the results
+     */
+    List<DataItem> itemsOfReply(int version, int procedure, ByteBuf results);
+
+    /**
+     * Finds in a received reply where data belongs that was placed directly. Of such an item the length word is in
+     * {@code results}, its content and padding are not; items that were not placed are there whole.
+     *
+     * <p>The default is right for programs whose last result is their only eligible one, such as NFS version 3: the data
+     * belongs at the end.
+     *
+     * @param version     version of the program
+     * @param procedure   its procedure
+     * @param results     the inline part of the reply from its first result byte on; only replies with status SUCCESS are
+     *                    given. Neither its content nor its indices may be changed
+     * @param placedBytes for each Write chunk that the call offered, in order, how many bytes were placed in it, padding
+     *                    perhaps included; 0 if the item in question is inline or absent
+     * @return for each number above 0, in order, where the item's content is missing, with the length that its length word
+     *         tells; positions count from the first byte of {@code results}, absent bytes not counted
+     */
+    default List<DataItem> itemsOfReducedReply(int version, int procedure, ByteBuf results, List<Integer> placedBytes) {
+        return ReducedReply.lastItem(results);
+    }
+}

@@ -1,0 +1,73 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.DataItem;
+
+/** The bindings of a connection by program, asked with whole messages: positions count from the XID here. */
+final class UpperLayerBindings {
+
+    private final IntObjectMap<UpperLayerBinding> byProgram = new IntObjectHashMap<>();
+
+    /**
+     * @throws IllegalArgumentException if two are of the same program
+     */
+    UpperLayerBindings(Collection<UpperLayerBinding> bindings) {
+        for (UpperLayerBinding binding : bindings) {
+            if (byProgram.put(binding.program(), binding) != null) {
+                throw new IllegalArgumentException("two bindings of program " + binding.program());
+            }
+        }
+    }
+
+    /** Describes a call, {@link CallLayout#UNKNOWN} if there is no binding for it or the call does not parse. */
+    CallLayout layoutOfCall(ByteBuf call) {
+        UpperLayerBinding binding = byProgram.isEmpty() || !RpcOffsets.hasCallHeader(call)
+                ? null : byProgram.get(RpcOffsets.word(call, RpcOffsets.PROGRAM));
+        int start = binding == null ? -1 : RpcOffsets.arguments(call);
+        if (start < 0) {
+            return CallLayout.UNKNOWN;
+        }
+        CallLayout layout = binding.layoutOfCall(RpcOffsets.word(call, RpcOffsets.VERSION),
+                RpcOffsets.word(call, RpcOffsets.PROCEDURE), from(call, start));
+        return new CallLayout(moved(layout.items(), start), layout.replySpace());
+    }
+
+    /** Finds the eligible results in a whole reply to a call of {@code program}. */
+    List<DataItem> itemsOfReply(int program, int version, int procedure, ByteBuf reply) {
+        UpperLayerBinding binding = byProgram.get(program);
+        int start = binding == null ? -1 : RpcOffsets.results(reply);
+        return start < 0 ? List.of() : moved(binding.itemsOfReply(version, procedure, from(reply, start)), start);
+    }
+
+    /** Finds where placed data belongs in a reply to a call of {@code program}; without a binding it belongs at the end. */
+    List<DataItem> itemsOfReducedReply(int program, int version, int procedure, ByteBuf reply, List<Integer> placedBytes) {
+        int start = RpcOffsets.results(reply);
+        if (start < 0) {
+            return List.of();
+        }
+        UpperLayerBinding binding = byProgram.get(program);
+        ByteBuf results = from(reply, start);
+        return moved(binding == null ? ReducedReply.lastItem(results)
+                : binding.itemsOfReducedReply(version, procedure, results, placedBytes), start);
+    }
+
+    private static ByteBuf from(ByteBuf message, int offset) {
+        return message.slice(message.readerIndex() + offset, message.readableBytes() - offset);
+    }
+
+    private static List<DataItem> moved(List<DataItem> items, int bytes) {
+        if (items.isEmpty()) {
+            return items;
+        }
+        List<DataItem> moved = new ArrayList<>(items.size());
+        for (DataItem item : items) {
+            moved.add(item.movedBy(bytes));
+        }
+        return moved;
+    }
+}

@@ -1,0 +1,18 @@
+/**
+ * RPC-over-RDMA version 1 (rfc5666bis-01, the draft of RFC 8166).
+ *
+ * <p>The entry class is {@link org.nettyrdma.codec.rpcrdma.RpcRdma}, whose {@code initChannel} shows the way of the data:
+ * <pre>{@code
+ *   RdmaChannel              one Receive, one Send: ByteBuf
+ *     RpcRdmaCodec           header and inline body: RpcRdmaMessage
+ *     CreditGate             counts, waits, stamps
+ *     RequesterChunkHandler  or ResponderChunkHandler: exposes, fetches, writes, puts together
+ *   application              one whole RPC message: ByteBuf
+ * }</pre>
+ *
+ * <p>All handlers belong to the event loop of their channel and keep plain fields. To understand the code read
+ * {@code RpcRdmaLayout}, {@code RpcRdmaHeaderReader}, {@code RpcRdmaCodec}, {@code ResponderChunkHandler},
+ * {@code ReadChunkFetch}, {@code ReplyPlacement}, {@code RequesterChunkHandler}, {@code CallPlan}, {@code CallExposure},
+ * {@code ReducedReply}.
+ */
+package org.nettyrdma.codec.rpcrdma;

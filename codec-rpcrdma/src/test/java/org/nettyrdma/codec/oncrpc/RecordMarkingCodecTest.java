@@ -1,0 +1,269 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.oncrpc.Hex.dump;
+import static org.nettyrdma.codec.oncrpc.Hex.hex;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.TooLongFrameException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Records as RFC 5531, section 11, draws them. */
+class RecordMarkingCodecTest {
+
+    private final EmbeddedChannel channel = new EmbeddedChannel(new RecordMarkingCodec(64));
+
+    @Test
+    void shouldPassUpARecord() {
+        channel.writeInbound(hex("80000004 01020304"));
+        assertEquals("01020304", read());
+        assertNull(channel.readInbound());
+    }
+
+    @Test
+    void shouldPassUpTheRecordsOfOneBufferInOrder() {
+        channel.writeInbound(hex("80000001 01 80000002 0202 80000003 030303"));
+        assertEquals("01", read());
+        assertEquals("0202", read());
+        assertEquals("030303", read());
+    }
+
+    @Test
+    void shouldNotCopyARecordThatIsWholeInOneBuffer() {
+        ByteBuf in = Unpooled.buffer().writeBytes(hex("80000004 01020304"));
+        channel.writeInbound(in);
+        ByteBuf message = channel.readInbound();
+        in.setByte(4, 0x7f);
+        assertEquals(0x7f, message.readByte());
+        assertTrue(message.release());
+        assertEquals(0, in.refCnt());
+    }
+
+    @Test
+    void shouldJoinFragments() {
+        channel.writeInbound(hex("00000003 010203 00000002 0405 80000001 06"));
+        assertEquals("01020304 0506", read());
+    }
+
+    @Test
+    void shouldTakeEmptyFragments() {
+        channel.writeInbound(hex("00000000 00000000 00000002 0102 00000000 80000000"));
+        assertEquals("0102", read());
+        channel.writeInbound(hex("80000000"));
+        assertEquals("", read());
+        channel.writeInbound(hex("00000000 80000001 07"));
+        assertEquals("07", read());
+    }
+
+    @Test
+    void shouldTakeEverySplitOfAStream() {
+        String stream = "80000004 01020304 00000003 050607 00000000 80000001 08 80000000 00000001 09 80000002 0a0b";
+        byte[] bytes = new byte[hex(stream).readableBytes()];
+        hex(stream).readBytes(bytes);
+        for (int first = 0; first <= bytes.length; first++) {
+            for (int second = first; second <= bytes.length; second++) {
+                channel.writeInbound(Unpooled.copiedBuffer(bytes, 0, first), Unpooled.copiedBuffer(bytes, first, second - first),
+                        Unpooled.copiedBuffer(bytes, second, bytes.length - second));
+                assertEquals("01020304", read());
+                assertEquals("05060708", read());
+                assertEquals("", read());
+                assertEquals("090a0b", read());
+                assertNull(channel.readInbound());
+            }
+        }
+    }
+
+    @Test
+    void shouldTakeAStreamByteByByte() {
+        for (int round = 0; round < 3; round++) {
+            ByteBuf stream = hex("00000003 010203 80000001 04");
+            while (stream.isReadable()) {
+                assertNull(channel.readInbound());
+                channel.writeInbound(stream.readRetainedSlice(1).copy());
+                stream.release();
+            }
+            assertEquals("01020304", read());
+        }
+    }
+
+    @Test
+    void shouldJoinPiecesOfAnySize() {
+        Random random = new Random(5531);
+        for (int round = 0; round < 200; round++) {
+            EmbeddedChannel large = new EmbeddedChannel(new RecordMarkingCodec(1 << 20));
+            byte[] message = new byte[random.nextInt(20_000)];
+            random.nextBytes(message);
+            ByteBuf stream = Unpooled.buffer();
+            for (int done = 0, length; done < message.length || stream.writerIndex() == 0; done += length) {
+                length = Math.min(message.length - done, random.nextInt(9000));
+                stream.writeInt(length | (done + length == message.length ? 0x80000000 : 0));
+                stream.writeBytes(message, done, length);
+                if (done + length == message.length) {
+                    break;
+                }
+            }
+            while (stream.isReadable()) {
+                int length = Math.min(stream.readableBytes(), 1 + random.nextInt(random.nextBoolean() ? 10 : 5000));
+                ByteBuf received = large.alloc().buffer(2048).writeBytes(stream, length);
+                large.writeInbound(received);
+            }
+            ByteBuf joined = large.readInbound();
+            assertEquals(Unpooled.wrappedBuffer(message), joined);
+            joined.release();
+            assertFalse(large.finish());
+        }
+    }
+
+    @Test
+    void shouldNotHoldWholeBuffersForSingleBytes() {
+        List<ByteBuf> received = new ArrayList<>();
+        channel.writeInbound(hex("80000020"));
+        for (int i = 0; i < 32; i++) {
+            ByteBuf in = channel.alloc().buffer(65536).writeByte(i);
+            received.add(in);
+            channel.writeInbound(in);
+        }
+        received.forEach(in -> assertEquals(0, in.refCnt()));
+        ByteBuf message = channel.readInbound();
+        assertEquals(32, message.readableBytes());
+        message.release();
+    }
+
+    @Test
+    void shouldKeepLargePiecesWithoutCopying() {
+        channel.writeInbound(hex("80000028"));
+        ByteBuf first = Unpooled.buffer(20, 20).writeZero(20);
+        ByteBuf second = Unpooled.buffer(20, 20).writeZero(20);
+        channel.writeInbound(first, second);
+        CompositeByteBuf message = channel.readInbound();
+        first.setByte(3, 1);
+        second.setByte(4, 2);
+        assertEquals(1, message.getByte(3));
+        assertEquals(2, message.getByte(24));
+        message.release();
+        assertEquals(0, first.refCnt());
+    }
+
+    @Test
+    void shouldTakeARecordOfTheLimit() {
+        channel.writeInbound(hex("80000040" + "ab".repeat(64)));
+        assertEquals(dump(hex("ab".repeat(64))), read());
+    }
+
+    @Test
+    void shouldCloseOnARecordOverTheLimit() {
+        for (String start : new String[] {"80000041", "00000041", "7fffffff", "ffffffff", "00000040" + "00".repeat(64) + "80000001",
+            "00000001 00 ffffffff", "00000001 00 7fffffff"}) {
+            EmbeddedChannel victim = new EmbeddedChannel(new RecordMarkingCodec(64));
+            ByteBuf in = Unpooled.buffer().writeBytes(hex(start + "0102"));
+            TooLongFrameException e = assertThrows(TooLongFrameException.class, () -> victim.writeInbound(in));
+            assertTrue(e.getMessage().contains("limit 64"), e.getMessage());
+            assertFalse(victim.isOpen());
+            assertNull(victim.readInbound());
+            assertEquals(0, in.refCnt());
+        }
+    }
+
+    @Test
+    void shouldReleaseAnUnfinishedRecordOnClose() {
+        ByteBuf in = hex("80000004 010203");
+        channel.writeInbound(in);
+        assertEquals(1, in.refCnt());
+        assertFalse(channel.finish());
+        assertEquals(0, in.refCnt());
+    }
+
+    @Test
+    void shouldReleaseAnUnfinishedRecordOnRemoval() {
+        ByteBuf in = hex("80000004 010203");
+        channel.writeInbound(in);
+        channel.pipeline().remove(RecordMarkingCodec.class);
+        assertEquals(0, in.refCnt());
+    }
+
+    @Test
+    void shouldReadOnUntilARecordIsWholeForWhoeverReadsOnDemand() {
+        int[] reads = new int[1];
+        EmbeddedChannel onDemand = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void read(ChannelHandlerContext ctx) {
+                reads[0]++;
+                ctx.read();
+            }
+        }, new RecordMarkingCodec(64));
+        onDemand.config().setAutoRead(false);
+        reads[0] = 0;
+        onDemand.writeInbound(hex("80000002 01"));
+        assertEquals(1, reads[0]);
+        onDemand.writeInbound(hex("02"));
+        assertEquals(1, reads[0]);
+        assertEquals("0102", dumpAndRelease(onDemand.readInbound()));
+    }
+
+    @Test
+    void shouldWriteMarkerAndMessageAsTwoBuffersWithoutCopying() {
+        ByteBuf message = hex("01020304 05");
+        channel.writeOutbound(message);
+        assertEquals("80000005", dumpAndRelease(channel.readOutbound()));
+        assertSame(message, channel.readOutbound());
+        message.release();
+    }
+
+    @Test
+    void shouldWriteAnRpcMessage() {
+        ByteBuf content = hex("01020304 05060708");
+        channel.writeOutbound(new RpcMessage(content, List.of(new DataItem(4, 4)), null));
+        assertEquals("80000008", dumpAndRelease(channel.readOutbound()));
+        assertSame(content, channel.readOutbound());
+        content.release();
+    }
+
+    @Test
+    void shouldWriteNoMarkerForACancelledMessage() {
+        ByteBuf message = hex("01");
+        ChannelPromise cancelled = new io.netty.channel.DefaultChannelPromise(channel) {
+            @Override
+            public boolean setUncancellable() {
+                cancel(false); // the moment between the pipeline's own check and the codec
+                return super.setUncancellable();
+            }
+        };
+        channel.writeAndFlush(message, cancelled);
+        assertNull(channel.readOutbound());
+        assertEquals(0, message.refCnt());
+    }
+
+    @Test
+    void shouldPassOtherMessages() {
+        channel.writeInbound("text");
+        assertEquals("text", channel.readInbound());
+        channel.writeOutbound("text");
+        assertEquals("text", channel.readOutbound());
+    }
+
+    private String read() {
+        return dumpAndRelease(channel.readInbound());
+    }
+
+    private static String dumpAndRelease(ByteBuf message) {
+        try {
+            return dump(message);
+        } finally {
+            message.release();
+        }
+    }
+}

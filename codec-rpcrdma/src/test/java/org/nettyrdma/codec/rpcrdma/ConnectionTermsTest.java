@@ -1,0 +1,81 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
+
+import io.netty.buffer.ByteBuf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ConnectionTermsTest {
+
+    /** What the Linux client sends. */
+    private static final String LINUX_CLIENT = "f6ab0e18 01 01 03 03";
+
+    /** What the Linux server answers. */
+    private static final String LINUX_SERVER = "f6ab0e18 01 00 03 03";
+
+    @Test
+    void shouldReadWhatLinuxSends() {
+        assertEquals(new RpcRdmaPrivateData(true, 4096, 4096), RpcRdmaPrivateData.parse(hex(LINUX_CLIENT)));
+        assertEquals(new RpcRdmaPrivateData(false, 4096, 4096), RpcRdmaPrivateData.parse(hex(LINUX_SERVER)));
+        assertEquals(new RpcRdmaPrivateData(true, 1024, 262144), RpcRdmaPrivateData.parse(hex("f6ab0e18 01 ff 00 ff")));
+        assertEquals(new RpcRdmaPrivateData(true, 4096, 4096), RpcRdmaPrivateData.parse(hex(LINUX_CLIENT + "0102")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "f6", "f6ab0e18", "f6ab0e18 01 01 03", "f6ab0e19 01 01 03 03", "f6ab0e18 02 01 03 03"})
+    void shouldTakeOtherPrivateDataForNone(String digits) {
+        assertSame(RpcRdmaPrivateData.NONE, RpcRdmaPrivateData.parse(hex(digits)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true,4096,4096,f6ab0e1801010303", "false,1024,65536,f6ab0e180100003f", "true,262144,2048,f6ab0e180101ff01"})
+    void shouldWriteWhatItSays(boolean invalidation, int sendBytes, int receiveBytes, String digits) {
+        ByteBuf out = new RpcRdmaPrivateData(invalidation, sendBytes, receiveBytes).toByteBuf();
+        assertEquals(digits, hex(out));
+        out.release();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1023, 1025, 4095, 262145, 263168, -1024})
+    void shouldRefuseSizesThatCannotBeWritten(int bytes) {
+        assertThrows(IllegalArgumentException.class, () -> new RpcRdmaPrivateData(true, bytes, 4096));
+        assertThrows(IllegalArgumentException.class, () -> new RpcRdmaPrivateData(true, 4096, bytes));
+    }
+
+    @Test
+    void shouldUseTheSmallerThresholdInEachDirection() {
+        InlineThreshold threshold = InlineThreshold.of(new RpcRdmaPrivateData(true, 8192, 4096),
+                new RpcRdmaPrivateData(true, 65536, 2048));
+        assertEquals(new InlineThreshold(2048, 4096), threshold);
+
+        assertEquals(new InlineThreshold(1024, 1024),
+                InlineThreshold.of(new RpcRdmaPrivateData(true, 8192, 4096), RpcRdmaPrivateData.NONE));
+    }
+
+    @Test
+    void shouldCountTheHeaderIntoTheThreshold() {
+        InlineThreshold threshold = new InlineThreshold(1024, 2048);
+        assertTrue(threshold.fitsSend(ChunkLists.EMPTY, 996));
+        assertFalse(threshold.fitsSend(ChunkLists.EMPTY, 997));
+        assertTrue(threshold.fitsReceive(28, 2020));
+        assertFalse(threshold.fitsReceive(28, 2021));
+    }
+
+    @Test
+    void shouldInvalidateRemotelyOnlyIfBothSidesSaySo() {
+        RpcRdmaPrivateData yes = RpcRdmaPrivateData.parse(hex(LINUX_CLIENT));
+        RpcRdmaPrivateData no = RpcRdmaPrivateData.parse(hex(LINUX_SERVER));
+        assertTrue(ConnectionTerms.of(yes, yes).remoteInvalidation());
+        assertFalse(ConnectionTerms.of(yes, no).remoteInvalidation());
+        assertFalse(ConnectionTerms.of(no, yes).remoteInvalidation());
+        assertFalse(ConnectionTerms.of(yes, RpcRdmaPrivateData.NONE).remoteInvalidation());
+    }
+}

@@ -1,0 +1,17 @@
+package org.nettyrdma.handler.credit;
+
+import java.io.IOException;
+
+/**
+ * A request was not written because as many as are allowed to wait for credits do so already. Whoever writes only while the
+ * channel is writable does not see it.
+ */
+public final class CreditQueueFullException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    CreditQueueFullException(int maxWaiting, CreditWindow window) {
+        super(maxWaiting + " requests wait for credits, which is the limit; " + window.inUse() + " are in progress, "
+                + window.limit() + " are granted");
+    }
+}

@@ -1,0 +1,36 @@
+package org.nettyrdma.handler.credit;
+
+/**
+ * What one {@link CreditGate} counts. Taken from another thread than the event loop it may lag behind.
+ *
+ * @param requests the requests that this end sends
+ * @param served   the requests that the peer sends
+ */
+public record CreditStatistics(Requests requests, Served served) {
+
+    /**
+     * The requests that this end sends.
+     *
+     * @param granted            how many the peer grants now
+     * @param inProgress         how many have no response now
+     * @param waiting            how many wait for a credit now
+     * @param highestWaiting     how many have ever waited at once
+     * @param refused            how many were refused because too many waited
+     * @param unmatchedResponses responses that answered no request in progress and gave no credit
+     * @param grantsOfZero       responses that granted nothing, which was taken as 1
+     * @param grantsAboveMaximum responses that granted more than this end wanted, which was taken as what it wanted
+     */
+    public record Requests(int granted, int inProgress, int waiting, int highestWaiting, long refused,
+            long unmatchedResponses, long grantsOfZero, long grantsAboveMaximum) {
+    }
+
+    /**
+     * The requests that the peer sends.
+     *
+     * @param granted    how many this end accepts at once now
+     * @param inProgress how many have no response now
+     * @param exceeded   how many came although there was no credit for them; each has closed the connection
+     */
+    public record Served(int granted, int inProgress, long exceeded) {
+    }
+}

@@ -1,0 +1,54 @@
+package org.nettyrdma.handler.credit;
+
+import io.netty.util.ReferenceCounted;
+
+/**
+ * What a codec's message tells {@link CreditGate}.
+ *
+ * <p>Nothing here says whether a request goes the forward or the reverse way of RFC 8167: at one end of a connection the
+ * requests it sends and the responses it receives belong to one of these, the requests it receives and the responses it
+ * sends to the other. So the role, and whether a message comes or goes, already select the credits it counts for.
+ */
+public interface CreditedMessage extends ReferenceCounted {
+
+    /** What a message is, from the point of view of its sender. */
+    enum Role {
+        /** Takes a credit of the peer that it is sent to; its credit value is how many the sender would like to have. */
+        REQUEST,
+        /** Gives the credit of its request back; its credit value is how many the sender grants. */
+        RESPONSE,
+        /** Is not counted and not stamped. */
+        NEITHER
+    }
+
+    /**
+     * What this message is.
+     *
+     * @return the role, constant
+     */
+    Role role();
+
+    /**
+     * The number that ties a response to its request. It is unique among the requests in progress that one end of a
+     * connection has sent.
+     *
+     * @return the number, constant; any value if the role is {@link Role#NEITHER}
+     */
+    int xid();
+
+    /**
+     * The credit value that this message carries on the wire.
+     *
+     * @return an unsigned 32-bit number, not checked in any way
+     */
+    long credits();
+
+    /**
+     * The same message with another credit value. The content is shared; this message's reference passes to the one returned,
+     * which may be this very message.
+     *
+     * @param credits the value to carry, 1 or more
+     * @return the message to use from now on
+     */
+    CreditedMessage withCredits(int credits);
+}

@@ -1,0 +1,46 @@
+package org.nettyrdma.handler.credit;
+
+/** The half of {@link CreditGate} for the requests that the peer sends. Event loop only. */
+final class ResponderCredits {
+
+    /**
+     * Its limit is the highest grant so far: a smaller one takes effect when the peer has read it, and what it has sent by
+     * then cannot be told from what it sends afterwards.
+     */
+    private final CreditWindow window;
+    private long requested = 1;
+    private long exceeded;
+
+    ResponderCredits(int maxCredits) {
+        window = new CreditWindow(maxCredits);
+    }
+
+    CreditStatistics.Served statistics() {
+        return new CreditStatistics.Served(window.limit(), window.inUse(), exceeded);
+    }
+
+    int granted() {
+        return window.limit();
+    }
+
+    /** Counts a request; {@code false} if the peer was not granted it. */
+    boolean requestReceived(CreditedMessage request) {
+        if (!window.tryAcquire()) {
+            exceeded++;
+            return false;
+        }
+        requested = request.credits();
+        return true;
+    }
+
+    /** Counts a response and returns it with its grant. */
+    CreditedMessage stamp(CreditedMessage response) {
+        // A codec may also answer what it could not recognise as a request and did not pass up.
+        if (window.inUse() > 0) {
+            window.release();
+        }
+        int grant = window.clamp(requested);
+        window.setLimit(Math.max(window.limit(), grant));
+        return response.credits() == grant ? response : response.withCredits(grant);
+    }
+}
