@@ -1,0 +1,33 @@
+package org.nettyrdma.example.nfs.protocol;
+
+import io.netty.buffer.ByteBuf;
+import org.nettyrdma.codec.oncrpc.Xdr;
+
+/**
+ * A name in a directory: {@code diropargs3} (RFC 1813, section 2.5); all arguments of LOOKUP, REMOVE and RMDIR.
+ *
+ * @param directory the directory
+ * @param name      the name in it
+ */
+public record DirectoryOperationArguments(FileHandle directory, String name) {
+
+    /**
+     * Reads the arguments.
+     *
+     * @param in the arguments of the call
+     * @return the arguments
+     */
+    public static DirectoryOperationArguments read(ByteBuf in) {
+        return new DirectoryOperationArguments(FileHandle.read(in), Xdr.readString(in, Nfs.MAX_STRING_BYTES, "filename3"));
+    }
+
+    /**
+     * Writes the arguments.
+     *
+     * @param out the arguments of the call
+     */
+    public void write(ByteBuf out) {
+        directory.write(out);
+        Xdr.writeString(out, name);
+    }
+}

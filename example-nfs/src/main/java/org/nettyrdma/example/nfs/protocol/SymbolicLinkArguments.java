@@ -1,0 +1,37 @@
+package org.nettyrdma.example.nfs.protocol;
+
+import io.netty.buffer.ByteBuf;
+import org.nettyrdma.codec.oncrpc.Xdr;
+
+/**
+ * The arguments of SYMLINK (RFC 1813, section 3.3.10).
+ *
+ * @param where      directory and name of the new link
+ * @param attributes attributes of the new file
+ * @param target     what the link says; the server never follows it
+ */
+public record SymbolicLinkArguments(DirectoryOperationArguments where, Sattr attributes, String target) {
+
+    /**
+     * Reads the arguments.
+     *
+     * @param in the arguments of the call
+     * @return the arguments
+     */
+    public static SymbolicLinkArguments read(ByteBuf in) {
+        return new SymbolicLinkArguments(DirectoryOperationArguments.read(in),
+                Sattr.read(in),
+                Xdr.readString(in, Nfs.MAX_STRING_BYTES, "nfspath3"));
+    }
+
+    /**
+     * Writes the arguments.
+     *
+     * @param out the arguments of the call
+     */
+    public void write(ByteBuf out) {
+        where.write(out);
+        attributes.write(out);
+        Xdr.writeString(out, target);
+    }
+}

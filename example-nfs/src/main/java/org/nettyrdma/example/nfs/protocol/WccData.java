@@ -1,0 +1,40 @@
+package org.nettyrdma.example.nfs.protocol;
+
+import io.netty.buffer.ByteBuf;
+import org.nettyrdma.codec.oncrpc.Xdr;
+
+/**
+ * Weak cache consistency: a file before and after a change, {@code wcc_data} (RFC 1813, section 2.5).
+ *
+ * @param before what it was right before the change, or {@code null} if not known
+ * @param after  its attributes right after the change, or {@code null} if not known
+ */
+public record WccData(WccAttr before, Fattr after) {
+
+    /** Neither before nor after. */
+    public static final WccData NONE = new WccData(null, null);
+
+    /**
+     * Reads the data.
+     *
+     * @param in the message
+     * @return the data
+     */
+    public static WccData read(ByteBuf in) {
+        WccAttr before = Xdr.readBoolean(in, "pre_op_attr.attributes_follow") ? WccAttr.read(in) : null;
+        return new WccData(before, Fattr.readOptional(in));
+    }
+
+    /**
+     * Writes the data.
+     *
+     * @param out the message
+     */
+    public void write(ByteBuf out) {
+        Xdr.writeBoolean(out, before != null);
+        if (before != null) {
+            before.write(out);
+        }
+        Fattr.writeOptional(after, out);
+    }
+}

@@ -1,0 +1,148 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.OptionalInt;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.NfsTime;
+import org.nettyrdma.example.nfs.protocol.Sattr;
+import org.nettyrdma.example.nfs.protocol.TimeChange;
+
+/** Changes attributes, for SETATTR and for the procedures that create files. */
+final class AttributeChanges {
+
+    private static final int NANOS_PER_SECOND = 1_000_000_000;
+    private static final int SET_ID_BITS = AccessControl.SET_USER_ID | AccessControl.SET_GROUP_ID;
+    private static final int GROUP_EXECUTE = 010;
+
+    private final FileTree tree;
+    private final OpenFiles openFiles;
+
+    AttributeChanges(FileTree tree, OpenFiles openFiles) {
+        this.tree = tree;
+        this.openFiles = openFiles;
+    }
+
+    /** Checks everything before anything is changed. */
+    void requireAllowed(Credentials caller, FileObject file, Sattr changes) throws NfsException {
+        Fattr now = file.attributes();
+        if (changes.mode().isPresent()) {
+            AccessControl.requireOwner(caller, now);
+            // Java opens a file to change its mode, and opening one of these would block or do something.
+            AccessControl.require(now.isDirectory() || now.type() == FileType.REGULAR, NfsStatus.NOTSUPP);
+        }
+        requireAllowedOwner(caller, now, changes);
+        if (changes.size().isPresent()) {
+            file.requireRegular();
+            AccessControl.require(changes.size().getAsLong() >= 0, NfsStatus.FBIG);
+            AccessControl.requireWriteData(caller, now);
+        }
+        requireAllowedTime(caller, now, changes.accessTime());
+        requireAllowedTime(caller, now, changes.modifyTime());
+    }
+
+    /** Only root gives files away; an owner may pass a file to another of the own groups. */
+    private static void requireAllowedOwner(Credentials caller, Fattr now, Sattr changes) throws NfsException {
+        boolean newUser = changes.userId().isPresent() && changes.userId().getAsInt() != now.userId();
+        boolean newGroup = changes.groupId().isPresent() && changes.groupId().getAsInt() != now.groupId();
+        AccessControl.require(!newUser || caller.isRoot(), NfsStatus.PERM);
+        if (newGroup) {
+            AccessControl.requireOwner(caller, now);
+            AccessControl.require(caller.isRoot() || caller.isInGroup(changes.groupId().getAsInt()), NfsStatus.PERM);
+        }
+    }
+
+    private static void requireAllowedTime(Credentials caller, Fattr now, TimeChange change) throws NfsException {
+        switch (change.how()) {
+            case DONT_CHANGE -> { }
+            case SET_TO_SERVER_TIME -> AccessControl.requireWriteData(caller, now);
+            case SET_TO_CLIENT_TIME -> {
+                AccessControl.requireOwner(caller, now);
+                NfsTime time = change.time();
+                AccessControl.require(Integer.compareUnsigned(time.nanoseconds(), NANOS_PER_SECOND) < 0, NfsStatus.INVAL);
+            }
+        }
+    }
+
+    /** Makes changes that {@link #requireAllowed} allowed: size first, since it changes times; mode after the owner, who clears set-id bits. */
+    void apply(Credentials caller, FileObject file, Sattr changes) throws IOException {
+        if (changes.size().isPresent()) {
+            resize(file, changes.size().getAsLong());
+        }
+        changeOwner(caller, file, changes);
+        if (changes.mode().isPresent()) {
+            tree.store().setMode(file.path(), allowedMode(caller, file.attributes(), changes));
+        }
+        FileTime now = FileTime.from(Instant.now());
+        FileTime accessTime = timeToSet(changes.accessTime(), now);
+        FileTime modifyTime = timeToSet(changes.modifyTime(), now);
+        if (modifyTime == null && changes.size().isPresent()) {
+            modifyTime = now; // setting the size counts as writing even where it stays the same
+        }
+        if (accessTime != null || modifyTime != null) {
+            tree.store().setTimes(file.path(), accessTime, modifyTime);
+        }
+        tree.changed(file);
+    }
+
+    private static FileTime timeToSet(TimeChange change, FileTime now) {
+        return switch (change.how()) {
+            case DONT_CHANGE -> null;
+            case SET_TO_SERVER_TIME -> now;
+            case SET_TO_CLIENT_TIME -> change.time().toFileTime();
+        };
+    }
+
+    private void changeOwner(Credentials caller, FileObject file, Sattr changes) throws IOException {
+        Fattr now = file.attributes();
+        OptionalInt userId = different(changes.userId(), now.userId());
+        OptionalInt groupId = different(changes.groupId(), now.groupId());
+        if (userId.isEmpty() && groupId.isEmpty()) {
+            return;
+        }
+        tree.store().setOwner(file.path(), userId, groupId);
+        if (changes.mode().isEmpty()) {
+            clearSetIdBits(caller, file);
+        }
+    }
+
+    private static OptionalInt different(OptionalInt wanted, int present) {
+        return wanted.isPresent() && wanted.getAsInt() == present ? OptionalInt.empty() : wanted;
+    }
+
+    /** Who is not in the group of a file does not get its rights. */
+    private static int allowedMode(Credentials caller, Fattr now, Sattr changes) {
+        int mode = changes.mode().getAsInt() & Fattr.MODE_MASK;
+        boolean mayUseGroup = caller.isRoot() || caller.isInGroup(changes.groupId().orElse(now.groupId()));
+        return mayUseGroup || now.isDirectory() ? mode : mode & ~AccessControl.SET_GROUP_ID;
+    }
+
+    /** Takes the set-id bits off a program that somebody but root changed, as an operating system does. */
+    void clearSetIdBits(Credentials caller, FileObject file) throws IOException {
+        Fattr now = file.attributes();
+        if (caller.isRoot() || now.type() != FileType.REGULAR || (now.mode() & SET_ID_BITS) == 0) {
+            return;
+        }
+        // Without group execute the bit means mandatory locking, and stays.
+        int cleared = (now.mode() & GROUP_EXECUTE) == 0 ? AccessControl.SET_USER_ID : SET_ID_BITS;
+        if ((now.mode() & cleared) != 0) {
+            tree.store().setMode(file.path(), now.mode() & ~cleared);
+        }
+    }
+
+    private void resize(FileObject file, long size) throws IOException {
+        try (OpenFile open = openFiles.forWriting(file)) {
+            FileChannel channel = open.channel();
+            if (size > channel.size()) {
+                channel.write(ByteBuffer.allocate(1), size - 1); // Java has no other way to extend a file
+            } else {
+                channel.truncate(size);
+            }
+        }
+    }
+}

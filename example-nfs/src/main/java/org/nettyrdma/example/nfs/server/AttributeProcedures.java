@@ -1,0 +1,48 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.AccessArguments;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.SetAttributesArguments;
+
+/** GETATTR, SETATTR and ACCESS (RFC 1813, sections 3.3.1, 3.3.2 and 3.3.4). */
+final class AttributeProcedures {
+
+    private final FileTree tree;
+    private final Export export;
+    private final AttributeChanges changes;
+
+    AttributeProcedures(FileTree tree, Export export, AttributeChanges changes) {
+        this.tree = tree;
+        this.export = export;
+        this.changes = changes;
+    }
+
+    void getAttributes(NfsCall call, ByteBuf out) throws IOException {
+        FileHandle handle = FileHandle.read(call.arguments());
+        tree.locate(handle).attributes().write(out);
+    }
+
+    void setAttributes(NfsCall call, ByteBuf out) throws IOException {
+        SetAttributesArguments arguments = SetAttributesArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        FileObject file = slot.fill(tree.locate(arguments.file()));
+        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
+        AccessControl.require(arguments.guard() == null || arguments.guard().equals(file.attributes().changeTime()),
+                NfsStatus.NOT_SYNC);
+        changes.requireAllowed(call.caller(), file, arguments.attributes());
+        changes.apply(call.caller(), file, arguments.attributes());
+        slot.write(out);
+    }
+
+    void access(NfsCall call, ByteBuf out) throws IOException {
+        AccessArguments arguments = AccessArguments.read(call.arguments());
+        AttributeSlot slot = call.attributes();
+        FileObject file = slot.fill(tree.locate(arguments.file()));
+        slot.write(out);
+        Xdr.writeInt(out, AccessControl.grantedBits(call.caller(), file.attributes(), arguments.access(), export.readOnly()));
+    }
+}

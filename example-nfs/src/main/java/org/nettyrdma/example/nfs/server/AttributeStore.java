@@ -1,0 +1,23 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.OptionalInt;
+
+/** How one kind of file system keeps attributes. Never follows a symbolic link. Thread safe. */
+interface AttributeStore {
+
+    FileStatus read(Path path) throws IOException;
+
+    /** Sets the mode of anything but a symbolic link, as far as the file system has its bits. */
+    void setMode(Path path, int mode) throws IOException;
+
+    void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException;
+
+    /** Sets times; {@code null} leaves one as it is. */
+    void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException;
+
+    /** Whether the file system itself moves the change time on with every change; where not, {@link FileNode} does. */
+    boolean keepsChangeTime();
+}

@@ -1,0 +1,213 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.nettyrdma.example.nfs.protocol.CreateArguments;
+import org.nettyrdma.example.nfs.protocol.CreateMode;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.MakeDirectoryArguments;
+import org.nettyrdma.example.nfs.protocol.MakeNodeArguments;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.NfsTime;
+import org.nettyrdma.example.nfs.protocol.Sattr;
+import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
+import org.nettyrdma.example.nfs.protocol.TimeChange;
+
+/** CREATE, MKDIR, SYMLINK and MKNOD (RFC 1813, sections 3.3.8 to 3.3.11). */
+final class CreateProcedures {
+
+    private static final int DEFAULT_MODE = 0644;
+    private static final int DEFAULT_DIRECTORY_MODE = 0755;
+    private static final int EXCLUSIVE_MODE = 0600;
+    private static final Set<OpenOption> NEW_FILE =
+            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+
+    private final FileTree tree;
+    private final Export export;
+    private final AttributeChanges changes;
+    /** Nobody else gets at a new file or directory before it belongs to the caller and has its mode. */
+    private final FileAttribute<?>[] onlyOwner;
+    private final FileAttribute<?>[] onlyOwnerDirectory;
+
+    CreateProcedures(FileTree tree, Export export, AttributeChanges changes) {
+        this.tree = tree;
+        this.export = export;
+        this.changes = changes;
+        boolean hasPosix = export.root().getFileSystem().supportedFileAttributeViews().contains("posix");
+        onlyOwner = hasPosix ? permissions("rw-------") : new FileAttribute<?>[0];
+        onlyOwnerDirectory = hasPosix ? permissions("rwx------") : new FileAttribute<?>[0];
+    }
+
+    private static FileAttribute<?>[] permissions(String permissions) {
+        return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))};
+    }
+
+    void create(NfsCall call, ByteBuf out) throws IOException {
+        CreateArguments arguments = CreateArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        FileObject directory = openDirectory(call, arguments.where(), slot);
+        String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
+        AccessControl.requireSearch(call.caller(), directory.attributes());
+        FileObject existing = tree.childOrNull(directory, name);
+        writeNew(existing == null ? createFile(call.caller(), directory, name, arguments)
+                : takeExisting(call.caller(), existing, arguments), slot, out);
+    }
+
+    private FileObject takeExisting(Credentials caller, FileObject existing, CreateArguments arguments) throws IOException {
+        Fattr attributes = existing.attributes();
+        AccessControl.require(attributes.type() == FileType.REGULAR, NfsStatus.EXIST);
+        switch (arguments.mode()) {
+            case GUARDED -> throw new NfsException(NfsStatus.EXIST);
+            case EXCLUSIVE -> AccessControl.require(
+                    verifierTimes(arguments.verifier()).equals(
+                            new VerifierTimes(attributes.accessTime().seconds(), attributes.modifyTime().seconds())),
+                    NfsStatus.EXIST);
+            case UNCHECKED -> {
+                OptionalLong size = arguments.attributes().size();
+                if (size.isPresent()) { // the other attributes are those of a new file
+                    Sattr resize = Sattr.NONE.withSize(size.getAsLong());
+                    changes.requireAllowed(caller, existing, resize);
+                    changes.apply(caller, existing, resize);
+                }
+            }
+        }
+        return existing;
+    }
+
+    private FileObject createFile(Credentials caller, FileObject directory, String name, CreateArguments arguments)
+            throws IOException {
+        AccessControl.requireAdd(caller, directory.attributes());
+        Path path = directory.path().resolve(name);
+        FileChannel.open(path, NEW_FILE, onlyOwner).close();
+        if (arguments.mode() != CreateMode.EXCLUSIVE) {
+            return finish(caller, directory, name, withMode(arguments.attributes(), DEFAULT_MODE));
+        }
+        VerifierTimes times = verifierTimes(arguments.verifier());
+        return finish(caller, directory, name, Sattr.NONE.withMode(EXCLUSIVE_MODE)
+                .withTimes(TimeChange.to(new NfsTime(times.access(), 0)), TimeChange.to(new NfsTime(times.modify(), 0))));
+    }
+
+    /**
+     * The seconds of the two times that keep the verifier of an exclusive CREATE, so that it is known again when the call
+     * is repeated, even after a restart (RFC 1813, section 3.3.8). The client sets proper times next.
+     */
+    private record VerifierTimes(int access, int modify) {
+    }
+
+    /** The highest bits are left out, since some file systems cannot keep times after 2038. */
+    private static VerifierTimes verifierTimes(long verifier) {
+        return new VerifierTimes((int) (verifier >>> Integer.SIZE) & Integer.MAX_VALUE, (int) verifier & Integer.MAX_VALUE);
+    }
+
+    void makeDirectory(NfsCall call, ByteBuf out) throws IOException {
+        MakeDirectoryArguments arguments = MakeDirectoryArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        FileObject directory = openDirectory(call, arguments.where(), slot);
+        String name = requireNewName(call.caller(), directory, arguments.where());
+        Files.createDirectory(directory.path().resolve(name), onlyOwnerDirectory);
+        Sattr attributes = withMode(arguments.attributes(), DEFAULT_DIRECTORY_MODE);
+        int inherited = directory.attributes().mode() & AccessControl.SET_GROUP_ID;
+        writeNew(finish(call.caller(), directory, name, attributes.withMode(attributes.mode().getAsInt() | inherited)),
+                slot, out);
+    }
+
+    /** The target is kept as it is, up to doubled and trailing slashes; the server never follows it. */
+    void makeSymbolicLink(NfsCall call, ByteBuf out) throws IOException {
+        SymbolicLinkArguments arguments = SymbolicLinkArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        FileObject directory = openDirectory(call, arguments.where(), slot);
+        String name = requireNewName(call.caller(), directory, arguments.where());
+        AccessControl.require(!arguments.target().isEmpty(), NfsStatus.INVAL);
+        Path path = directory.path().resolve(name);
+        Files.createSymbolicLink(path, path.getFileSystem().getPath(arguments.target()));
+        writeNew(finish(call.caller(), directory, name, Sattr.NONE), slot, out);
+    }
+
+    /** Java can create no special files; RFC 1813, section 3.3.11, has {@code NFS3ERR_NOTSUPP} for such servers. */
+    void makeNode(NfsCall call, ByteBuf out) throws IOException {
+        MakeNodeArguments arguments = MakeNodeArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        FileObject directory = openDirectory(call, arguments.where(), slot);
+        requireNewName(call.caller(), directory, arguments.where());
+        throw new NfsException(switch (arguments.type()) {
+            case REGULAR, DIRECTORY, SYMBOLIC_LINK -> NfsStatus.BADTYPE;
+            case BLOCK_DEVICE, CHARACTER_DEVICE, SOCKET, FIFO -> NfsStatus.NOTSUPP;
+        });
+    }
+
+    private FileObject openDirectory(NfsCall call, DirectoryOperationArguments where, AttributeSlot slot) throws IOException {
+        FileObject directory = slot.fill(tree.locate(where.directory())).requireDirectory();
+        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
+        return directory;
+    }
+
+    private String requireNewName(Credentials caller, FileObject directory, DirectoryOperationArguments where)
+            throws IOException {
+        String name = FileNames.requireOrdinary(where.name(), NfsStatus.EXIST);
+        AccessControl.requireSearch(caller, directory.attributes());
+        AccessControl.require(tree.childOrNull(directory, name) == null, NfsStatus.EXIST);
+        AccessControl.requireAdd(caller, directory.attributes());
+        return name;
+    }
+
+    private static Sattr withMode(Sattr attributes, int otherwise) {
+        return attributes.withMode(attributes.mode().orElse(otherwise));
+    }
+
+    /** Gives a new file its owner and attributes, or takes it away again if the caller may not have them. */
+    private FileObject finish(Credentials caller, FileObject directory, String name, Sattr attributes) throws IOException {
+        FileObject file = tree.child(directory, name);
+        try {
+            giveToCaller(caller, directory, file);
+            FileObject owned = tree.child(directory, name);
+            changes.requireAllowed(creator(caller, owned), owned, attributes);
+            changes.apply(creator(caller, owned), owned, attributes);
+        } catch (IOException | RuntimeException e) {
+            Files.delete(file.path());
+            tree.removed(directory, name, file);
+            throw e;
+        }
+        tree.changed(directory);
+        return tree.child(directory, name);
+    }
+
+    /** As far as this process may: where it is not root, files belong to its own user. */
+    private void giveToCaller(Credentials caller, FileObject directory, FileObject file) {
+        boolean groupOfDirectory = (directory.attributes().mode() & AccessControl.SET_GROUP_ID) != 0;
+        int groupId = groupOfDirectory ? directory.attributes().groupId() : caller.groupId();
+        Fattr now = file.attributes();
+        try {
+            if (now.userId() != caller.userId() || now.groupId() != groupId) {
+                tree.store().setOwner(file.path(), OptionalInt.of(caller.userId()), OptionalInt.of(groupId));
+            }
+        } catch (IOException e) {
+            // Said once in the documentation of NfsService, and shown to the client by the attributes in the reply.
+        }
+    }
+
+    /** Who created a file decides about its first attributes even where it belongs to the user of this process. */
+    private static Credentials creator(Credentials caller, FileObject file) {
+        return AccessControl.owns(caller, file.attributes()) ? caller
+                : new Credentials(file.attributes().userId(), caller.groupId(), caller.groupIds());
+    }
+
+    private void writeNew(FileObject file, AttributeSlot directory, ByteBuf out) throws IOException {
+        FileHandle.writeOptional(file.node().handle(), out);
+        Fattr.writeOptional(tree.attributesNow(file.node()), out);
+        directory.write(out);
+    }
+}

@@ -1,0 +1,145 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.ReadDirectoryArguments;
+import org.nettyrdma.example.nfs.protocol.ReadDirectoryPlusArguments;
+
+/** READDIR and READDIRPLUS (RFC 1813, sections 3.3.16 and 3.3.17). See {@link DirectoryListing} for the cookies. */
+final class DirectoryProcedures {
+
+    private final FileTree tree;
+    private final DirectoryListings listings;
+    private final int maxResultBytes;
+
+    DirectoryProcedures(FileTree tree, int maxResultBytes) {
+        this.tree = tree;
+        listings = new DirectoryListings(tree);
+        this.maxResultBytes = maxResultBytes;
+    }
+
+    void readDirectory(NfsCall call, ByteBuf out) throws IOException {
+        ReadDirectoryArguments arguments = ReadDirectoryArguments.read(call.arguments());
+        AttributeSlot slot = call.attributes();
+        FileObject directory = openDirectory(call, arguments.directory(), slot);
+        int limit = (int) Math.min(arguments.count(), maxResultBytes);
+        DirectoryResult result = new DirectoryResult(out, slot, limit, Long.MAX_VALUE, false);
+        list(directory, arguments.cookie(), arguments.cookieVerifier(), result, new EntrySource(directory, false));
+    }
+
+    void readDirectoryPlus(NfsCall call, ByteBuf out) throws IOException {
+        ReadDirectoryPlusArguments arguments = ReadDirectoryPlusArguments.read(call.arguments());
+        AttributeSlot slot = call.attributes();
+        FileObject directory = openDirectory(call, arguments.directory(), slot);
+        int limit = (int) Math.min(arguments.maxCount(), maxResultBytes);
+        DirectoryResult result = new DirectoryResult(out, slot, limit, arguments.directoryCount(), true);
+        boolean withFiles = AccessControl.maySearch(call.caller(), directory.attributes());
+        list(directory, arguments.cookie(), arguments.cookieVerifier(), result, new EntrySource(directory, withFiles));
+    }
+
+    private FileObject openDirectory(NfsCall call, FileHandle handle, AttributeSlot slot) throws IOException {
+        FileObject directory = slot.fill(tree.locate(handle)).requireDirectory();
+        AccessControl.requireList(call.caller(), directory.attributes());
+        return directory;
+    }
+
+    private void list(FileObject directory, long cookie, long verifier, DirectoryResult result, EntrySource entries)
+            throws IOException {
+        boolean isStart = cookie == 0;
+        AccessControl.require(isStart || cookie > 0 && verifier == DirectoryListing.COOKIE_VERIFIER, NfsStatus.BAD_COOKIE);
+        DirectoryListing listing = listings.of(directory, isStart);
+        boolean room = true;
+        if (isStart) {
+            room = result.add(entries.of(FileNames.SELF, DirectoryListing.SELF_COOKIE));
+        }
+        if (room && cookie < DirectoryListing.PARENT_COOKIE) {
+            room = result.add(entries.of(FileNames.PARENT, DirectoryListing.PARENT_COOKIE));
+        }
+        for (int i = listing.indexBehind(cookie); room && i < listing.size(); i++) {
+            DirectoryEntry entry = entries.of(listing.name(i), listing.cookie(i));
+            room = entry == null || result.add(entry);
+        }
+        result.finish(room);
+    }
+
+    /** Makes entries for the names of one directory. */
+    private final class EntrySource {
+        private final FileObject directory;
+        private final boolean withFiles;
+
+        private EntrySource(FileObject directory, boolean withFiles) {
+            this.directory = directory;
+            this.withFiles = withFiles;
+        }
+
+        /** Returns {@code null} for a name that is gone since the directory was listed. */
+        private DirectoryEntry of(String name, long cookie) throws IOException {
+            if (withFiles || FileNames.isDot(name)) {
+                FileObject file = FileNames.isDot(name) ? tree.lookup(directory, name) : tree.childOrNull(directory, name);
+                return file == null ? null : entry(name, cookie, file.attributes(), withFiles ? file.node().handle() : null);
+            }
+            FileStatus status = tree.readOrNull(directory.path().resolve(name));
+            return status == null ? null : entry(name, cookie, status.attributes(), null);
+        }
+
+        private DirectoryEntry entry(String name, long cookie, Fattr attributes, FileHandle handle) {
+            return new DirectoryEntry(attributes.fileId(), name, cookie, withFiles ? attributes : null, handle);
+        }
+    }
+
+    /** A result that takes entries until it is full. */
+    private static final class DirectoryResult {
+
+        /** The word that ends the list, and the one that says whether it was the whole. */
+        private static final int END_BYTES = 2 * Integer.BYTES;
+
+        private final ByteBuf out;
+        private final int start;
+        private final int limit;
+        private final long directoryLimit;
+        private final boolean plus;
+        private long directoryBytes;
+        private int entries;
+
+        private DirectoryResult(ByteBuf out, AttributeSlot slot, int limit, long directoryLimit, boolean plus) {
+            this.out = out;
+            this.limit = limit;
+            this.directoryLimit = directoryLimit;
+            this.plus = plus;
+            start = out.writerIndex();
+            slot.write(out);
+            Xdr.writeHyper(out, DirectoryListing.COOKIE_VERIFIER);
+        }
+
+        /** Adds an entry, or returns {@code false} if it does not fit. */
+        private boolean add(DirectoryEntry entry) {
+            int entryStart = out.writerIndex();
+            Xdr.writeBoolean(out, true);
+            entry.write(out);
+            int bytes = out.writerIndex() - entryStart;
+            if (plus) {
+                Fattr.writeOptional(entry.attributes(), out);
+                FileHandle.writeOptional(entry.handle(), out);
+            }
+            if (out.writerIndex() - start + END_BYTES > limit || directoryBytes + bytes > directoryLimit) {
+                out.writerIndex(entryStart);
+                return false;
+            }
+            directoryBytes += bytes;
+            entries++;
+            return true;
+        }
+
+        private void finish(boolean isWhole) throws NfsException {
+            AccessControl.require(isWhole || entries > 0, NfsStatus.TOOSMALL);
+            AccessControl.require(out.writerIndex() - start + END_BYTES <= limit, NfsStatus.TOOSMALL);
+            Xdr.writeBoolean(out, false);
+            Xdr.writeBoolean(out, isWhole);
+        }
+    }
+}

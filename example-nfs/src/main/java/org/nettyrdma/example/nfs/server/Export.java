@@ -1,0 +1,91 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.nio.file.Path;
+import java.util.Objects;
+
+/**
+ * A directory that clients may mount.
+ *
+ * @param root             the directory, on any file system
+ * @param name             what clients mount it as: a path that begins with {@code /}, without a {@code /} at its end
+ *                         unless that is all of it
+ * @param readOnly         whether everything that would change a file is refused with {@code NFS3ERR_ROFS}
+ * @param squash           who is served as the anonymous user
+ * @param anonymousUserId  number of the anonymous user
+ * @param anonymousGroupId number of the anonymous user's group
+ */
+public record Export(Path root, String name, boolean readOnly, Squash squash, int anonymousUserId, int anonymousGroupId) {
+
+    /** Number of the anonymous user and group unless another is given: {@code nobody} and {@code nogroup} on most systems. */
+    public static final int ANONYMOUS_ID = 65534;
+
+    /**
+     * Checks the name.
+     *
+     * @param root             the directory
+     * @param name             what clients mount
+     * @param readOnly         whether changes are refused
+     * @param squash           who becomes the anonymous user
+     * @param anonymousUserId  the anonymous user
+     * @param anonymousGroupId its group
+     * @throws IllegalArgumentException if {@code name} does not begin with {@code /} or ends with a further one
+     */
+    public Export {
+        Objects.requireNonNull(root, "root");
+        Objects.requireNonNull(squash, "squash");
+        if (!name.startsWith("/") || name.length() > 1 && name.endsWith("/")) {
+            throw new IllegalArgumentException("name: " + name + " (expected: / or /some/path)");
+        }
+    }
+
+    /**
+     * Exports a directory as {@code /} for reading and writing, root squashed.
+     *
+     * @param root the directory
+     * @return the export
+     */
+    public static Export of(Path root) {
+        return new Export(root, "/", false, Squash.ROOT, ANONYMOUS_ID, ANONYMOUS_ID);
+    }
+
+    /**
+     * The same under another name.
+     *
+     * @param newName what clients mount it as
+     * @return the export
+     */
+    public Export withName(String newName) {
+        return new Export(root, newName, readOnly, squash, anonymousUserId, anonymousGroupId);
+    }
+
+    /**
+     * The same with changes refused or allowed.
+     *
+     * @param newReadOnly whether changes are refused
+     * @return the export
+     */
+    public Export withReadOnly(boolean newReadOnly) {
+        return new Export(root, name, newReadOnly, squash, anonymousUserId, anonymousGroupId);
+    }
+
+    /**
+     * The same with other callers squashed.
+     *
+     * @param newSquash who becomes the anonymous user
+     * @return the export
+     */
+    public Export withSquash(Squash newSquash) {
+        return new Export(root, name, readOnly, newSquash, anonymousUserId, anonymousGroupId);
+    }
+
+    /**
+     * The same with another anonymous user.
+     *
+     * @param userId  number of the anonymous user
+     * @param groupId number of its group
+     * @return the export
+     */
+    public Export withAnonymous(int userId, int groupId) {
+        return new Export(root, name, readOnly, squash, userId, groupId);
+    }
+}

@@ -1,0 +1,26 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.nio.file.Path;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+
+/**
+ * A file that was found where it is said to be. Good for as long as the name lock is held.
+ *
+ * @param node       the file
+ * @param path       one of its paths; inside of the export, and no directory in it is a symbolic link
+ * @param attributes its attributes when it was found
+ */
+record FileObject(FileNode node, Path path, Fattr attributes) {
+
+    FileObject requireDirectory() throws NfsException {
+        AccessControl.require(attributes.isDirectory(), NfsStatus.NOTDIR);
+        return this;
+    }
+
+    FileObject requireRegular() throws NfsException {
+        AccessControl.require(attributes.type() == FileType.REGULAR, NfsStatus.INVAL);
+        return this;
+    }
+}

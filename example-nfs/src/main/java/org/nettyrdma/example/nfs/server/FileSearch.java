@@ -1,0 +1,111 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks through the whole export, breadth first and without following links, for files whose names are not known: after a
+ * restart, or because another process moved them. One walk remembers all that it passes, so that one serves many handles.
+ * Clients cannot keep the server walking: the walks take at most an eleventh of the time, and in between the client is
+ * told to come again later. Thread safe; one walk at a time.
+ */
+final class FileSearch {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(FileSearch.class);
+
+    private static final int REST_FACTOR = 10;
+    private static final int MAX_GONE = 4096;
+
+    private final FileTree tree;
+    private final int maxEntries;
+    private final Set<FileId> gone = Collections.synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<FileId, Boolean> eldest) {
+            return size() > MAX_GONE;
+        }
+    }));
+    private long lastWalkEndNanos;
+    private long restNanos;
+
+    FileSearch(FileTree tree, int maxEntries) {
+        this.tree = tree;
+        this.maxEntries = maxEntries;
+    }
+
+    /** Notes that a file is no more, which spares a walk for each of its handles that clients still have. */
+    void gone(FileId id) {
+        gone.add(id);
+    }
+
+    FileObject find(FileId id) throws IOException {
+        AccessControl.require(!gone.contains(id), NfsStatus.STALE);
+        FileObject found = walkFor(id);
+        if (found == null) {
+            gone.add(id);
+            throw new NfsException(NfsStatus.STALE);
+        }
+        return found;
+    }
+
+    private synchronized FileObject walkFor(FileId id) throws IOException {
+        FileObject foundMeanwhile = tree.atKnownName(id);
+        if (foundMeanwhile != null) {
+            return foundMeanwhile;
+        }
+        long startNanos = System.nanoTime();
+        if (startNanos - lastWalkEndNanos < restNanos) {
+            throw new NfsException(NfsStatus.JUKEBOX);
+        }
+        int entries = walk();
+        lastWalkEndNanos = System.nanoTime();
+        restNanos = REST_FACTOR * (lastWalkEndNanos - startNanos);
+        LOGGER.debug("looked at {} names for a handle whose file was not known", entries);
+        return tree.atKnownName(id);
+    }
+
+    private int walk() throws IOException {
+        int entries = 0;
+        Deque<FileObject> directories = new ArrayDeque<>();
+        directories.add(tree.root());
+        while (!directories.isEmpty() && entries < maxEntries) {
+            entries += lookInto(directories.remove(), maxEntries - entries, directories);
+        }
+        return entries;
+    }
+
+    private int lookInto(FileObject directory, int limit, Deque<FileObject> directories) {
+        int entries = 0;
+        try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path())) {
+            for (Path path : paths) {
+                if (entries++ == limit) {
+                    break;
+                }
+                FileStatus status = tree.readOrNull(path);
+                if (status != null) {
+                    FileObject file = tree.seen(directory.node(), path.getFileName().toString(), path, status);
+                    if (status.attributes().isDirectory()) {
+                        directories.add(file);
+                    }
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // Removed meanwhile, or this process may not read it; what is in it is not found.
+            LOGGER.debug("cannot look into {}", directory.path(), e);
+        }
+        return entries;
+    }
+}

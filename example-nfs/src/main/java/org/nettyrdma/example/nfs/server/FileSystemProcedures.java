@@ -1,0 +1,60 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileSystemInfo;
+import org.nettyrdma.example.nfs.protocol.FileSystemStatus;
+import org.nettyrdma.example.nfs.protocol.NfsTime;
+import org.nettyrdma.example.nfs.protocol.PathConfiguration;
+
+/** FSSTAT, FSINFO and PATHCONF (RFC 1813, sections 3.3.18 to 3.3.20). */
+final class FileSystemProcedures {
+
+    /** What DirectoryProcedures answers at most, and what FSINFO recommends. */
+    static final int MAX_DIRECTORY_BYTES = 64 * 1024;
+
+    /** Java does not tell how many files fit; any large number keeps clients from thinking that none does. */
+    private static final long UNKNOWN_FILES = Integer.MAX_VALUE;
+    private static final int BLOCK_BYTES = 4096;
+    /** What ext4 has; file systems that take fewer answer NFS3ERR_MLINK. */
+    private static final int MAX_LINKS = 65_000;
+
+    private final FileTree tree;
+    private final FileSystemInfo info;
+
+    FileSystemProcedures(FileTree tree, NfsServiceOptions options) {
+        this.tree = tree;
+        info = new FileSystemInfo(options.maxReadBytes(), options.maxReadBytes(), BLOCK_BYTES,
+                options.maxWriteBytes(), options.maxWriteBytes(), BLOCK_BYTES, MAX_DIRECTORY_BYTES, Long.MAX_VALUE,
+                new NfsTime(0, 1), FileSystemInfo.HARD_LINKS | FileSystemInfo.SYMBOLIC_LINKS | FileSystemInfo.HOMOGENEOUS
+                        | FileSystemInfo.CAN_SET_TIME);
+    }
+
+    void status(NfsCall call, ByteBuf out) throws IOException {
+        FileObject file = locate(call, out);
+        FileStore store = Files.getFileStore(file.path());
+        new FileSystemStatus(store.getTotalSpace(), store.getUnallocatedSpace(), store.getUsableSpace(),
+                UNKNOWN_FILES, UNKNOWN_FILES, UNKNOWN_FILES, 0).write(out);
+    }
+
+    void information(NfsCall call, ByteBuf out) throws IOException {
+        locate(call, out);
+        info.write(out);
+    }
+
+    void pathConfiguration(NfsCall call, ByteBuf out) throws IOException {
+        locate(call, out);
+        new PathConfiguration(MAX_LINKS, FileNames.MAX_BYTES, true, true, false, true).write(out);
+    }
+
+    private FileObject locate(NfsCall call, ByteBuf out) throws IOException {
+        FileHandle handle = FileHandle.read(call.arguments());
+        AttributeSlot slot = call.attributes();
+        FileObject file = slot.fill(tree.locate(handle));
+        slot.write(out);
+        return file;
+    }
+}

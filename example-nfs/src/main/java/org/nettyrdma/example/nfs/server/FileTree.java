@@ -1,0 +1,252 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+
+/**
+ * Finds the file of a handle, and never one outside of the export. For each file that a client has a handle of it remembers
+ * the names under which it was seen, and follows those that the server itself changes. A remembered name is believed only
+ * after a look: what is there must be the file of the handle, and no directory on the way may be a symbolic link. What
+ * is not at its remembered names, or was handed out before a restart, is searched for.
+ *
+ * <p>The name lock keeps other calls from changing a name between that look and its use. Another process on this machine that
+ * may write to the export can still win that race for names that it owns; open files and directory listings are therefore
+ * looked at once more after they were opened.
+ */
+final class FileTree {
+
+    /** Deeper paths come from names that another process moved into a circle while we did not look. */
+    private static final int MAX_DEPTH = 100_000;
+
+    private final Path rootPath;
+    private final FileNode root;
+    private final AttributeStore store;
+    private final FileHandles handles;
+    private final FileSearch search;
+    private final Map<FileId, FileNode> nodes = new ConcurrentHashMap<>();
+    private final ReadWriteLock names = new ReentrantReadWriteLock();
+
+    /**
+     * Starts with the root of an export.
+     *
+     * @param rootPath    a real path
+     * @param searchLimit most directory entries that a search looks at
+     */
+    FileTree(Path rootPath, AttributeStore store, FileHandles handles, int searchLimit) throws IOException {
+        this.rootPath = rootPath;
+        this.store = store;
+        this.handles = handles;
+        search = new FileSearch(this, searchLimit);
+        FileStatus status = store.read(rootPath);
+        if (!status.attributes().isDirectory()) {
+            throw new IOException(rootPath + " is not a directory");
+        }
+        root = nodes.computeIfAbsent(status.id(), this::newNode);
+    }
+
+    Lock sharedNames() {
+        return names.readLock();
+    }
+
+    Lock exclusiveNames() {
+        return names.writeLock();
+    }
+
+    AttributeStore store() {
+        return store;
+    }
+
+    FileObject root() throws IOException {
+        return object(root, rootPath, store.read(rootPath));
+    }
+
+    FileObject locate(FileHandle handle) throws IOException {
+        FileId id = FileHandles.claimedId(handle);
+        FileNode node = nodes.get(id);
+        FileHandles.requireEqual(handle, node == null ? handles.handleOf(id) : node.handle());
+        FileObject found = atKnownName(id);
+        return found == null ? search.find(id) : found;
+    }
+
+    /** Finds what a client looks up, also under the names that every directory has. */
+    FileObject lookup(FileObject directory, String name) throws IOException {
+        return switch (name) {
+            case FileNames.SELF -> directory;
+            case FileNames.PARENT -> parent(directory);
+            default -> child(directory, name);
+        };
+    }
+
+    FileObject child(FileObject directory, String name) throws IOException {
+        FileObject child = childOrNull(directory, name);
+        if (child == null) {
+            throw new NfsException(NfsStatus.NOENT);
+        }
+        return child;
+    }
+
+    FileObject childOrNull(FileObject directory, String name) throws IOException {
+        Path path = directory.path().resolve(FileNames.requireComponent(name));
+        FileStatus status = readOrNull(path);
+        return status == null ? null : seen(directory.node(), name, path, status);
+    }
+
+    FileObject parent(FileObject directory) throws IOException {
+        if (directory.node() == root) {
+            return directory; // nothing above the root of the export is visible
+        }
+        Path path = directory.path().getParent();
+        for (FileNode.Name name : directory.node().names()) {
+            FileStatus status = store.read(path);
+            if (status.id().equals(name.directory().id())) {
+                return object(name.directory(), path, status);
+            }
+        }
+        throw new NfsException(NfsStatus.STALE);
+    }
+
+    /** Remembers a name under which a file was found. */
+    FileObject seen(FileNode directory, String name, Path path, FileStatus status) {
+        FileNode node = nodes.computeIfAbsent(status.id(), this::newNode);
+        node.nameSeen(new FileNode.Name(directory, name), status.attributes().isDirectory());
+        return object(node, path, status);
+    }
+
+    private FileNode newNode(FileId id) {
+        return new FileNode(id, handles.handleOf(id));
+    }
+
+    /** The attributes of a file now, or {@code null} if it cannot be found without a search. Takes the name lock. */
+    Fattr attributesNow(FileNode node) {
+        names.readLock().lock();
+        try {
+            FileObject now = atKnownName(node.id());
+            return now == null ? null : now.attributes();
+        } catch (IOException e) {
+            return null; // attributes in results are optional
+        } finally {
+            names.readLock().unlock();
+        }
+    }
+
+    /** Whether the file is still where it was found, for another look after opening it. */
+    boolean isStillThere(FileObject file) throws IOException {
+        FileStatus status = readOrNull(file.path());
+        return status != null && status.id().equals(file.node().id())
+                && (file.node() == root || isReal(file.path().getParent()));
+    }
+
+    FileObject atKnownName(FileId id) throws IOException {
+        FileNode node = nodes.get(id);
+        if (node == null) {
+            return null;
+        }
+        if (node == root) {
+            FileStatus status = store.read(rootPath);
+            AccessControl.require(status.id().equals(id), NfsStatus.STALE);
+            return object(node, rootPath, status);
+        }
+        for (FileNode.Name name : node.names()) {
+            Path directory = pathOf(name.directory());
+            if (directory != null && isReal(directory)) {
+                Path path = directory.resolve(name.name());
+                FileStatus status = readOrNull(path);
+                if (status != null && status.id().equals(id)) {
+                    return object(node, path, status);
+                }
+            }
+            node.nameGone(name);
+        }
+        return null;
+    }
+
+    private FileObject object(FileNode node, Path path, FileStatus status) {
+        Fattr attributes = status.attributes();
+        return new FileObject(node, path, store.keepsChangeTime() ? attributes
+                : attributes.withChangeTime(node.changeTimeNotBefore(attributes.changeTime())));
+    }
+
+    FileStatus readOrNull(Path path) throws IOException {
+        try {
+            return store.read(path);
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    /** Builds the path from the names alone; {@code null} if a directory on the way has none any more. */
+    private Path pathOf(FileNode directory) {
+        Deque<String> components = new ArrayDeque<>();
+        for (FileNode node = directory; node != root;) {
+            Iterator<FileNode.Name> known = node.names().iterator();
+            if (!known.hasNext() || components.size() == MAX_DEPTH) {
+                return null;
+            }
+            FileNode.Name name = known.next();
+            components.addFirst(name.name());
+            node = name.directory();
+        }
+        if (components.isEmpty()) {
+            return rootPath;
+        }
+        String first = components.removeFirst();
+        return rootPath.resolve(rootPath.getFileSystem().getPath(first, components.toArray(String[]::new)));
+    }
+
+    /** Whether a directory is where its path says, with no symbolic link on the way, so inside of the export. */
+    private static boolean isReal(Path directory) throws IOException {
+        try {
+            return directory.toRealPath().equals(directory);
+        } catch (AccessDeniedException e) {
+            throw e;
+        } catch (FileSystemException e) {
+            return false; // not there, or something else than a directory is on the way
+        }
+    }
+
+    /** Notes that the server is about to change, or just changed, a file. */
+    void changed(FileObject file) {
+        if (!store.keepsChangeTime()) {
+            file.node().changed(file.attributes().changeTime());
+        }
+    }
+
+    /** Notes that the server took a name away. */
+    void removed(FileObject directory, String name, FileObject file) {
+        file.node().nameGone(new FileNode.Name(directory.node(), name));
+        changed(directory);
+        changed(file);
+        if (file.attributes().isDirectory() || file.attributes().linkCount() <= 1) {
+            nodes.remove(file.node().id(), file.node());
+            search.gone(file.node().id());
+        }
+    }
+
+    /** Notes that the server renamed a file. */
+    void renamed(FileObject fromDirectory, String fromName, FileObject file, FileObject toDirectory, String toName) {
+        file.node().nameGone(new FileNode.Name(fromDirectory.node(), fromName));
+        file.node().nameSeen(new FileNode.Name(toDirectory.node(), toName), file.attributes().isDirectory());
+        changed(fromDirectory);
+        changed(toDirectory);
+        changed(file);
+    }
+
+    /** Whether {@code directory} is {@code ancestor} or below it. */
+    boolean isBelow(FileObject directory, FileObject ancestor) {
+        return directory.path().startsWith(ancestor.path());
+    }
+}

@@ -1,0 +1,46 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.file.Files;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+
+/** LOOKUP and READLINK (RFC 1813, sections 3.3.3 and 3.3.5). */
+final class LookupProcedures {
+
+    private final FileTree tree;
+
+    LookupProcedures(FileTree tree) {
+        this.tree = tree;
+    }
+
+    void lookup(NfsCall call, ByteBuf out) throws IOException {
+        DirectoryOperationArguments arguments = DirectoryOperationArguments.read(call.arguments());
+        AttributeSlot slot = call.attributes();
+        FileObject directory = slot.fill(tree.locate(arguments.directory())).requireDirectory();
+        AccessControl.requireSearch(call.caller(), directory.attributes());
+        FileObject file = tree.lookup(directory, arguments.name());
+        file.node().handle().write(out);
+        Fattr.writeOptional(file.attributes(), out);
+        slot.write(out);
+    }
+
+    /** The server says what the link says; to follow it is the client's business. */
+    void readLink(NfsCall call, ByteBuf out) throws IOException {
+        FileHandle handle = FileHandle.read(call.arguments());
+        AttributeSlot slot = call.attributes();
+        FileObject link = slot.fill(tree.locate(handle));
+        AccessControl.require(link.attributes().type() == FileType.SYMBOLIC_LINK, NfsStatus.INVAL);
+        String target = Files.readSymbolicLink(link.path()).toString();
+        slot.write(out);
+        int position = out.readableBytes() + Integer.BYTES;
+        Xdr.writeString(out, target);
+        call.setDataItem(new DataItem(position, out.getInt(position - Integer.BYTES)));
+    }
+}

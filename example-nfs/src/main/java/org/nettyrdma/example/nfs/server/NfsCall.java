@@ -1,0 +1,85 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.DataItem;
+
+/** One call of a procedure: what it is given, and where it puts what it answers. Used by one thread. */
+final class NfsCall {
+
+    private final FileTree tree;
+    private final Credentials caller;
+    private final ByteBuf arguments;
+    private final ByteBufAllocator allocator;
+    private final List<AttributeSlot> slots = new ArrayList<>(2);
+    private ByteBuf data;
+    private DataItem dataItem;
+
+    NfsCall(FileTree tree, Credentials caller, ByteBuf arguments, ByteBufAllocator allocator) {
+        this.tree = tree;
+        this.caller = caller;
+        this.arguments = arguments;
+        this.allocator = allocator;
+    }
+
+    Credentials caller() {
+        return caller;
+    }
+
+    /** The arguments; not the procedure's to release. */
+    ByteBuf arguments() {
+        return arguments;
+    }
+
+    ByteBufAllocator alloc() {
+        return allocator;
+    }
+
+    /** Opens a slot for {@code post_op_attr}. */
+    AttributeSlot attributes() {
+        return open(new AttributeSlot(tree, false));
+    }
+
+    /** Opens a slot for {@code wcc_data}. */
+    AttributeSlot changes() {
+        return open(new AttributeSlot(tree, true));
+    }
+
+    private AttributeSlot open(AttributeSlot slot) {
+        slots.add(slot);
+        return slot;
+    }
+
+    List<AttributeSlot> slots() {
+        return slots;
+    }
+
+    /** Marks bytes of the results that may be placed directly. */
+    void setDataItem(DataItem item) {
+        dataItem = item;
+    }
+
+    DataItem dataItem() {
+        return dataItem;
+    }
+
+    /** Appends a buffer to the results without copying it, as their end; its reference passes to the call. */
+    void appendData(ByteBuf bytes) {
+        data = bytes;
+    }
+
+    ByteBuf data() {
+        return data;
+    }
+
+    /** Drops what a procedure appended before it failed. */
+    void discardData() {
+        if (data != null) {
+            data.release();
+            data = null;
+        }
+        dataItem = null;
+    }
+}

@@ -1,0 +1,162 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.AuthStatus;
+import org.nettyrdma.codec.oncrpc.RpcCall;
+import org.nettyrdma.codec.oncrpc.RpcCallHeader;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
+import org.nettyrdma.codec.oncrpc.XdrException;
+import org.nettyrdma.example.nfs.protocol.Nfs;
+import org.nettyrdma.example.nfs.protocol.NfsProcedure;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The NFS program: finds the procedure of a call, executes it and answers what it says, or how it failed. Thread safe. */
+final class NfsProgram implements RpcProgram {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(NfsProgram.class);
+
+    private static final int INITIAL_RESULT_BYTES = 512;
+
+    private final Export export;
+    private final FileTree tree;
+    private final ProcedureTable procedures;
+    private final DuplicateRequestCache duplicates;
+    private final NfsStatistics statistics;
+
+    NfsProgram(Export export, FileTree tree, ProcedureTable procedures, DuplicateRequestCache duplicates,
+               NfsStatistics statistics) {
+        this.export = export;
+        this.tree = tree;
+        this.procedures = procedures;
+        this.duplicates = duplicates;
+        this.statistics = statistics;
+    }
+
+    @Override
+    public int program() {
+        return Nfs.PROGRAM;
+    }
+
+    @Override
+    public int lowestVersion() {
+        return Nfs.VERSION;
+    }
+
+    @Override
+    public int highestVersion() {
+        return Nfs.VERSION;
+    }
+
+    /** NULL is for everybody, since clients use it to find out whether the server answers. */
+    @Override
+    public AuthStatus authenticate(RpcCallHeader header) {
+        if (header.procedure() == NfsProcedure.NULL.number()) {
+            return AuthStatus.AUTH_OK;
+        }
+        try {
+            return Credentials.of(header.credential(), export) == null ? AuthStatus.AUTH_BADCRED : AuthStatus.AUTH_OK;
+        } catch (XdrException e) {
+            LOGGER.trace("malformed credential", e);
+            return AuthStatus.AUTH_BADCRED;
+        }
+    }
+
+    @Override
+    public void call(RpcCall call) {
+        NfsProcedure procedure = NfsProcedure.of(call.procedure());
+        if (procedure == null) {
+            call.replyProcedureUnavailable();
+        } else if (procedure == NfsProcedure.NULL) {
+            long startNanos = System.nanoTime();
+            call.reply(Unpooled.EMPTY_BUFFER);
+            statistics.called(procedure, NfsStatus.OK, 0, 0, System.nanoTime() - startNanos);
+        } else if (procedures.get(procedure).repeatable()) {
+            execute(call, procedure);
+        } else {
+            executeOnce(call, procedure);
+        }
+    }
+
+    private void execute(RpcCall call, NfsProcedure procedure) {
+        NfsCall nfsCall = newCall(call);
+        ByteBuf results = results(nfsCall, procedure);
+        if (nfsCall.dataItem() == null) {
+            call.reply(results);
+        } else {
+            call.reply(withData(nfsCall, results), List.of(nfsCall.dataItem()));
+        }
+    }
+
+    private void executeOnce(RpcCall call, NfsProcedure procedure) {
+        DuplicateRequestCache.Key key = DuplicateRequestCache.Key.of(call);
+        if (!duplicates.begin(key, call)) {
+            return;
+        }
+        ByteBuf results;
+        try {
+            results = results(newCall(call), procedure);
+        } catch (RuntimeException | Error e) {
+            duplicates.failed(key, e);
+            throw e;
+        }
+        duplicates.executed(key, results);
+        call.reply(results);
+    }
+
+    private NfsCall newCall(RpcCall call) {
+        return new NfsCall(tree, Credentials.of(call.header().credential(), export), call.arguments(), call.alloc());
+    }
+
+    private static ByteBuf withData(NfsCall call, ByteBuf results) {
+        if (call.data() == null) {
+            return results;
+        }
+        CompositeByteBuf whole = call.alloc().compositeBuffer(2);
+        return whole.addComponents(true, results, call.data());
+    }
+
+    /** Executes a procedure and counts it; the caller releases what is returned. */
+    private ByteBuf results(NfsCall call, NfsProcedure procedure) {
+        long startNanos = System.nanoTime();
+        int argumentBytes = call.arguments().readableBytes();
+        ByteBuf out = call.alloc().buffer(INITIAL_RESULT_BYTES);
+        NfsStatus status;
+        try {
+            status = statusOf(call, procedure, out);
+        } catch (RuntimeException | Error e) {
+            call.discardData();
+            out.release();
+            throw e;
+        }
+        int dataBytes = call.data() == null ? 0 : call.data().readableBytes();
+        statistics.called(procedure, status, argumentBytes, out.readableBytes() + dataBytes, System.nanoTime() - startNanos);
+        return out;
+    }
+
+    private NfsStatus statusOf(NfsCall call, NfsProcedure procedure, ByteBuf out) {
+        try {
+            out.writeInt(NfsStatus.OK.code());
+            procedures.get(procedure).code().call(call, out);
+            return NfsStatus.OK;
+        } catch (XdrException e) {
+            throw e; // GARBAGE_ARGS
+        } catch (IOException | RuntimeException e) {
+            NfsStatus status = NfsErrors.statusOf(e);
+            if (status == NfsStatus.SERVERFAULT) {
+                LOGGER.warn("{} failed", procedure, e);
+            } else {
+                LOGGER.trace("{} answers {}", procedure, status, e);
+            }
+            call.discardData();
+            out.clear().writeInt(status.code());
+            call.slots().forEach(slot -> slot.write(out));
+            return status;
+        }
+    }
+}

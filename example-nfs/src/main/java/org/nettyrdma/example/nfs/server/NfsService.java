@@ -1,0 +1,112 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
+
+/**
+ * Serves one directory by NFS version 3 and MOUNT version 3 (RFC 1813). Knows no transport: the two programs go into
+ * {@link org.nettyrdma.codec.oncrpc.RpcServerHandler}s, the same ones for any number of connections over RDMA and TCP.
+ *
+ * <p><b>Who may do what.</b> Callers say who they are with AUTH_SYS, and are believed; without it they are anonymous, as is who is
+ * {@linkplain Squash squashed}. The modes of the files decide, and besides them what the operating system lets this
+ * process do. New files belong to the caller where this process may give files away (on the default file system that takes
+ * root), else to the user of this process.
+ *
+ * <p><b>What stays inside.</b> Symbolic links are never followed, and handles carry a checksum under a secret key. Handles stay
+ * good when files are renamed, and after a restart where there is a {@linkplain NfsServiceOptions#stateDirectory() state
+ * directory}.
+ *
+ * <p><b>Limits.</b> No special files can be created, because Java cannot. Outside of the default file system there are no set-id and
+ * sticky bits and no links to symbolic links. The duplicate request cache does not outlive a restart.
+ *
+ * <p><b>Threads.</b> Everything here may be used from any thread. Calls block as long as the file system does, so
+ * where it is slow give the handlers an executor.
+ */
+public final class NfsService implements AutoCloseable {
+
+    private static final int CLOSES_PER_IDLE_TIME = 2;
+
+    private final NfsStatistics statistics = new NfsStatistics();
+    private final OpenFiles openFiles;
+    private final RpcProgram nfsProgram;
+    private final RpcProgram mountProgram;
+    private final ScheduledExecutorService idleFiles;
+
+    /**
+     * Starts serving a directory.
+     *
+     * @param export  the directory
+     * @param options settings
+     * @throws IOException if the directory cannot be read, or the state directory is inside of it or cannot be used
+     */
+    public NfsService(Export export, NfsServiceOptions options) throws IOException {
+        Path root = export.root().toRealPath();
+        byte[] key = options.stateDirectory() == null ? StateDirectory.newKey()
+                : StateDirectory.key(options.stateDirectory(), root);
+        FileTree tree = new FileTree(root, attributeStore(root, export), new FileHandles(key), options.searchLimit());
+        openFiles = new OpenFiles(tree, options.openFiles(), options.openFileIdleMillis());
+        ProcedureTable procedures =
+                new ProcedureTable(tree, export, openFiles, options, new SecureRandom().nextLong());
+        DuplicateRequestCache duplicates = new DuplicateRequestCache(options.duplicateCacheEntries(),
+                options.duplicateCacheMillis(), System::nanoTime);
+        nfsProgram = new NfsProgram(export, tree, procedures, duplicates, statistics);
+        mountProgram = new MountProgram(export, tree);
+        idleFiles = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "nfs-idle-files");
+            thread.setDaemon(true);
+            return thread;
+        });
+        long periodMillis = Math.max(1, options.openFileIdleMillis() / CLOSES_PER_IDLE_TIME);
+        idleFiles.scheduleWithFixedDelay(openFiles::closeIdle, periodMillis, periodMillis, TimeUnit.MILLISECONDS);
+    }
+
+    private static AttributeStore attributeStore(Path root, Export export) throws IOException {
+        boolean isUnix = root.getFileSystem() == FileSystems.getDefault()
+                && root.getFileSystem().supportedFileAttributeViews().contains("unix");
+        return isUnix ? new UnixAttributes(root, export.readOnly()) : new PortableAttributes(root);
+    }
+
+    /**
+     * The NFS program.
+     *
+     * @return program 100003, version 3
+     */
+    public RpcProgram nfsProgram() {
+        return nfsProgram;
+    }
+
+    /**
+     * The MOUNT program.
+     *
+     * @return program 100005, version 3
+     */
+    public RpcProgram mountProgram() {
+        return mountProgram;
+    }
+
+    /**
+     * What was counted.
+     *
+     * @return the numbers, which go on counting
+     */
+    public NfsStatistics statistics() {
+        return statistics;
+    }
+
+    int openFiles() {
+        return openFiles.size();
+    }
+
+    /** Closes the files that are open. Calls still served open theirs again, so close the connections before. */
+    @Override
+    public void close() {
+        idleFiles.shutdown();
+        openFiles.close();
+    }
+}

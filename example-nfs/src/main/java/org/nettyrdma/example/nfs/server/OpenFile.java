@@ -1,0 +1,49 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.nio.channels.FileChannel;
+
+/** An open file, in use until it is closed, which gives it back to {@link OpenFiles}. */
+final class OpenFile implements AutoCloseable {
+
+    private final OpenFiles cache;
+    private final FileChannel channel;
+    /** Guarded by the monitor of the cache, as are the fields below. */
+    private int users;
+    private boolean evicted;
+    private long lastUsedNanos;
+
+    OpenFile(OpenFiles cache, FileChannel channel) {
+        this.cache = cache;
+        this.channel = channel;
+    }
+
+    FileChannel channel() {
+        return channel;
+    }
+
+    @Override
+    public void close() {
+        cache.release(this);
+    }
+
+    void use() {
+        users++;
+    }
+
+    /** Returns whether the channel is to be closed now. */
+    boolean unuse(long nowNanos) {
+        users--;
+        lastUsedNanos = nowNanos;
+        return evicted && users == 0;
+    }
+
+    /** Returns whether the channel is to be closed now, and not by its last user. */
+    boolean evict() {
+        evicted = true;
+        return users == 0;
+    }
+
+    boolean isIdle(long nowNanos, long idleNanos) {
+        return users == 0 && nowNanos - lastUsedNanos >= idleNanos;
+    }
+}

@@ -1,0 +1,144 @@
+package org.nettyrdma.example.nfs.server;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Files kept open between calls, because clients read and write a file with many calls and never say that they are done. A
+ * bounded number, the one used longest ago leaves first; a channel in use is closed by its last user. Reading and writing use
+ * separate channels, as the process may be allowed only one of them. Thread safe: the monitor guards the map and the
+ * counters in {@link OpenFile}; files are opened and closed outside of it.
+ */
+final class OpenFiles implements AutoCloseable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(OpenFiles.class);
+
+    /** A file open in one way. */
+    private record Key(FileId id, boolean forWriting) {
+    }
+
+    private final FileTree tree;
+    private final int maxFiles;
+    private final long idleNanos;
+    private final Map<Key, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
+
+    OpenFiles(FileTree tree, int maxFiles, long idleMillis) {
+        this.tree = tree;
+        this.maxFiles = maxFiles;
+        idleNanos = TimeUnit.MILLISECONDS.toNanos(idleMillis);
+    }
+
+    OpenFile forReading(FileObject file) throws IOException {
+        return acquire(file, new Key(file.node().id(), false));
+    }
+
+    OpenFile forWriting(FileObject file) throws IOException {
+        return acquire(file, new Key(file.node().id(), true));
+    }
+
+    private OpenFile acquire(FileObject file, Key key) throws IOException {
+        synchronized (this) {
+            OpenFile known = files.get(key);
+            if (known != null && known.channel().isOpen()) {
+                known.use();
+                return known;
+            }
+        }
+        OpenFile opened = new OpenFile(this, open(file, key.forWriting()));
+        List<OpenFile> toClose = new ArrayList<>();
+        synchronized (this) {
+            opened.use();
+            evict(files.put(key, opened), toClose); // there is one if two calls opened the file at once
+            Iterator<OpenFile> eldest = files.values().iterator();
+            while (files.size() > maxFiles) {
+                evict(eldest.next(), toClose);
+                eldest.remove();
+            }
+        }
+        toClose.forEach(OpenFiles::closeChannel);
+        return opened;
+    }
+
+    private FileChannel open(FileObject file, boolean forWriting) throws IOException {
+        FileChannel channel = FileChannel.open(file.path(), forWriting ? WRITE : READ, NOFOLLOW_LINKS);
+        try {
+            // A directory on the way may have been replaced by a link after it was looked at.
+            AccessControl.require(tree.isStillThere(file), NfsStatus.STALE);
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        return channel;
+    }
+
+    void release(OpenFile file) {
+        boolean close;
+        synchronized (this) {
+            close = file.unuse(System.nanoTime());
+        }
+        if (close) {
+            closeChannel(file);
+        }
+    }
+
+    /** Closes a file that was removed. */
+    void evict(FileId id) {
+        evictIf(entry -> entry.getKey().id().equals(id));
+    }
+
+    void closeIdle() {
+        long nowNanos = System.nanoTime();
+        evictIf(entry -> entry.getValue().isIdle(nowNanos, idleNanos));
+    }
+
+    synchronized int size() {
+        return files.size();
+    }
+
+    @Override
+    public void close() {
+        evictIf(entry -> true);
+    }
+
+    private void evictIf(Predicate<Map.Entry<Key, OpenFile>> condition) {
+        List<OpenFile> toClose = new ArrayList<>();
+        synchronized (this) {
+            files.entrySet().removeIf(entry -> {
+                boolean matches = condition.test(entry);
+                if (matches) {
+                    evict(entry.getValue(), toClose);
+                }
+                return matches;
+            });
+        }
+        toClose.forEach(OpenFiles::closeChannel);
+    }
+
+    private static void evict(OpenFile file, List<OpenFile> toClose) {
+        if (file != null && file.evict()) {
+            toClose.add(file);
+        }
+    }
+
+    private static void closeChannel(OpenFile file) {
+        try {
+            file.channel().close();
+        } catch (IOException e) {
+            LOGGER.warn("cannot close a file", e);
+        }
+    }
+}

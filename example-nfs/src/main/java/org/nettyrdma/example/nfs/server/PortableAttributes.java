@@ -1,0 +1,152 @@
+package org.nettyrdma.example.nfs.server;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.UserPrincipalLookupService;
+import java.security.Principal;
+import java.util.EnumSet;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.nettyrdma.example.nfs.protocol.DeviceNumber;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NfsTime;
+
+/**
+ * Attributes of any other file system, Jimfs above all. Users and groups are principals whose names are decimal numbers;
+ * one with another name counts as number 0. Where there is no {@code posix} view everything belongs to number 0 and
+ * everybody may read and write it. Files are known by their {@link BasicFileAttributes#fileKey()}; where there is none,
+ * by their path, so that renaming one makes its handles stale.
+ */
+final class PortableAttributes implements AttributeStore {
+
+    private static final long DEVICE = 1;
+    private static final int MODE_WITHOUT_POSIX = 0666;
+    private static final int DIRECTORY_MODE_WITHOUT_POSIX = 0777;
+    /** In the order of the bits of a mode, lowest first. */
+    private static final PosixFilePermission[] BITS = {
+        PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.OTHERS_READ,
+        PosixFilePermission.GROUP_EXECUTE, PosixFilePermission.GROUP_WRITE, PosixFilePermission.GROUP_READ,
+        PosixFilePermission.OWNER_EXECUTE, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_READ};
+
+    private final boolean hasPosix;
+    private final boolean hasLinkCount;
+
+    PortableAttributes(Path root) {
+        Set<String> views = root.getFileSystem().supportedFileAttributeViews();
+        hasPosix = views.contains("posix");
+        hasLinkCount = views.contains("unix");
+    }
+
+    @Override
+    public FileStatus read(Path path) throws IOException {
+        PosixFileAttributes posix = hasPosix ? Files.readAttributes(path, PosixFileAttributes.class, NOFOLLOW_LINKS) : null;
+        BasicFileAttributes basic =
+                hasPosix ? posix : Files.readAttributes(path, BasicFileAttributes.class, NOFOLLOW_LINKS);
+        FileType type = type(basic);
+        int mode = type == FileType.DIRECTORY ? DIRECTORY_MODE_WITHOUT_POSIX : MODE_WITHOUT_POSIX;
+        long inode = inode(basic.fileKey(), path);
+        FileTime modifyTime = basic.lastModifiedTime();
+        FileTime changeTime = modifyTime.compareTo(basic.creationTime()) < 0 ? basic.creationTime() : modifyTime;
+        Fattr attributes = new Fattr(type, posix == null ? mode : mode(posix.permissions()), linkCount(path, type),
+                posix == null ? 0 : number(posix.owner()), posix == null ? 0 : number(posix.group()),
+                basic.size(), basic.size(), DeviceNumber.NONE, DEVICE, inode,
+                NfsTime.of(basic.lastAccessTime()), NfsTime.of(modifyTime), NfsTime.of(changeTime));
+        return new FileStatus(new FileId(DEVICE, inode, 0), attributes);
+    }
+
+    @Override
+    public void setMode(Path path, int mode) throws IOException {
+        if (hasPosix) {
+            posixView(path).setPermissions(permissions(mode));
+        }
+    }
+
+    @Override
+    public void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException {
+        if (!hasPosix) {
+            return;
+        }
+        UserPrincipalLookupService principals = path.getFileSystem().getUserPrincipalLookupService();
+        if (userId.isPresent()) {
+            posixView(path).setOwner(principals.lookupPrincipalByName(Integer.toUnsignedString(userId.getAsInt())));
+        }
+        if (groupId.isPresent()) {
+            posixView(path).setGroup(principals.lookupPrincipalByGroupName(Integer.toUnsignedString(groupId.getAsInt())));
+        }
+    }
+
+    @Override
+    public void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
+        Files.getFileAttributeView(path, BasicFileAttributeView.class, NOFOLLOW_LINKS)
+                .setTimes(modifyTime, accessTime, null);
+    }
+
+    @Override
+    public boolean keepsChangeTime() {
+        return false;
+    }
+
+    private static PosixFileAttributeView posixView(Path path) {
+        return Files.getFileAttributeView(path, PosixFileAttributeView.class, NOFOLLOW_LINKS);
+    }
+
+    private static FileType type(BasicFileAttributes attributes) {
+        if (attributes.isDirectory()) {
+            return FileType.DIRECTORY;
+        }
+        if (attributes.isSymbolicLink()) {
+            return FileType.SYMBOLIC_LINK;
+        }
+        // Java does not tell one special file from another; a pipe is the one that clients leave alone.
+        return attributes.isRegularFile() ? FileType.REGULAR : FileType.FIFO;
+    }
+
+    /** One more than the key, which begins at 0 in Jimfs: programs take a file number of 0 for a deleted file. */
+    private static long inode(Object fileKey, Path path) {
+        return fileKey instanceof Number number ? number.longValue() + 1
+                : NameHash.of((fileKey == null ? path.toAbsolutePath() : fileKey).toString());
+    }
+
+    private int linkCount(Path path, FileType type) throws IOException {
+        if (hasLinkCount) {
+            return (Integer) Files.getAttribute(path, "unix:nlink", NOFOLLOW_LINKS);
+        }
+        return type == FileType.DIRECTORY ? 2 : 1;
+    }
+
+    private static int number(Principal principal) {
+        try {
+            return Integer.parseUnsignedInt(principal.getName());
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    private static int mode(Set<PosixFilePermission> permissions) {
+        int mode = 0;
+        for (int bit = 0; bit < BITS.length; bit++) {
+            mode |= permissions.contains(BITS[bit]) ? 1 << bit : 0;
+        }
+        return mode;
+    }
+
+    private static Set<PosixFilePermission> permissions(int mode) {
+        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
+        for (int bit = 0; bit < BITS.length; bit++) {
+            if ((mode & 1 << bit) != 0) {
+                permissions.add(BITS[bit]);
+            }
+        }
+        return permissions;
+    }
+}

@@ -1,0 +1,96 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.locks.Lock;
+import org.nettyrdma.example.nfs.protocol.NfsProcedure;
+
+/** Which code executes which procedure, and under which lock. */
+final class ProcedureTable {
+
+    /** How a procedure takes the name lock, see the description of the package. */
+    enum Names {
+        /** Not at all, or by itself. */
+        UNLOCKED,
+        /** With others that only use names. */
+        SHARED,
+        /** Alone, because it changes names or attributes. */
+        EXCLUSIVE
+    }
+
+    /**
+     * One procedure.
+     *
+     * @param names      how it takes the name lock
+     * @param repeatable whether a client may send the same call twice and get the same answer
+     * @param code       what executes it
+     */
+    record Entry(Names names, boolean repeatable, Procedure code) {
+    }
+
+    private final Map<NfsProcedure, Entry> entries = new EnumMap<>(NfsProcedure.class);
+    private final FileTree tree;
+
+    ProcedureTable(FileTree tree, Export export, OpenFiles openFiles, NfsServiceOptions options, long writeVerifier) {
+        this.tree = tree;
+        AttributeChanges changes = new AttributeChanges(tree, openFiles);
+        AttributeProcedures attributes = new AttributeProcedures(tree, export, changes);
+        LookupProcedures lookups = new LookupProcedures(tree);
+        ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, changes, options, writeVerifier);
+        CreateProcedures creation = new CreateProcedures(tree, export, changes);
+        RemoveProcedures removal = new RemoveProcedures(tree, export, openFiles);
+        RenameProcedures renaming = new RenameProcedures(tree, export, openFiles);
+        DirectoryProcedures directories = new DirectoryProcedures(tree, FileSystemProcedures.MAX_DIRECTORY_BYTES);
+        FileSystemProcedures fileSystem = new FileSystemProcedures(tree, options);
+
+        put(NfsProcedure.GETATTR, Names.SHARED, true, attributes::getAttributes);
+        put(NfsProcedure.SETATTR, Names.EXCLUSIVE, false, attributes::setAttributes);
+        put(NfsProcedure.LOOKUP, Names.SHARED, true, lookups::lookup);
+        put(NfsProcedure.ACCESS, Names.SHARED, true, attributes::access);
+        put(NfsProcedure.READLINK, Names.SHARED, true, lookups::readLink);
+        put(NfsProcedure.READ, Names.UNLOCKED, true, data::read);
+        put(NfsProcedure.WRITE, Names.UNLOCKED, true, data::write);
+        put(NfsProcedure.CREATE, Names.EXCLUSIVE, false, creation::create);
+        put(NfsProcedure.MKDIR, Names.EXCLUSIVE, false, creation::makeDirectory);
+        put(NfsProcedure.SYMLINK, Names.EXCLUSIVE, false, creation::makeSymbolicLink);
+        put(NfsProcedure.MKNOD, Names.EXCLUSIVE, false, creation::makeNode);
+        put(NfsProcedure.REMOVE, Names.EXCLUSIVE, false, removal::removeFile);
+        put(NfsProcedure.RMDIR, Names.EXCLUSIVE, false, removal::removeDirectory);
+        put(NfsProcedure.RENAME, Names.EXCLUSIVE, false, renaming::rename);
+        put(NfsProcedure.LINK, Names.EXCLUSIVE, false, renaming::link);
+        put(NfsProcedure.READDIR, Names.SHARED, true, directories::readDirectory);
+        put(NfsProcedure.READDIRPLUS, Names.SHARED, true, directories::readDirectoryPlus);
+        put(NfsProcedure.FSSTAT, Names.SHARED, true, fileSystem::status);
+        put(NfsProcedure.FSINFO, Names.SHARED, true, fileSystem::information);
+        put(NfsProcedure.PATHCONF, Names.SHARED, true, fileSystem::pathConfiguration);
+        put(NfsProcedure.COMMIT, Names.UNLOCKED, true, data::commit);
+    }
+
+    private void put(NfsProcedure procedure, Names names, boolean repeatable, Procedure code) {
+        entries.put(procedure, new Entry(names, repeatable, locked(names, code)));
+    }
+
+    private Procedure locked(Names names, Procedure code) {
+        return switch (names) {
+            case UNLOCKED -> code;
+            case SHARED -> locked(tree.sharedNames(), code);
+            case EXCLUSIVE -> locked(tree.exclusiveNames(), code);
+        };
+    }
+
+    private static Procedure locked(Lock lock, Procedure code) {
+        return (call, out) -> {
+            lock.lock();
+            try {
+                code.call(call, out);
+            } finally {
+                lock.unlock();
+            }
+        };
+    }
+
+    /** The entry of a procedure other than NULL. */
+    Entry get(NfsProcedure procedure) {
+        return entries.get(procedure);
+    }
+}

@@ -1,0 +1,196 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.util.concurrent.locks.Lock;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.CommitArguments;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.ReadArguments;
+import org.nettyrdma.example.nfs.protocol.StableHow;
+import org.nettyrdma.example.nfs.protocol.WriteArguments;
+
+/**
+ * READ, WRITE and COMMIT (RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21). Unlike the others these take the name lock
+ * themselves, and not while they move data, which may take long and needs no names.
+ */
+final class ReadWriteProcedures {
+
+    /** A file that was found and opened. */
+    private record Opened(FileObject file, OpenFile channel) {
+    }
+
+    private final FileTree tree;
+    private final Export export;
+    private final OpenFiles openFiles;
+    private final AttributeChanges changes;
+    private final int maxReadBytes;
+    private final int maxWriteBytes;
+    /** Tells clients whether the server restarted, so that they write again what was not yet stable. */
+    private final long writeVerifier;
+
+    ReadWriteProcedures(FileTree tree, Export export, OpenFiles openFiles, AttributeChanges changes,
+                        NfsServiceOptions options, long writeVerifier) {
+        this.tree = tree;
+        this.export = export;
+        this.openFiles = openFiles;
+        this.changes = changes;
+        maxReadBytes = options.maxReadBytes();
+        maxWriteBytes = options.maxWriteBytes();
+        this.writeVerifier = writeVerifier;
+    }
+
+    /** A successful result always has attributes: Linux places data directly only where the rest has the size it expects. */
+    void read(NfsCall call, ByteBuf out) throws IOException {
+        ReadArguments arguments = ReadArguments.read(call.arguments());
+        AttributeSlot slot = call.attributes();
+        Opened opened = openForReading(call, arguments, slot);
+        ByteBuf data = null;
+        boolean endOfFile;
+        try (OpenFile open = opened.channel()) {
+            long size = open.channel().size();
+            int count = bytesToRead(arguments, size);
+            data = call.alloc().ioBuffer(Math.max(Xdr.paddedLength(count), Integer.BYTES));
+            readFully(open.channel(), arguments.offset(), count, data);
+            endOfFile = arguments.offset() < 0 || arguments.offset() + data.readableBytes() >= size;
+        } catch (IOException e) {
+            release(data);
+            throw evictClosed(opened, e);
+        }
+        int length = data.readableBytes();
+        Xdr.writePadding(data, length);
+        call.appendData(data);
+        slot.write(out);
+        Xdr.writeInt(out, length);
+        Xdr.writeBoolean(out, endOfFile);
+        Xdr.writeInt(out, length);
+        call.setDataItem(new DataItem(out.readableBytes(), length));
+    }
+
+    private Opened openForReading(NfsCall call, ReadArguments arguments, AttributeSlot slot) throws IOException {
+        Lock names = tree.sharedNames();
+        names.lock();
+        try {
+            FileObject file = slot.fill(tree.locate(arguments.file())).requireRegular();
+            AccessControl.requireReadData(call.caller(), file.attributes());
+            return new Opened(file, openFiles.forReading(file));
+        } finally {
+            names.unlock();
+        }
+    }
+
+    /** An offset of 2^63 or more, which is negative here, is behind the end of every file. */
+    private int bytesToRead(ReadArguments arguments, long size) {
+        long available = arguments.offset() < 0 ? 0 : Math.max(0, size - arguments.offset());
+        return (int) Math.min(Math.min(arguments.count(), maxReadBytes), available);
+    }
+
+    private static void readFully(FileChannel channel, long offset, int count, ByteBuf data) throws IOException {
+        while (data.readableBytes() < count) {
+            int read = data.writeBytes(channel, offset + data.readableBytes(), count - data.readableBytes());
+            if (read < 0) {
+                if (!channel.isOpen()) {
+                    throw new ClosedChannelException(); // Netty takes this for the end of the file
+                }
+                return; // the file became shorter
+            }
+        }
+    }
+
+    private static void release(ByteBuf data) {
+        if (data != null) {
+            data.release();
+        }
+    }
+
+    void write(NfsCall call, ByteBuf out) throws IOException {
+        WriteArguments arguments = WriteArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        Opened opened = openForWriting(call, arguments, slot);
+        int count = Math.min(arguments.data().readableBytes(), maxWriteBytes);
+        try (OpenFile open = opened.channel()) {
+            writeFully(open.channel(), arguments.offset(), arguments.data().slice(arguments.data().readerIndex(), count));
+            if (arguments.stable() != StableHow.UNSTABLE) {
+                open.channel().force(arguments.stable() == StableHow.FILE_SYNC);
+            }
+            tree.changed(opened.file());
+        } catch (IOException e) {
+            throw evictClosed(opened, e);
+        }
+        slot.write(out);
+        Xdr.writeInt(out, count);
+        Xdr.writeInt(out, arguments.stable().code());
+        Xdr.writeHyper(out, writeVerifier);
+    }
+
+    private Opened openForWriting(NfsCall call, WriteArguments arguments, AttributeSlot slot) throws IOException {
+        Lock names = tree.sharedNames();
+        names.lock();
+        try {
+            FileObject file = slot.fill(tree.locate(arguments.file()));
+            AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
+            file.requireRegular();
+            AccessControl.requireWriteData(call.caller(), file.attributes());
+            AccessControl.require(arguments.count() == arguments.data().readableBytes(), NfsStatus.INVAL);
+            AccessControl.require(arguments.offset() >= 0 && arguments.offset() + arguments.count() >= 0, NfsStatus.FBIG);
+            changes.clearSetIdBits(call.caller(), file);
+            return new Opened(file, openFiles.forWriting(file));
+        } finally {
+            names.unlock();
+        }
+    }
+
+    private static void writeFully(FileChannel channel, long offset, ByteBuf data) throws IOException {
+        long position = offset;
+        while (data.isReadable()) {
+            position += data.readBytes(channel, position, data.readableBytes());
+        }
+    }
+
+    /** Forces the whole file: Java cannot force a part, and a server may always do more than it was asked for. */
+    void commit(NfsCall call, ByteBuf out) throws IOException {
+        CommitArguments arguments = CommitArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        Opened opened = openForCommit(call, arguments, slot);
+        if (opened != null) {
+            try (OpenFile open = opened.channel()) {
+                open.channel().force(true);
+            } catch (IOException e) {
+                throw evictClosed(opened, e);
+            }
+        }
+        slot.write(out);
+        Xdr.writeHyper(out, writeVerifier);
+    }
+
+    /** Opens nothing in a read-only export, where nothing was written. */
+    private Opened openForCommit(NfsCall call, CommitArguments arguments, AttributeSlot slot) throws IOException {
+        Lock names = tree.sharedNames();
+        names.lock();
+        try {
+            FileObject file = slot.fill(tree.locate(arguments.file())).requireRegular();
+            if (export.readOnly()) {
+                return null;
+            }
+            AccessControl.requireWriteData(call.caller(), file.attributes());
+            return new Opened(file, openFiles.forWriting(file));
+        } finally {
+            names.unlock();
+        }
+    }
+
+    /**
+     * A channel closes when a thread is interrupted while it uses it, and so fails calls of other threads. The next call
+     * opens the file again, so the client is told to make one.
+     */
+    private IOException evictClosed(Opened opened, IOException failure) {
+        if (!(failure instanceof ClosedChannelException)) {
+            return failure;
+        }
+        openFiles.evict(opened.file().node().id());
+        return new NfsException(NfsStatus.JUKEBOX);
+    }
+}

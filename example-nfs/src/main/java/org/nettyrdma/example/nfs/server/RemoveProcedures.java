@@ -1,0 +1,58 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.file.Files;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+
+/** REMOVE and RMDIR (RFC 1813, sections 3.3.12 and 3.3.13). */
+final class RemoveProcedures {
+
+    private final FileTree tree;
+    private final Export export;
+    private final OpenFiles openFiles;
+
+    RemoveProcedures(FileTree tree, Export export, OpenFiles openFiles) {
+        this.tree = tree;
+        this.export = export;
+        this.openFiles = openFiles;
+    }
+
+    void removeFile(NfsCall call, ByteBuf out) throws IOException {
+        DirectoryOperationArguments arguments = DirectoryOperationArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        FileObject directory = openDirectory(arguments, slot);
+        AccessControl.requireSearch(call.caller(), directory.attributes());
+        AccessControl.require(!FileNames.isDot(arguments.name()), NfsStatus.ISDIR);
+        FileObject file = tree.child(directory, arguments.name());
+        AccessControl.require(!file.attributes().isDirectory(), NfsStatus.ISDIR);
+        remove(call, directory, arguments.name(), file);
+        slot.write(out);
+    }
+
+    void removeDirectory(NfsCall call, ByteBuf out) throws IOException {
+        DirectoryOperationArguments arguments = DirectoryOperationArguments.read(call.arguments());
+        AttributeSlot slot = call.changes();
+        FileObject parent = openDirectory(arguments, slot);
+        AccessControl.requireSearch(call.caller(), parent.attributes());
+        AccessControl.require(!arguments.name().equals(FileNames.SELF), NfsStatus.INVAL);
+        AccessControl.require(!arguments.name().equals(FileNames.PARENT), NfsStatus.EXIST); // as section 3.3.13 says
+        FileObject directory = tree.child(parent, arguments.name()).requireDirectory();
+        remove(call, parent, arguments.name(), directory);
+        slot.write(out);
+    }
+
+    private FileObject openDirectory(DirectoryOperationArguments arguments, AttributeSlot slot) throws IOException {
+        FileObject directory = slot.fill(tree.locate(arguments.directory())).requireDirectory();
+        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
+        return directory;
+    }
+
+    private void remove(NfsCall call, FileObject directory, String name, FileObject file) throws IOException {
+        AccessControl.requireRemove(call.caller(), directory.attributes(), file.attributes());
+        Files.delete(file.path());
+        tree.removed(directory, name, file);
+        openFiles.evict(file.node().id());
+    }
+}

@@ -1,0 +1,122 @@
+package org.nettyrdma.example.nfs.server;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.LinkArguments;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.RenameArguments;
+
+/**
+ * RENAME and LINK (RFC 1813, sections 3.3.14 and 3.3.15). Where the new name of RENAME is taken by a file that cannot
+ * make room, the answer is what rename(2) says (ISDIR, NOTDIR, NOTEMPTY), as from the Linux server; section 3.3.14 would have EXIST
+ * for all of them, which tells a client less.
+ */
+final class RenameProcedures {
+
+    private final FileTree tree;
+    private final Export export;
+    private final OpenFiles openFiles;
+
+    RenameProcedures(FileTree tree, Export export, OpenFiles openFiles) {
+        this.tree = tree;
+        this.export = export;
+        this.openFiles = openFiles;
+    }
+
+    void rename(NfsCall call, ByteBuf out) throws IOException {
+        RenameArguments arguments = RenameArguments.read(call.arguments());
+        AttributeSlot fromSlot = call.changes();
+        AttributeSlot toSlot = call.changes();
+        FileObject fromDirectory = fromSlot.fill(tree.locate(arguments.from().directory())).requireDirectory();
+        FileObject toDirectory = toSlot.fill(tree.locate(arguments.to().directory())).requireDirectory();
+        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
+        AccessControl.requireSearch(call.caller(), fromDirectory.attributes());
+        AccessControl.requireSearch(call.caller(), toDirectory.attributes());
+        String fromName = FileNames.requireOrdinary(arguments.from().name(), NfsStatus.INVAL);
+        String toName = FileNames.requireOrdinary(arguments.to().name(), NfsStatus.INVAL);
+        FileObject file = tree.child(fromDirectory, fromName);
+        FileObject replaced = tree.childOrNull(toDirectory, toName);
+        requireAllowed(call.caller(), fromDirectory, file, toDirectory, replaced);
+        boolean isSameFile = replaced != null && replaced.node() == file.node();
+        if (!isSameFile) { // two names of one file both stay, says section 3.3.14
+            move(fromDirectory, fromName, file, toDirectory, toName, replaced);
+        }
+        fromSlot.write(out);
+        toSlot.write(out);
+    }
+
+    private void requireAllowed(Credentials caller, FileObject fromDirectory, FileObject file, FileObject toDirectory,
+                                FileObject replaced) throws IOException {
+        AccessControl.requireRemove(caller, fromDirectory.attributes(), file.attributes());
+        if (replaced == null) {
+            AccessControl.requireAdd(caller, toDirectory.attributes());
+        } else {
+            AccessControl.requireRemove(caller, toDirectory.attributes(), replaced.attributes());
+        }
+        AccessControl.require(file.attributes().fileSystemId() == toDirectory.attributes().fileSystemId(), NfsStatus.XDEV);
+        boolean isDirectory = file.attributes().isDirectory();
+        if (isDirectory) {
+            AccessControl.require(!tree.isBelow(toDirectory, file), NfsStatus.INVAL);
+            if (fromDirectory.node() != toDirectory.node()) {
+                AccessControl.requireAdd(caller, file.attributes()); // its .. changes
+            }
+        }
+        if (replaced != null && replaced.node() != file.node()) {
+            boolean replacesDirectory = replaced.attributes().isDirectory();
+            AccessControl.require(!isDirectory || replacesDirectory, NfsStatus.NOTDIR);
+            AccessControl.require(isDirectory || !replacesDirectory, NfsStatus.ISDIR);
+            AccessControl.require(!replacesDirectory || isEmpty(replaced), NfsStatus.NOTEMPTY);
+        }
+    }
+
+    private static boolean isEmpty(FileObject directory) throws IOException {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory.path())) {
+            return !entries.iterator().hasNext();
+        }
+    }
+
+    private void move(FileObject fromDirectory, String fromName, FileObject file, FileObject toDirectory, String toName,
+                      FileObject replaced) throws IOException {
+        Path target = toDirectory.path().resolve(toName);
+        // Some file systems replace only when told so; the others do so whenever the move is atomic.
+        Files.move(file.path(), target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        if (replaced != null) {
+            tree.removed(toDirectory, toName, replaced);
+            openFiles.evict(replaced.node().id());
+        }
+        tree.renamed(fromDirectory, fromName, file, toDirectory, toName);
+    }
+
+    void link(NfsCall call, ByteBuf out) throws IOException {
+        LinkArguments arguments = LinkArguments.read(call.arguments());
+        AttributeSlot fileSlot = call.attributes();
+        AttributeSlot directorySlot = call.changes();
+        FileObject file = fileSlot.fill(tree.locate(arguments.file()));
+        FileObject directory = directorySlot.fill(tree.locate(arguments.link().directory())).requireDirectory();
+        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
+        String name = FileNames.requireOrdinary(arguments.link().name(), NfsStatus.EXIST);
+        AccessControl.requireSearch(call.caller(), directory.attributes());
+        AccessControl.require(!file.attributes().isDirectory(), NfsStatus.INVAL);
+        AccessControl.require(tree.childOrNull(directory, name) == null, NfsStatus.EXIST);
+        AccessControl.requireAdd(call.caller(), directory.attributes());
+        AccessControl.require(file.attributes().fileSystemId() == directory.attributes().fileSystemId(), NfsStatus.XDEV);
+        requireLinkable(file);
+        Files.createLink(directory.path().resolve(name), file.path());
+        tree.changed(file);
+        tree.changed(directory);
+        tree.child(directory, name);
+        fileSlot.writeNow(out);
+        directorySlot.write(out);
+    }
+
+    /** Java leaves open whether a link to a symbolic link is one to its target; only the operating system's are known. */
+    private void requireLinkable(FileObject file) throws NfsException {
+        AccessControl.require(file.attributes().type() != FileType.SYMBOLIC_LINK || tree.store() instanceof UnixAttributes,
+                NfsStatus.NOTSUPP);
+    }
+}

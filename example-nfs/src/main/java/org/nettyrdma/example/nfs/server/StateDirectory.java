@@ -1,0 +1,59 @@
+package org.nettyrdma.example.nfs.server;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+
+/** What outlives the server: the key of the file handles. */
+final class StateDirectory {
+
+    private static final String KEY_FILE = "handle.key";
+
+    private StateDirectory() {
+    }
+
+    /** Reads the key, and makes one at the first start. */
+    static byte[] key(Path directory, Path exportRoot) throws IOException {
+        Files.createDirectories(directory.toAbsolutePath().getParent());
+        if (!Files.isDirectory(directory)) {
+            Files.createDirectory(directory, onlyOwner(directory, "rwx------"));
+        }
+        if (isInside(directory.toRealPath(), exportRoot)) {
+            throw new IOException("the state directory " + directory + " is inside of the export " + exportRoot
+                    + ": clients could read the key of the file handles");
+        }
+        Path file = directory.resolve(KEY_FILE);
+        if (!Files.exists(file)) {
+            // Written aside and moved, so that a crash leaves no key that is too short.
+            Path aside = Files.createTempFile(directory, KEY_FILE, null, onlyOwner(directory, "rw-------"));
+            Files.write(aside, newKey());
+            Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
+        }
+        byte[] key = Files.readAllBytes(file);
+        if (key.length != FileHandles.KEY_BYTES) {
+            throw new IOException(file + " has " + key.length + " bytes (expected: " + FileHandles.KEY_BYTES
+                    + "); without it a new key is made, and clients must mount again");
+        }
+        return key;
+    }
+
+    static byte[] newKey() {
+        byte[] key = new byte[FileHandles.KEY_BYTES];
+        new SecureRandom().nextBytes(key);
+        return key;
+    }
+
+    private static boolean isInside(Path directory, Path exportRoot) {
+        return directory.getFileSystem() == exportRoot.getFileSystem() && directory.startsWith(exportRoot);
+    }
+
+    private static FileAttribute<?>[] onlyOwner(Path directory, String permissions) {
+        return directory.getFileSystem().supportedFileAttributeViews().contains("posix")
+                ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))}
+                : new FileAttribute<?>[0];
+    }
+}

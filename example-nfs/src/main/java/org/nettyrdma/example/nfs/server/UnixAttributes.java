@@ -1,0 +1,141 @@
+package org.nettyrdma.example.nfs.server;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.example.nfs.protocol.DeviceNumber;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NfsTime;
+
+/**
+ * Attributes of the operating system's file systems, from the JDK's {@code unix} view: one system call per read. The
+ * {@code owner} and {@code group} of that view are left alone, because finding their names is slow and needs nobody here.
+ */
+final class UnixAttributes implements AttributeStore {
+
+    private static final String NAMES =
+            "unix:mode,ino,dev,rdev,nlink,uid,gid,size,lastAccessTime,lastModifiedTime,ctime,creationTime";
+    private static final int FORMAT_MASK = 0170000;
+    private static final int PROBED_ENTRIES = 64;
+
+    /** The file system whose files tell when they were created, which makes their generation; 0 if none does. */
+    private final long birthTimeDevice;
+
+    UnixAttributes(Path root, boolean readOnly) throws IOException {
+        birthTimeDevice = hasBirthTimes(root, readOnly) ? (Long) Files.getAttribute(root, "unix:dev") : 0;
+    }
+
+    @Override
+    public FileStatus read(Path path) throws IOException {
+        Map<String, Object> values = Files.readAttributes(path, NAMES, NOFOLLOW_LINKS);
+        int mode = (Integer) values.get("mode");
+        long device = (Long) values.get("dev");
+        long inode = (Long) values.get("ino");
+        long size = (Long) values.get("size");
+        FileType type = type(mode);
+        Fattr attributes = new Fattr(type, mode & Fattr.MODE_MASK, (Integer) values.get("nlink"),
+                (Integer) values.get("uid"), (Integer) values.get("gid"), size, size,
+                deviceNumber(type, (Long) values.get("rdev")), device, inode,
+                NfsTime.of((FileTime) values.get("lastAccessTime")),
+                NfsTime.of((FileTime) values.get("lastModifiedTime")),
+                NfsTime.of((FileTime) values.get("ctime")));
+        int generation = device == birthTimeDevice
+                ? Long.hashCode(((FileTime) values.get("creationTime")).to(TimeUnit.NANOSECONDS)) : 0;
+        return new FileStatus(new FileId(device, inode, generation), attributes);
+    }
+
+    @Override
+    public void setMode(Path path, int mode) throws IOException {
+        Files.setAttribute(path, "unix:mode", mode, NOFOLLOW_LINKS);
+    }
+
+    @Override
+    public void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException {
+        if (userId.isPresent()) {
+            Files.setAttribute(path, "unix:uid", userId.getAsInt(), NOFOLLOW_LINKS);
+        }
+        if (groupId.isPresent()) {
+            Files.setAttribute(path, "unix:gid", groupId.getAsInt(), NOFOLLOW_LINKS);
+        }
+    }
+
+    @Override
+    public void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
+        Files.getFileAttributeView(path, BasicFileAttributeView.class, NOFOLLOW_LINKS)
+                .setTimes(modifyTime, accessTime, null);
+    }
+
+    @Override
+    public boolean keepsChangeTime() {
+        return true;
+    }
+
+    private static FileType type(int mode) {
+        return switch (mode & FORMAT_MASK) {
+            case 0040000 -> FileType.DIRECTORY;
+            case 0120000 -> FileType.SYMBOLIC_LINK;
+            case 0060000 -> FileType.BLOCK_DEVICE;
+            case 0020000 -> FileType.CHARACTER_DEVICE;
+            case 0140000 -> FileType.SOCKET;
+            case 0010000 -> FileType.FIFO;
+            default -> FileType.REGULAR;
+        };
+    }
+
+    /** Splits a device number as Linux packs it: the low bits of both halves below bit 20, the rest above. */
+    private static DeviceNumber deviceNumber(FileType type, long packed) {
+        if (type != FileType.BLOCK_DEVICE && type != FileType.CHARACTER_DEVICE) {
+            return DeviceNumber.NONE;
+        }
+        long major = packed >>> 8 & 0xFFF | packed >>> 32 & ~0xFFFL;
+        long minor = packed & 0xFF | packed >>> 12 & ~0xFFL;
+        return new DeviceNumber((int) major, (int) minor);
+    }
+
+    /**
+     * Whether the creation time is one. Where kernel, file system or JDK have none, the JDK answers the modify time, which
+     * would make a new generation with each write. So look for a file where the two differ, and if there is none make one.
+     */
+    private static boolean hasBirthTimes(Path root, boolean readOnly) throws IOException {
+        if (isBirthTimeKnown(root)) {
+            return true;
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
+            int probed = 0;
+            for (Path entry : entries) {
+                if (isBirthTimeKnown(entry)) {
+                    return true;
+                }
+                if (++probed == PROBED_ENTRIES) {
+                    break;
+                }
+            }
+        }
+        return !readOnly && Files.isWritable(root) && isBirthTimeOfNewFileKnown(root);
+    }
+
+    private static boolean isBirthTimeOfNewFileKnown(Path root) throws IOException {
+        Path file = Files.createTempFile(root, ".birth-time", null);
+        try {
+            Files.setLastModifiedTime(file, FileTime.fromMillis(0));
+            return isBirthTimeKnown(file);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private static boolean isBirthTimeKnown(Path path) throws IOException {
+        BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class, NOFOLLOW_LINKS);
+        return !attributes.creationTime().equals(attributes.lastModifiedTime());
+    }
+}
