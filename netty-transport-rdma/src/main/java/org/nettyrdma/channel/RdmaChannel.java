@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
@@ -67,7 +68,7 @@ public final class RdmaChannel extends AbstractChannel {
         CONNECTING,
         /** Connected. */
         ACTIVE,
-        /** Connected no more, but messages that arrived before have not been read. */
+        /** The connection is over, but messages that arrived before have not been read, or the cause is not known yet. */
         ENDED,
         /** Closed, but the device still holds buffers or has not reported the end of the connection. */
         DRAINING,
@@ -222,6 +223,8 @@ public final class RdmaChannel extends AbstractChannel {
     protected void doRegister() throws Exception {
         loop = (RdmaEventLoop) eventLoop();
         config.registered(loop.registeredAllocator());
+        requireDepth(config.getReceiveQueueDepth(), RdmaChannelOption.RECEIVE_QUEUE_DEPTH);
+        requireDepth(config.getSendQueueDepth(), RdmaChannelOption.SEND_QUEUE_DEPTH);
         VerbsContext context = loop.context();
         QueuePairAttributes attributes = new QueuePairAttributes(config.getSendQueueDepth(), config.getReceiveQueueDepth(),
                 config.getInboundReadDepth(), config.getOutboundReadDepth(), config.isChecksum(), config.getCloseTimeoutMillis());
@@ -250,6 +253,13 @@ public final class RdmaChannel extends AbstractChannel {
             connecting();
         } catch (Throwable t) {
             fail(t);
+        }
+    }
+
+    private void requireDepth(int depth, ChannelOption<Integer> option) throws RdmaException {
+        int limit = loop.provider().capabilities().maxQueueDepth();
+        if (depth > limit) {
+            throw new RdmaException(option + ": " + depth + " (provider " + loop.provider().name() + " allows " + limit + ')');
         }
     }
 
@@ -350,7 +360,7 @@ public final class RdmaChannel extends AbstractChannel {
                     rdmaUnsafe().flush0();
                 }
             }
-            if (state == State.ENDED && !receiveQueue.hasMessage()) {
+            if (state == State.ENDED && !endPending && !receiveQueue.hasMessage()) {
                 finish(endCause);
             }
         } catch (Throwable t) {
@@ -391,6 +401,9 @@ public final class RdmaChannel extends AbstractChannel {
             }
             if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
                 statistics.increment(Counter.FLUSHED_WORK_REQUESTS);
+                if (state == State.ACTIVE) {
+                    state = State.ENDED; // why will be told with the disconnect
+                }
             } else if (status != WorkCompletionStatus.SUCCESS) {
                 fail(new RdmaException(nameOf(workRequestId), status, vendorError));
             }
@@ -478,6 +491,9 @@ public final class RdmaChannel extends AbstractChannel {
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
         if (state == State.ENDED) {
+            if (endPending) {
+                return; // fails with the cause as soon as that is known
+            }
             throw endCause != null ? endCause : new ClosedChannelException();
         }
         // Repost before sending: a reply makes the peer send its next request, which must find a receive posted.
@@ -615,13 +631,10 @@ public final class RdmaChannel extends AbstractChannel {
             endPending = false;
             switch (state) {
                 case CONNECTING -> rdmaUnsafe().connectFailed(cause != null ? cause : new ConnectException("connection lost"));
-                case ACTIVE -> {
-                    // What arrived before the end is read before the end is told.
+                case ACTIVE, ENDED -> {
                     state = State.ENDED;
                     endCause = cause;
-                    if (!receiveQueue.hasMessage() || readPending) {
-                        schedule();
-                    }
+                    schedule(); // what arrived before the end is read before the end is told
                 }
                 default -> closeIfDrained();
             }

@@ -78,6 +78,16 @@ final class InboundMessages {
     }
 
     /**
+     * The part of a header that a Terminate about its segment repeats: not the body of another Terminate.
+     *
+     * @param headerLength from {@link #headerLength}
+     */
+    static int repeatedLength(ByteBuffer in, int at, int headerLength) {
+        boolean terminate = DdpControl.opcode(in.get(at + DdpControl.RDMAP_OFFSET)) == RdmapOpcode.TERMINATE.code();
+        return terminate ? Math.min(headerLength, UntaggedLayout.HEADER_LENGTH) : headerLength;
+    }
+
+    /**
      * Checks a header.
      *
      * @param in            holds it

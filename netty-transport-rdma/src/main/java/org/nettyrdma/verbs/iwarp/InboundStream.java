@@ -219,7 +219,7 @@ final class InboundStream {
         if (available < length) {
             return false;
         }
-        headerLength = Math.min(length, header.length);
+        headerLength = InboundMessages.repeatedLength(staging, stagingStart, length);
         staging.get(stagingStart, header, 0, headerLength);
         if (!messages.begin(staging, stagingStart, length, segmentLength)) {
             waitingForReceive = true;

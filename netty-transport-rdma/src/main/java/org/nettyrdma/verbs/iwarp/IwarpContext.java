@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
@@ -50,15 +51,17 @@ final class IwarpContext implements VerbsContext {
     private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
     private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    private final SteeringTagGenerator steeringTagGenerator = new SteeringTagGenerator();
+    private final IntSupplier steeringTagGenerator;
     private final BufferPool stagingPool = new BufferPool(InboundStream.STAGING_BYTES);
     private final ArrayDeque<FpduBatch> batchPool = new ArrayDeque<>();
 
     /**
-     * @param nanoClock as {@link System#nanoTime}
+     * @param nanoClock            as {@link System#nanoTime}
+     * @param steeringTagGenerator makes tags that no peer can guess
      */
-    IwarpContext(IwarpStatistics statistics, LongSupplier nanoClock) throws IOException {
+    IwarpContext(IwarpStatistics statistics, LongSupplier nanoClock, IntSupplier steeringTagGenerator) throws IOException {
         this.statistics = statistics;
+        this.steeringTagGenerator = steeringTagGenerator;
         timers = new TimerQueue(nanoClock);
         selector = Selector.open();
     }
@@ -136,13 +139,19 @@ final class IwarpContext implements VerbsContext {
         }
         try {
             handler.ready(key.readyOps());
-        } catch (IOException e) {
-            handler.failed(e);
-        } catch (RuntimeException e) {
-            // A fault of ours must cost one connection, not the loop.
-            LOGGER.warn("Unexpected failure; its connection is closed", e);
-            handler.failed(e);
+        } catch (IOException | RuntimeException e) {
+            fail(handler, e);
         }
+    }
+
+    /**
+     * Ends what a handler stands for. A fault of ours must cost one connection, not the loop.
+     */
+    static void fail(SocketHandler handler, Exception cause) {
+        if (cause instanceof RuntimeException) {
+            LOGGER.warn("Unexpected failure; its connection is closed", cause);
+        }
+        handler.failed(cause);
     }
 
     private int runDeferred() {
@@ -195,7 +204,7 @@ final class IwarpContext implements VerbsContext {
         return deliveries;
     }
 
-    SteeringTagGenerator steeringTagGenerator() {
+    IntSupplier steeringTagGenerator() {
         return steeringTagGenerator;
     }
 

@@ -77,7 +77,7 @@ final class IwarpListener implements ConnectionListener, SocketHandler {
             try {
                 halfOpen.add(new HalfOpenConnection(context, this, accepted, attributes.requestTimeoutMillis()));
             } catch (IOException e) {
-                accepted.close();
+                IwarpContext.closeQuietly(accepted);
                 failed(e);
             }
         }

@@ -50,7 +50,7 @@ public final class IwarpProvider implements VerbsProvider {
 
     @Override
     public VerbsContext openContext() throws IOException {
-        return new IwarpContext(statistics, System::nanoTime);
+        return new IwarpContext(statistics, System::nanoTime, new SteeringTagGenerator());
     }
 
     /**

@@ -92,16 +92,31 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         }
         setupFrame = MpaNegotiation.request(attributes, MpaNegotiation.checkPrivateData(privateData)).encode();
         replyReader = new MpaFrameReader(true);
-        channel = SocketChannel.open();
-        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        if (local != null) {
-            channel.bind(local);
-        }
-        key = context.register(channel, SelectionKey.OP_CONNECT, this);
         remoteAddress = remote;
+        channel = SocketChannel.open();
+        try {
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            if (local != null) {
+                channel.bind(local);
+            }
+            key = context.register(channel, SelectionKey.OP_CONNECT, this);
+            if (channel.connect(remote)) {
+                context.defer(this::connectedAtOnce);
+            }
+        } catch (IOException | RuntimeException e) {
+            IwarpContext.closeQuietly(channel);
+            throw e;
+        }
         state = State.CONNECTING;
-        if (channel.connect(remote)) {
-            connected();
+    }
+
+    private void connectedAtOnce() {
+        if (state == State.CONNECTING) {
+            try {
+                connected();
+            } catch (IOException | RuntimeException e) {
+                IwarpContext.fail(this, e);
+            }
         }
     }
 
@@ -201,8 +216,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         if (state == State.ESTABLISHED) {
             try {
                 stream.resume();
-            } catch (IOException e) {
-                failed(e);
+            } catch (IOException | RuntimeException e) {
+                IwarpContext.fail(this, e);
             }
         }
     }
@@ -297,7 +312,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
                     end(null, NO_DATA);
                 }
             }
-            case CREATED, ENDED, CLOSED -> throw new AssertionError("no socket is registered in state " + state);
+            case CREATED, ENDED, CLOSED -> throw new IllegalStateException("no socket is registered in state " + state);
         }
     }
 

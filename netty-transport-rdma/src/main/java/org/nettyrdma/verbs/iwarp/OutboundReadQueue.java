@@ -1,5 +1,7 @@
 package org.nettyrdma.verbs.iwarp;
 
+import java.util.function.IntSupplier;
+
 /**
  * This side's RDMA Reads that are asked for and not answered, oldest first. The sink tags are random and stand in no table
  * that an RDMA Write could reach, so the peer can fill a sink only by answering (RFC 5042, section 6.3.3).
@@ -11,7 +13,7 @@ final class OutboundReadQueue {
     private final SendSlot[] requests;
     private final int[] sinkTags;
     private final int depth;
-    private final SteeringTagGenerator generator;
+    private final IntSupplier generator;
     private final MemoryCursor oldestCursor = new MemoryCursor();
 
     private int head;
@@ -21,7 +23,7 @@ final class OutboundReadQueue {
     /**
      * @param depth the most that may be outstanding; 0 or more
      */
-    OutboundReadQueue(int depth, SteeringTagGenerator generator) {
+    OutboundReadQueue(int depth, IntSupplier generator) {
         this.depth = depth;
         requests = new SendSlot[PowerOfTwo.atLeast(depth)];
         sinkTags = new int[requests.length];
@@ -49,7 +51,7 @@ final class OutboundReadQueue {
         assert !isFull();
         int index = index(tail++);
         requests[index] = request;
-        sinkTags[index] = generator.next();
+        sinkTags[index] = generator.getAsInt();
         if (tail - head == 1) {
             startOldest();
         }

@@ -2,12 +2,13 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.function.IntSupplier;
 
 /**
  * Unpredictable steering tags: a peer must not be able to guess a tag it was not told (RFC 5042, section 6.4). A tag is a
  * 24-bit index, which is never 0, and an 8-bit key; all 32 bits are random.
  */
-final class SteeringTagGenerator {
+final class SteeringTagGenerator implements IntSupplier {
 
     /** The generator of the system costs about a microsecond per call, whatever the size, so many tags are drawn at once. */
     private static final int BUFFER_BYTES = 4096;
@@ -17,7 +18,8 @@ final class SteeringTagGenerator {
     private final byte[] bytes = new byte[BUFFER_BYTES];
     private final ByteBuffer buffer = ByteBuffer.wrap(bytes).position(BUFFER_BYTES);
 
-    int next() {
+    @Override
+    public int getAsInt() {
         int tag;
         do {
             if (!buffer.hasRemaining()) {

@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.iwarp;
 
 import io.netty.util.collection.IntObjectHashMap;
+import java.util.function.IntSupplier;
 import org.nettyrdma.verbs.MemoryRegion;
 
 /**
@@ -11,17 +12,17 @@ final class SteeringTagTable {
 
     private static final int INITIAL_CAPACITY = 8;
 
-    private final SteeringTagGenerator generator;
+    private final IntSupplier generator;
     private final IntObjectHashMap<SteeringTag> tags = new IntObjectHashMap<>(INITIAL_CAPACITY);
 
-    SteeringTagTable(SteeringTagGenerator generator) {
+    SteeringTagTable(IntSupplier generator) {
         this.generator = generator;
     }
 
     SteeringTag expose(MemoryRegion region, int offset, int length, int access) {
         int value;
         do {
-            value = generator.next();
+            value = generator.getAsInt();
         } while (tags.containsKey(value));
         SteeringTag tag = new SteeringTag(value, region, offset, length, access);
         tags.put(value, tag);

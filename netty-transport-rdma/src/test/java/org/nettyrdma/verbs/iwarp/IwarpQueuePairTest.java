@@ -26,6 +26,7 @@ class IwarpQueuePairTest {
     @BeforeEach
     void setUp() throws IOException {
         peer = new IwarpTestPeer();
+        peer.memoryBytes = 4 << 20;
     }
 
     @AfterEach

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
@@ -31,7 +32,6 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  */
 final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
 
-    static final int MEMORY_BYTES = 4 << 20;
     static final QueuePairAttributes ATTRIBUTES = new QueuePairAttributes(64, 64, 16, 16, false, 2000);
     static final QueuePairAttributes CHECKSUM = new QueuePairAttributes(64, 64, 16, 16, true, 2000);
     static final ByteBuffer NO_DATA = ByteBuffer.allocate(0);
@@ -55,7 +55,7 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
         boolean disconnected;
         IOException disconnectCause;
 
-        Endpoint(int memoryBytes) {
+        Endpoint() {
             region = provider.registerMemory(ByteBuffer.allocateDirect(memoryBytes));
             endpoints.add(this);
         }
@@ -155,14 +155,15 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     final List<Endpoint> endpoints = new ArrayList<>();
     final ArrayDeque<ConnectionRequest> requests = new ArrayDeque<>();
     ConnectionListener listener;
+    int memoryBytes = 256 << 10;
 
     IwarpTestPeer() throws IOException {
-        this(System::nanoTime);
+        this(System::nanoTime, new SteeringTagGenerator());
     }
 
-    IwarpTestPeer(LongSupplier clock) throws IOException {
-        server = new IwarpContext(provider.statistics(), clock);
-        client = new IwarpContext(provider.statistics(), clock);
+    IwarpTestPeer(LongSupplier clock, IntSupplier steeringTags) throws IOException {
+        server = new IwarpContext(provider.statistics(), clock, steeringTags);
+        client = new IwarpContext(provider.statistics(), clock, steeringTags);
     }
 
     SocketAddress listen() throws IOException {
@@ -192,14 +193,14 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
 
     /** A queue pair that can connect. */
     Endpoint newEndpoint(QueuePairAttributes attributes) {
-        Endpoint endpoint = new Endpoint(MEMORY_BYTES);
+        Endpoint endpoint = new Endpoint();
         endpoint.queuePair = client.createQueuePair(attributes, endpoint);
         return endpoint;
     }
 
     /** A queue pair that can accept. */
     Endpoint newEndpoint(QueuePairAttributes attributes, ConnectionRequest request) throws IOException {
-        Endpoint endpoint = new Endpoint(MEMORY_BYTES);
+        Endpoint endpoint = new Endpoint();
         endpoint.queuePair = server.createQueuePair(attributes, endpoint, request);
         return endpoint;
     }
