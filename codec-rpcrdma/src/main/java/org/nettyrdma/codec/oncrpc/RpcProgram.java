@@ -30,7 +30,8 @@ public interface RpcProgram {
     /**
      * Whether the program takes the caller's word for who it is. Asked before each call, on the same thread.
      *
-     * <p>The default takes AUTH_NONE, and AUTH_SYS with a well-formed body, and rejects other flavors.
+     * <p>The default takes AUTH_NONE, and AUTH_SYS with a well-formed body, and answers AUTH_BADCRED to all else, as the
+     * servers of Linux and of libtirpc do.
      *
      * @param header the header of the call
      * @return {@link AuthStatus#AUTH_OK}, or what to answer
@@ -39,7 +40,7 @@ public interface RpcProgram {
         return switch (AuthFlavor.of(header.credential().flavor())) {
             case AUTH_NONE -> AuthStatus.AUTH_OK;
             case AUTH_SYS -> AuthSys.isWellFormed(header.credential()) ? AuthStatus.AUTH_OK : AuthStatus.AUTH_BADCRED;
-            default -> AuthStatus.AUTH_REJECTEDCRED;
+            default -> AuthStatus.AUTH_BADCRED;
         };
     }
 

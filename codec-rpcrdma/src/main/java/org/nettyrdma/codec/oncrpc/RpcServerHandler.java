@@ -1,7 +1,10 @@
 package org.nettyrdma.codec.oncrpc;
 
+import static io.netty.util.internal.ObjectUtil.checkPositive;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -28,24 +31,28 @@ import org.slf4j.LoggerFactory;
  * run at the same time and be answered out of order. Answers are passed to the event loop, and those given in one turn of it
  * are flushed together.
  *
+ * <p><b>Memory.</b> While the arguments that programs work on and the replies that the peer has not taken come to more than
+ * a limit, no more is read from the connection, unless it is read on demand.
+ *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
  * written closes the connection, since its caller would wait in vain.
  */
 public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
+
+    /** How much memory the calls of a connection may take before reading stops unless something else was asked for. */
+    public static final long DEFAULT_MAX_BYTES_IN_PROGRESS = 16 << 20;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(RpcServerHandler.class);
 
     private final ProgramTable programs;
     /** {@code null} for the event loop. */
     private final Executor executor;
-    private final ChannelFutureListener replyWritten = write -> {
-        if (!write.isSuccess()) {
-            replyLost(write.channel(), write.cause());
-        }
-    };
+    private final long maxBytesInProgress;
+    private final ChannelFutureListener replyWritten = this::replyWritten;
 
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
+    private ReadThrottle throttle;
     /** A connection's callers are few, so the last credential is likely to be the next one. */
     private OpaqueAuth lastCredential = OpaqueAuth.NONE;
 
@@ -62,7 +69,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      * @throws IllegalArgumentException if two programs share a number and a version
      */
     public RpcServerHandler(RpcProgram... programs) {
-        this(new ProgramTable(List.of(programs)), null);
+        this(new ProgramTable(List.of(programs)), null, DEFAULT_MAX_BYTES_IN_PROGRESS);
     }
 
     /**
@@ -73,12 +80,26 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      * @throws IllegalArgumentException if two programs share a number and a version
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor) {
-        this(new ProgramTable(programs), Objects.requireNonNull(executor, "executor"));
+        this(programs, executor, DEFAULT_MAX_BYTES_IN_PROGRESS);
     }
 
-    private RpcServerHandler(ProgramTable programs, Executor executor) {
+    /**
+     * Creates a handler whose programs run on an executor.
+     *
+     * @param programs           the programs to serve
+     * @param executor           where they run. When it rejects a call, the call is answered with SYSTEM_ERR
+     * @param maxBytesInProgress arguments and replies of the connection in bytes beyond which reading stops; more than 0. Too
+     *                           small a value shows as a server that is idle while its clients wait
+     * @throws IllegalArgumentException if two programs share a number and a version, or the limit is not positive
+     */
+    public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress) {
+        this(new ProgramTable(programs), Objects.requireNonNull(executor, "executor"), maxBytesInProgress);
+    }
+
+    private RpcServerHandler(ProgramTable programs, Executor executor, long maxBytesInProgress) {
         this.programs = programs;
         this.executor = executor;
+        this.maxBytesInProgress = checkPositive(maxBytesInProgress, "maxBytesInProgress");
     }
 
     /**
@@ -99,6 +120,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         flushBatch = new FlushBatch(context);
+        throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress);
     }
 
     @Override
@@ -148,12 +170,21 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             serve(program, call);
             return;
         }
+        int bytes = call.arguments().readableBytes();
+        throttle.callStarted(bytes);
         try {
-            executor.execute(() -> serve(program, call));
+            executor.execute(() -> {
+                try {
+                    serve(program, call);
+                } finally {
+                    throttle.callDone(bytes);
+                }
+            });
         } catch (RejectedExecutionException e) {
             LOGGER.trace("{} no thread for {}", channel(), call.header(), e);
             call.arguments().release();
             refuse(new RpcReplyHeader.Accepted(call.header().xid(), AcceptStatus.SYSTEM_ERR));
+            throttle.callDone(bytes);
         }
     }
 
@@ -222,15 +253,21 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     private void write(Object message) {
-        ctx.write(message).addListener(replyWritten);
+        ChannelFuture write = ctx.write(message);
+        throttle.replyStarted();
+        write.addListener(replyWritten);
         flushBatch.written();
     }
 
-    private void replyLost(Channel channel, Throwable cause) {
+    private void replyWritten(ChannelFuture write) {
+        throttle.replyDone();
+        if (write.isSuccess()) {
+            return;
+        }
         lostReplies++;
-        if (channel.isActive()) {
-            LOGGER.warn("{} reply cannot be written, closing the connection", channel, cause);
-            channel.close();
+        if (channel().isActive()) {
+            LOGGER.warn("{} reply cannot be written, closing the connection", channel(), write.cause());
+            channel().close();
         }
     }
 

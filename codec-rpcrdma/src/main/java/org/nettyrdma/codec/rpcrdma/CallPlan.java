@@ -116,6 +116,11 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         return writeChunkBytes.size() * chunkBytes + (replyChunkBytes == 0 ? 0 : chunkBytes - Integer.BYTES);
     }
 
+    /** How the call travels. */
+    CallRoute route() {
+        return isLong ? CallRoute.LONG : readItems.isEmpty() ? CallRoute.INLINE : CallRoute.READ_CHUNK;
+    }
+
     /** Whether anything is to be exposed. */
     boolean hasChunks() {
         return !writeChunkBytes.isEmpty() || replyChunkBytes > 0 || isLong || !readItems.isEmpty();

@@ -15,12 +15,14 @@ final class RequesterCall implements ChannelFutureListener {
     private final int version;
     private final int procedure;
     private final CallExposure exposure;
+    private final CallRoute route;
 
     /**
      * @param message  the whole call
      * @param exposure the memory it opens to the peer, or {@code null} if none
+     * @param route    how it travels
      */
-    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure) {
+    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, CallRoute route) {
         this.owner = owner;
         this.xid = RpcOffsets.word(message, 0);
         boolean complete = RpcOffsets.hasCallHeader(message);
@@ -28,6 +30,7 @@ final class RequesterCall implements ChannelFutureListener {
         this.version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
         this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
         this.exposure = exposure;
+        this.route = route;
     }
 
     int xid() {
@@ -45,6 +48,10 @@ final class RequesterCall implements ChannelFutureListener {
 
     List<DataItem> itemsOf(ByteBuf reducedReply, UpperLayerBindings bindings, List<Integer> placedBytes) {
         return bindings.itemsOfReducedReply(program, version, procedure, reducedReply, placedBytes);
+    }
+
+    void replied(CallObserver observer, ReplyRoute replyRoute) {
+        observer.replied(program, version, procedure, route, replyRoute);
     }
 
     @Override

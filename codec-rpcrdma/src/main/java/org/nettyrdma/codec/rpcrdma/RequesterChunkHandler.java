@@ -37,6 +37,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     private final PeerPolicy policy;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
+    private final CallObserver observer;
     private final Function<Channel, ConnectionTerms> termsOf;
     private final IntObjectMap<RequesterCall> calls = new IntObjectHashMap<>();
     private ChannelHandlerContext ctx;
@@ -47,11 +48,12 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
      * @param termsOf tells the terms of a connection that stands
      */
     RequesterChunkHandler(RpcRdmaLimits limits, PeerPolicy policy, UpperLayerBindings bindings, ChunkStatistics statistics,
-                          Function<Channel, ConnectionTerms> termsOf) {
+                          CallObserver observer, Function<Channel, ConnectionTerms> termsOf) {
         this.limits = limits;
         this.policy = policy;
         this.bindings = bindings;
         this.statistics = statistics;
+        this.observer = observer;
         this.termsOf = termsOf;
     }
 
@@ -109,7 +111,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
                 limits);
         CallExposure exposure = plan.hasChunks()
                 ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, plan, message) : null;
-        RequesterCall call = new RequesterCall(this, message, exposure);
+        RequesterCall call = new RequesterCall(this, message, exposure, plan.route());
         RpcRdmaHeader header;
         ByteBuf body = message;
         if (plan.isLong()) {
@@ -130,8 +132,11 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     }
 
     private void count(CallPlan plan, ChunkLists chunks) {
-        statistics.increment(plan.isLong() ? Counter.LONG_CALLS
-                : plan.readItems().isEmpty() ? Counter.CALLS_INLINE : Counter.CALLS_WITH_READ_CHUNK);
+        statistics.increment(switch (plan.route()) {
+            case INLINE -> Counter.CALLS_INLINE;
+            case READ_CHUNK -> Counter.CALLS_WITH_READ_CHUNK;
+            case LONG -> Counter.LONG_CALLS;
+        });
         for (ReadChunk chunk : chunks.readChunks()) {
             statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
         }
@@ -220,8 +225,14 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
         ReducedReply parts = ReducedReply.of(call, reply);
         ByteBuf message = parts.assemble(ctx.alloc(), bindings);
         long placedBytes = parts.writeChunkBytes();
-        statistics.increment(parts.isLong() ? Counter.LONG_REPLIES
-                : placedBytes > 0 ? Counter.REPLIES_WITH_WRITE_CHUNK : Counter.REPLIES_INLINE);
+        ReplyRoute route = parts.isLong() ? ReplyRoute.REPLY_CHUNK
+                : placedBytes > 0 ? ReplyRoute.WRITE_CHUNK : ReplyRoute.INLINE;
+        statistics.increment(switch (route) {
+            case INLINE -> Counter.REPLIES_INLINE;
+            case WRITE_CHUNK -> Counter.REPLIES_WITH_WRITE_CHUNK;
+            case REPLY_CHUNK -> Counter.LONG_REPLIES;
+        });
+        call.replied(observer, route);
         if (placedBytes > 0 || parts.isLong()) {
             statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);
             statistics.add(Counter.REPLY_CHUNK_BYTES, parts.replyChunkBytes());

@@ -47,6 +47,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private final boolean server;
     private final RpcRdmaLimits limits;
     private final PeerPolicy peerPolicy;
+    private final CallObserver callObserver;
     private final UpperLayerBindings bindings;
     private final Consumer<ChannelPipeline> handlers;
     private final ChunkStatistics statistics = new ChunkStatistics();
@@ -56,6 +57,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         server = builder.server;
         limits = builder.limits;
         peerPolicy = builder.peerPolicy;
+        callObserver = builder.callObserver;
         bindings = new UpperLayerBindings(builder.bindings);
         handlers = builder.handlers();
     }
@@ -97,7 +99,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     private ChannelHandler chunkHandler(RpcRdmaLimits own, RpcRdmaPrivateData announced) {
         return server ? new ResponderChunkHandler(own, bindings, statistics, channel -> terms(announced, channel))
-                : new RequesterChunkHandler(own, peerPolicy, bindings, statistics, channel -> terms(announced, channel));
+                : new RequesterChunkHandler(own, peerPolicy, bindings, statistics, callObserver,
+                        channel -> terms(announced, channel));
     }
 
     private static ConnectionTerms terms(RpcRdmaPrivateData announced, Channel channel) {
@@ -191,6 +194,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         private Executor executor = Runnable::run;
         private RpcRdmaLimits limits = RpcRdmaLimits.DEFAULT;
         private PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
+        private CallObserver callObserver = (program, version, procedure, call, reply) -> { };
         private Consumer<ChannelPipeline> handlers;
 
         private Builder(boolean server) {
@@ -249,6 +253,17 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          */
         public Builder peerPolicy(PeerPolicy policy) {
             peerPolicy = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * Sets who is told how each answered call travelled; the default is nobody. A server does not use it.
+         *
+         * @param observer is told
+         * @return this
+         */
+        public Builder callObserver(CallObserver observer) {
+            callObserver = Objects.requireNonNull(observer, "observer");
             return this;
         }
 

@@ -1,0 +1,87 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Stops reading from a connection whose calls come faster than they are served, or whose peer does not read its replies, as
+ * nothing else bounds the memory that these take on a transport without credits. Reading goes on when half of that is left.
+ * A channel that is read on demand is left alone. Event loop only, except where noted.
+ *
+ * <p>The outbound buffer counts only while replies wait in it: each of these calls {@link #replyDone}, so that whatever
+ * stopped reading also looks whether it may go on.
+ */
+final class ReadThrottle {
+
+    private final Channel channel;
+    private final EventExecutor executor;
+    private final long maxBytes;
+    /** Arguments that programs have not returned from; any thread. */
+    private final AtomicLong argumentBytes = new AtomicLong();
+    private int replies;
+    private volatile boolean paused;
+
+    ReadThrottle(Channel channel, EventExecutor executor, long maxBytes) {
+        this.channel = channel;
+        this.executor = executor;
+        this.maxBytes = maxBytes;
+    }
+
+    void callStarted(int bytes) {
+        argumentBytes.addAndGet(bytes);
+        pauseIfOver();
+    }
+
+    /** Any thread. */
+    void callDone(int bytes) {
+        argumentBytes.addAndGet(-bytes);
+        if (!paused) {
+            return;
+        }
+        if (executor.inEventLoop()) {
+            resumeIfUnder();
+            return;
+        }
+        try {
+            executor.execute(this::resumeIfUnder);
+        } catch (RejectedExecutionException e) {
+            paused = false; // the event loop has shut down, so nothing is read any more
+        }
+    }
+
+    void replyStarted() {
+        replies++;
+        pauseIfOver();
+    }
+
+    void replyDone() {
+        replies--;
+        if (paused) {
+            resumeIfUnder();
+        }
+    }
+
+    private void pauseIfOver() {
+        if (paused || bytesInProgress() <= maxBytes || !channel.config().isAutoRead()) {
+            return;
+        }
+        channel.config().setAutoRead(false);
+        paused = true;
+        resumeIfUnder(); // a call may have ended on another thread before it could see that reading was stopped
+    }
+
+    private void resumeIfUnder() {
+        if (paused && bytesInProgress() <= maxBytes / 2) {
+            paused = false;
+            channel.config().setAutoRead(true);
+        }
+    }
+
+    private long bytesInProgress() {
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer(); // null once the channel is closed
+        return argumentBytes.get() + (replies == 0 || outbound == null ? 0 : outbound.totalPendingWriteBytes());
+    }
+}

@@ -1,0 +1,11 @@
+package org.nettyrdma.codec.rpcrdma;
+
+/** How a reply travelled from the responder to the requester. */
+public enum ReplyRoute {
+    /** In one Send. */
+    INLINE,
+    /** In one Send, with at least one DDP-eligible result in a Write chunk. */
+    WRITE_CHUNK,
+    /** In a Reply chunk, placed results apart. */
+    REPLY_CHUNK
+}

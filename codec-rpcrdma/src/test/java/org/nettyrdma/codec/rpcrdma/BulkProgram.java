@@ -1,0 +1,175 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
+import org.nettyrdma.codec.oncrpc.RpcCall;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
+import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
+import org.nettyrdma.codec.oncrpc.Xdr;
+
+/** A program whose procedures have every shape of argument and result; its binding is {@link #BINDING}. */
+final class BulkProgram implements RpcProgram {
+
+    static final int PROGRAM = 0x20000099;
+    static final int NULL = 0;
+    /** opaque&lt;&gt; to the same opaque&lt;&gt;; nothing is eligible. */
+    static final int ECHO = 1;
+    /** int mark, opaque&lt;&gt; data, int mark to int length, int sum, int mark; the data is eligible. */
+    static final int STORE = 2;
+    /** int length, int extra to opaque&lt;extra&gt;, opaque&lt;length&gt;; the second is eligible. */
+    static final int LOAD = 3;
+    /** int a, int b to opaque&lt;a&gt;, int mark, opaque&lt;b&gt;, int mark; both opaques are eligible. */
+    static final int LOAD_TWO = 4;
+    /** Takes anything and does not answer; see {@link #hanging}. */
+    static final int HANG = 5;
+    /** Like LOAD, but twice as long as it was asked for. */
+    static final int LOAD_TOO_MUCH = 6;
+
+    static final int MARK = 0x12345678;
+
+    static final UpperLayerBinding BINDING = new Binding();
+
+    /** Calls of HANG that wait for whatever the test does with them; their arguments are retained. */
+    final BlockingQueue<RpcCall> hanging = new LinkedBlockingQueue<>();
+
+    private final boolean tellsItems;
+
+    /**
+     * @param tellsItems whether replies come with the positions of their items, or leave that to the binding
+     */
+    BulkProgram(boolean tellsItems) {
+        this.tellsItems = tellsItems;
+    }
+
+    @Override
+    public int program() {
+        return PROGRAM;
+    }
+
+    @Override
+    public int lowestVersion() {
+        return 1;
+    }
+
+    @Override
+    public int highestVersion() {
+        return 1;
+    }
+
+    @Override
+    public void call(RpcCall call) {
+        ByteBuf arguments = call.arguments();
+        switch (call.procedure()) {
+            case NULL -> call.reply(Unpooled.EMPTY_BUFFER);
+            case ECHO -> call.reply(arguments.retain());
+            case STORE -> store(call, arguments);
+            case LOAD -> load(call, arguments.readInt(), arguments.readInt());
+            case LOAD_TOO_MUCH -> load(call, 2 * arguments.readInt(), arguments.readInt());
+            case LOAD_TWO -> loadTwo(call, arguments.readInt(), arguments.readInt());
+            case HANG -> {
+                arguments.retain();
+                hanging.add(call);
+            }
+            default -> call.replyProcedureUnavailable();
+        }
+    }
+
+    private static void store(RpcCall call, ByteBuf arguments) {
+        Xdr.readInt(arguments, "mark");
+        ByteBuf data = Xdr.readOpaqueSlice(arguments, Integer.MAX_VALUE, "data");
+        call.reply(call.alloc().buffer().writeInt(data.readableBytes()).writeInt(sum(data))
+                .writeInt(Xdr.readInt(arguments, "mark")));
+    }
+
+    private void load(RpcCall call, int length, int extra) {
+        ByteBuf head = call.alloc().buffer();
+        Xdr.writeOpaque(head, Bytes.pattern(extra, 1));
+        head.writeInt(length);
+        int position = head.readableBytes();
+        ByteBuf data = call.alloc().buffer(length + 3).writeBytes(Bytes.pattern(length, 2));
+        Xdr.writePadding(data, length);
+        ByteBuf results = call.alloc().compositeBuffer().addComponents(true, head, data);
+        reply(call, results, List.of(new DataItem(position, length)));
+    }
+
+    private void loadTwo(RpcCall call, int a, int b) {
+        ByteBuf results = call.alloc().buffer();
+        Xdr.writeOpaque(results, Bytes.pattern(a, 1));
+        results.writeInt(MARK);
+        Xdr.writeOpaque(results, Bytes.pattern(b, 2));
+        results.writeInt(MARK);
+        reply(call, results, List.of(new DataItem(4, a), new DataItem(12 + Xdr.paddedLength(a), b)));
+    }
+
+    private void reply(RpcCall call, ByteBuf results, List<DataItem> items) {
+        if (tellsItems) {
+            call.reply(results, items);
+        } else {
+            call.reply(results);
+        }
+    }
+
+    static int sum(ByteBuf data) {
+        int sum = 1;
+        for (int i = data.readerIndex(); i < data.writerIndex(); i++) {
+            sum = 31 * sum + data.getByte(i);
+        }
+        return sum;
+    }
+
+    private static final class Binding implements UpperLayerBinding {
+
+        @Override
+        public int program() {
+            return PROGRAM;
+        }
+
+        @Override
+        public CallLayout layoutOfCall(int version, int procedure, ByteBuf arguments) {
+            int start = arguments.readerIndex();
+            return switch (procedure) {
+                case ECHO -> new CallLayout(List.of(), space(arguments.readableBytes()));
+                case STORE -> new CallLayout(List.of(new DataItem(8, arguments.getInt(start + 4))), space(12));
+                case LOAD, LOAD_TOO_MUCH -> new CallLayout(List.of(),
+                        space(8 + Xdr.paddedLength(arguments.getInt(start + 4)), arguments.getInt(start)));
+                case LOAD_TWO -> new CallLayout(List.of(),
+                        space(16, arguments.getInt(start), arguments.getInt(start + 4)));
+                default -> new CallLayout(List.of(), space(0));
+            };
+        }
+
+        private static ReplySpace space(int resultBytes, Integer... itemBytes) {
+            return new ReplySpace(RpcReplyHeader.SUCCESS_BYTES + resultBytes, List.of(itemBytes));
+        }
+
+        @Override
+        public List<DataItem> itemsOfReply(int version, int procedure, ByteBuf results) {
+            return itemsOfReducedReply(version, procedure, results, List.of());
+        }
+
+        @Override
+        public List<DataItem> itemsOfReducedReply(int version, int procedure, ByteBuf results, List<Integer> placedBytes) {
+            int start = results.readerIndex();
+            if (procedure == LOAD || procedure == LOAD_TOO_MUCH) {
+                int position = 4 + Xdr.paddedLength(results.getInt(start)) + 4;
+                return List.of(new DataItem(position, results.getInt(start + position - 4)));
+            }
+            if (procedure != LOAD_TWO) {
+                return List.of();
+            }
+            DataItem first = new DataItem(4, results.getInt(start));
+            boolean firstPlaced = !placedBytes.isEmpty() && placedBytes.get(0) > 0;
+            int second = 4 + (firstPlaced ? 0 : Xdr.paddedLength(first.length())) + 8;
+            DataItem last = new DataItem(second, results.getInt(start + second - 4));
+            if (placedBytes.isEmpty()) {
+                return List.of(first, last);
+            }
+            return firstPlaced ? placedBytes.get(1) > 0 ? List.of(first, last) : List.of(first) : List.of(last);
+        }
+    }
+}

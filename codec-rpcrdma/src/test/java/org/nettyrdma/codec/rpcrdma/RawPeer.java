@@ -1,0 +1,134 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.channel.ExposedMemory;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
+import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.channel.RemoteAccess;
+import org.nettyrdma.channel.RemoteSegment;
+
+/** The other end of a connection, which sends and sees bytes and knows nothing of RPC-over-RDMA. */
+final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseable {
+
+    /** What a Linux client announces: 4096 bytes both ways, Send with Invalidate is welcome. */
+    static final String LINUX_CLIENT = "f6ab0e18 01 01 03 03";
+
+    static final RdmaEventLoopGroup GROUP = new RdmaEventLoopGroup(2);
+
+    private final BlockingQueue<ByteBuf> received = new LinkedBlockingQueue<>();
+    private RdmaChannel channel;
+
+    /** Connects to a server. */
+    static RawPeer connect(Channel listener, String privateData) throws Exception {
+        RawPeer peer = new RawPeer();
+        Bootstrap bootstrap = new Bootstrap().group(GROUP).channel(RdmaChannel.class).handler(peer);
+        if (!privateData.isEmpty()) {
+            bootstrap.option(RdmaChannelOption.PRIVATE_DATA, Bytes.hex(privateData).array());
+        }
+        peer.channel = (RdmaChannel) bootstrap.connect(listener.localAddress()).sync().channel();
+        return peer;
+    }
+
+    /** Listens for one client; {@code accepted} gets the peer when it is there. */
+    static Channel listen(String privateData, BlockingQueue<RawPeer> accepted) throws Exception {
+        return new ServerBootstrap().group(GROUP).channel(RdmaServerChannel.class)
+                .childOption(RdmaChannelOption.PRIVATE_DATA, Bytes.hex(privateData).array())
+                .childHandler(new ChannelInitializer<RdmaChannel>() {
+                    @Override
+                    protected void initChannel(RdmaChannel child) {
+                        RawPeer peer = new RawPeer();
+                        peer.channel = child;
+                        child.pipeline().addLast(peer);
+                        accepted.add(peer);
+                    }
+                })
+                .bind(loopback()).sync().channel();
+    }
+
+    static InetSocketAddress loopback() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    }
+
+    RdmaChannel channel() {
+        return channel;
+    }
+
+    /** Sends a message, or a work request, and waits until it is done. */
+    void send(Object message) throws Exception {
+        if (!channel.writeAndFlush(message).await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+            throw new AssertionError("not sent");
+        }
+    }
+
+    void sendHex(String digits) throws Exception {
+        send(Bytes.hex(digits));
+    }
+
+    /** The next message that arrived, as digits. */
+    String receiveHex() throws Exception {
+        ByteBuf message = receive();
+        try {
+            return Bytes.hex(message);
+        } finally {
+            message.release();
+        }
+    }
+
+    ByteBuf receive() throws Exception {
+        ByteBuf message = received.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        if (message == null) {
+            throw new AssertionError("nothing received");
+        }
+        return message;
+    }
+
+    ByteBuf registered(byte[] bytes) {
+        return channel.alloc().directBuffer(Math.max(1, bytes.length)).writeBytes(bytes);
+    }
+
+    ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws Exception {
+        return channel.eventLoop().submit(() -> channel.expose(memory, index, length, access)).get();
+    }
+
+    /** A segment as it stands in a chunk list. */
+    static String hex(RemoteSegment segment) {
+        return String.format("%08x%08x%016x", segment.steeringTag(), segment.length(), segment.offset());
+    }
+
+    void awaitClose() throws Exception {
+        if (!channel.closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+            throw new AssertionError("the connection still stands");
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+        received.add((ByteBuf) msg);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        // The end of a connection, which the tests look at.
+    }
+
+    @Override
+    public void close() {
+        channel.close().syncUninterruptibly();
+        for (ByteBuf left = received.poll(); left != null; left = received.poll()) {
+            left.release();
+        }
+    }
+}

@@ -1,0 +1,344 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.BulkProgram.ECHO;
+import static org.nettyrdma.codec.rpcrdma.BulkProgram.LOAD;
+import static org.nettyrdma.codec.rpcrdma.BulkProgram.LOAD_TOO_MUCH;
+import static org.nettyrdma.codec.rpcrdma.BulkProgram.LOAD_TWO;
+import static org.nettyrdma.codec.rpcrdma.BulkProgram.MARK;
+import static org.nettyrdma.codec.rpcrdma.BulkProgram.NULL;
+import static org.nettyrdma.codec.rpcrdma.BulkProgram.STORE;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.Future;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.channel.RdmaChannelStatistics;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.RpcTransportException;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+
+/** Every way in which a call and a reply can travel, over the real channel. */
+@Timeout(120)
+class RpcRdmaEndToEndTest {
+
+    @Test
+    void shouldSendShortCallAndReplyInline() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            assertEchoed(pair, 100);
+            pair.call(NULL, Unpooled.EMPTY_BUFFER).release();
+
+            assertCounts(pair, 2, Counter.CALLS_INLINE, Counter.REPLIES_INLINE);
+            assertCounts(pair, 0, Counter.EXPOSURES, Counter.COPIED_BYTES);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {4017, 4096, 4097, 4098, 4099, 65536, 65537, 1000003, 1048576})
+    void shouldMoveEligibleArgumentByReadChunk(int length) throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            assertStored(pair, pair.registered(Bytes.pattern(length, 5)));
+
+            assertCounts(pair, 1, Counter.CALLS_WITH_READ_CHUNK, Counter.REPLIES_INLINE);
+            assertCounts(pair, length, Counter.READ_CHUNK_BYTES);
+            assertEquals(0, pair.client.statistics().get(Counter.COPIED_BYTES));
+            assertEquals(0, pair.channel.statistics().get(RdmaChannelStatistics.Counter.COPIED_BYTES));
+        }
+    }
+
+    @Test
+    void shouldSendShortEligibleArgumentInline() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            for (int length : new int[] {0, 1, 2, 3, 4, 1000, 3700}) {
+                assertStored(pair, pair.registered(Bytes.pattern(length, 5)));
+            }
+            assertCounts(pair, 7, Counter.CALLS_INLINE);
+        }
+    }
+
+    @Test
+    void shouldCopyAndCountArgumentThatIsNotRegistered() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            assertStored(pair, Unpooled.wrappedBuffer(Bytes.pattern(10001, 5)));
+
+            assertEquals(10001, pair.client.statistics().get(Counter.COPIED_BYTES));
+        }
+    }
+
+    @Test
+    void shouldExposeArgumentInSeveralPieces() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            ByteBuf data = pair.channel.alloc().compositeBuffer().addComponents(true,
+                    pair.registered(Bytes.pattern(5001, 1)), pair.registered(Bytes.pattern(2, 2)),
+                    pair.registered(Bytes.pattern(7000, 3)));
+            assertStored(pair, data);
+
+            assertEquals(3, pair.client.statistics().get(Counter.EXPOSURES));
+            assertEquals(0, pair.client.statistics().get(Counter.COPIED_BYTES));
+            assertEquals(0, pair.server.statistics().get(Counter.REMOTE_INVALIDATIONS), "there are three handles");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {4097, 65536, 1000003, 1048576})
+    void shouldMoveLongCallByPositionZeroChunk(int length) throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            assertEchoed(pair, length);
+
+            assertCounts(pair, 1, Counter.LONG_CALLS, Counter.LONG_REPLIES);
+            assertCounts(pair, 24 + 4 + Xdr.paddedLength(length), Counter.REPLY_CHUNK_BYTES);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {4050, 4097, 4098, 4099, 65536, 1000001, 1048576})
+    void shouldMoveEligibleResultByWriteChunk(int length) throws Exception {
+        for (boolean tellsItems : new boolean[] {true, false}) {
+            try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(tellsItems))) {
+                assertLoaded(pair, length, 9);
+
+                assertCounts(pair, 1, Counter.CALLS_INLINE, Counter.REPLIES_WITH_WRITE_CHUNK);
+                assertCounts(pair, length, Counter.WRITE_CHUNK_BYTES);
+                assertCounts(pair, 0, Counter.REPLY_CHUNK_BYTES);
+            }
+        }
+    }
+
+    @Test
+    void shouldPlaceSeveralResultsInTheMiddleOfAReply() throws Exception {
+        for (boolean tellsItems : new boolean[] {true, false}) {
+            try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(tellsItems))) {
+                for (int[] lengths : new int[][] {{5000, 6001}, {4999, 0}, {0, 4998}, {20001, 20003}, {1, 8001}, {8002, 2}}) {
+                    ByteBuf results = pair.call(LOAD_TWO, pair.words(lengths[0], lengths[1]));
+                    assertArrayEquals(Bytes.pattern(lengths[0], 1), Xdr.readOpaque(results, 1 << 20, "a"));
+                    assertEquals(MARK, Xdr.readInt(results, "mark"));
+                    assertArrayEquals(Bytes.pattern(lengths[1], 2), Xdr.readOpaque(results, 1 << 20, "b"));
+                    assertEquals(MARK, Xdr.readInt(results, "mark"));
+                    assertEquals(0, results.readableBytes());
+                    results.release();
+                }
+                assertCounts(pair, 6, Counter.REPLIES_WITH_WRITE_CHUNK);
+            }
+        }
+    }
+
+    @Test
+    void shouldUseReplyChunkWhereTheRestOfTheReplyIsLong() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            assertLoaded(pair, 10001, 10002);
+
+            assertCounts(pair, 1, Counter.LONG_REPLIES);
+            assertCounts(pair, 0, Counter.WRITE_CHUNK_BYTES);
+        }
+    }
+
+    @Test
+    void shouldOfferWriteChunkAndReplyChunkTogetherWherePolicyAllows() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(
+                RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING),
+                RpcRdma.client().binding(BulkProgram.BINDING).peerPolicy(PeerPolicy.SPECIFICATION))) {
+            assertLoaded(pair, 10001, 10002);
+
+            assertCounts(pair, 1, Counter.LONG_REPLIES);
+            assertCounts(pair, 10001, Counter.WRITE_CHUNK_BYTES);
+        }
+    }
+
+    @Test
+    void shouldReturnOfferedChunksUnusedWhereTheReplyIsShort() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            RpcRequest request = new RpcRequest(BulkProgram.PROGRAM, 1, 99, Unpooled.EMPTY_BUFFER)
+                    .setDataItems(List.of()).setReplySpace(new ReplySpace(100, List.of(100000)));
+            assertTrue(RpcRdmaPair.failure(pair.start(request)).getMessage().contains("PROC_UNAVAIL"));
+
+            request = new RpcRequest(BulkProgram.PROGRAM, 1, NULL, Unpooled.EMPTY_BUFFER)
+                    .setDataItems(List.of()).setReplySpace(new ReplySpace(100000, List.of()));
+            RpcRdmaPair.result(pair.start(request)).release();
+
+            assertCounts(pair, 2, Counter.REPLIES_INLINE);
+            assertEquals(2, pair.client.statistics().get(Counter.EXPOSURES));
+        }
+    }
+
+    @Test
+    void shouldWorkWithoutAnyBinding() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)), RpcRdma.client())) {
+            assertEchoed(pair, 10);
+            assertEchoed(pair, 50000);
+            assertStored(pair, pair.registered(Bytes.pattern(100000, 1)));
+            assertLoaded(pair, 60000, 7);
+
+            assertCounts(pair, 0, Counter.CALLS_WITH_READ_CHUNK, Counter.REPLIES_WITH_WRITE_CHUNK);
+            assertCounts(pair, 2, Counter.LONG_CALLS, Counter.LONG_REPLIES);
+        }
+    }
+
+    @Test
+    void shouldPlaceResultWithoutBindingWhereTheRequestTellsItsSize() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)), RpcRdma.client())) {
+            RpcRequest request = new RpcRequest(BulkProgram.PROGRAM, 1, LOAD, pair.words(9999, 5))
+                    .setDataItems(List.of()).setReplySpace(new ReplySpace(24 + 4 + 8 + 4, List.of(9999)));
+            checkLoaded(RpcRdmaPair.result(pair.start(request)), 9999, 5);
+
+            assertCounts(pair, 1, Counter.REPLIES_WITH_WRITE_CHUNK);
+        }
+    }
+
+    @Test
+    void shouldRefuseReplyThatDoesNotFitAndKeepTheConnection() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            assertRefused(pair.start(LOAD_TOO_MUCH, pair.words(5000, 1)));
+            RpcRequest request = new RpcRequest(BulkProgram.PROGRAM, 1, LOAD, pair.words(5000, 1))
+                    .setDataItems(List.of()).setReplySpace(new ReplySpace(100, List.of()));
+            assertRefused(pair.start(request));
+            request = new RpcRequest(BulkProgram.PROGRAM, 1, ECHO, RpcRdmaPair.opaque(new byte[10000]))
+                    .setDataItems(List.of()).setReplySpace(new ReplySpace(9000, List.of()));
+            assertRefused(pair.start(request));
+
+            assertEchoed(pair, 50000);
+            assertCounts(pair, 3, Counter.CHUNK_ERRORS);
+        }
+    }
+
+    @Test
+    void shouldRefuseCallBeyondTheLimitOfTheServer() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(
+                RpcRdma.server().program(new BulkProgram(true)).maxMessageBytes(100_000), RpcRdma.client())) {
+            assertRefused(pair.start(ECHO, RpcRdmaPair.opaque(new byte[100_000])));
+            assertEchoed(pair, 50_000);
+        }
+    }
+
+    @Test
+    void shouldInvalidateRemotelyTheOnlyHandleOfACall() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            assertStored(pair, pair.registered(Bytes.pattern(10000, 1)));
+            assertLoaded(pair, 10000, 1);
+            RpcRdmaPair.result(pair.start(new RpcRequest(BulkProgram.PROGRAM, 1, NULL, Unpooled.EMPTY_BUFFER)
+                    .setDataItems(List.of()).setReplySpace(new ReplySpace(9000)))).release(); // an unused Reply chunk
+            assertCounts(pair, 3, Counter.REMOTE_INVALIDATIONS);
+
+            assertEchoed(pair, 10000); // two handles
+            assertCounts(pair, 3, Counter.REMOTE_INVALIDATIONS);
+            assertEquals(2, pair.channel.statistics().get(RdmaChannelStatistics.Counter.LOCAL_INVALIDATIONS));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1024, 2048, 65536})
+    void shouldUseTheAgreedInlineThreshold(int threshold) throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(
+                RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).inlineThresholdBytes(threshold),
+                RpcRdma.client().binding(BulkProgram.BINDING).inlineThresholdBytes(65536))) {
+            int largest = threshold - RpcRdmaLayout.CHUNK_FREE_LENGTH - RpcOffsets.FIRST_ARGUMENTS - Integer.BYTES;
+            assertEchoed(pair, largest);
+            assertCounts(pair, 1, Counter.CALLS_INLINE, Counter.REPLIES_INLINE);
+            assertEchoed(pair, largest + 4);
+            assertCounts(pair, 1, Counter.LONG_CALLS);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 128})
+    void shouldKeepToItsCredits(int credits) throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(
+                RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).credits(credits),
+                RpcRdma.client().binding(BulkProgram.BINDING).credits(64))) {
+            List<Future<ByteBuf>> calls = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                int length = i % 3 == 0 ? 100 : 9000 + i;
+                calls.add(i % 2 == 0 ? pair.start(LOAD, pair.words(length, 3))
+                        : pair.start(STORE, pair.storeArguments(pair.registered(Bytes.pattern(length, i)))));
+            }
+            for (int i = 0; i < calls.size(); i++) {
+                ByteBuf results = RpcRdmaPair.result(calls.get(i));
+                int length = i % 3 == 0 ? 100 : 9000 + i;
+                if (i % 2 == 0) {
+                    checkLoaded(results, length, 3);
+                } else {
+                    checkStored(results, Bytes.pattern(length, i));
+                }
+            }
+            assertTrue(pair.channel.isActive());
+        }
+    }
+
+    @Test
+    void shouldMeasureWhatMoved() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            SimpleMeterRegistry registry = new SimpleMeterRegistry();
+            new RdmaMetrics(pair.client).bindTo(registry);
+
+            assertLoaded(pair, 10001, 1);
+
+            assertEquals(10001, registry.get("rpcrdma.chunks.write.chunk.bytes").functionCounter().count());
+            assertEquals(1, registry.get("rpcrdma.chunks.calls.inline").functionCounter().count());
+            assertEquals(1, registry.get("rdma.channel.receives").functionCounter().count());
+            assertEquals(1, registry.get("rdma.channels").gauge().value());
+            assertEquals(128, registry.get("rpcrdma.credits.requests.granted").gauge().value());
+            assertEquals(0, registry.get("rpcrdma.credits.requests.in.progress").gauge().value());
+
+            pair.channel.close().sync();
+            assertEquals(1, registry.get("rdma.channel.receives").functionCounter().count(), "counters outlive connections");
+            assertEquals(0, registry.get("rdma.channels").gauge().value());
+            registry.close();
+        }
+    }
+
+    private static void assertRefused(Future<ByteBuf> call) throws Exception {
+        Throwable failure = assertInstanceOf(RpcTransportException.class, RpcRdmaPair.failure(call));
+        RpcRdmaException cause = assertInstanceOf(RpcRdmaException.class, failure.getCause());
+        assertEquals(RpcRdmaException.Reason.REFUSED, cause.reason());
+    }
+
+    private static void assertEchoed(RpcRdmaPair pair, int length) throws Exception {
+        ByteBuf results = pair.call(ECHO, RpcRdmaPair.opaque(Bytes.pattern(length, 7)));
+        assertArrayEquals(Bytes.pattern(length, 7), Xdr.readOpaque(results, length, "echo"));
+        assertEquals(0, results.readableBytes());
+        results.release();
+    }
+
+    private static void assertStored(RpcRdmaPair pair, ByteBuf data) throws Exception {
+        byte[] bytes = ByteBufUtil.getBytes(data);
+        checkStored(pair.call(STORE, pair.storeArguments(data)), bytes);
+    }
+
+    private static void checkStored(ByteBuf results, byte[] bytes) {
+        assertEquals(bytes.length, results.readInt());
+        assertEquals(BulkProgram.sum(Unpooled.wrappedBuffer(bytes)), results.readInt());
+        assertEquals(MARK, results.readInt());
+        assertEquals(0, results.readableBytes());
+        results.release();
+    }
+
+    private static void assertLoaded(RpcRdmaPair pair, int length, int extra) throws Exception {
+        checkLoaded(pair.call(LOAD, pair.words(length, extra)), length, extra);
+    }
+
+    private static void checkLoaded(ByteBuf results, int length, int extra) {
+        assertArrayEquals(Bytes.pattern(extra, 1), Xdr.readOpaque(results, extra, "extra"));
+        assertArrayEquals(Bytes.pattern(length, 2), Xdr.readOpaque(results, length, "data"));
+        assertEquals(0, results.readableBytes());
+        results.release();
+    }
+
+    /** Both sides have counted the same. */
+    private static void assertCounts(RpcRdmaPair pair, long expected, Counter... counters) {
+        for (Counter counter : counters) {
+            assertEquals(expected, pair.client.statistics().get(counter), "client " + counter);
+            assertEquals(expected, pair.server.statistics().get(counter), "server " + counter);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
+import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.Xdr;
+
+/** A server and a client that are connected with each other, on the real channel. */
+final class RpcRdmaPair implements AutoCloseable {
+
+    static final int TIMEOUT_SECONDS = 30;
+
+    private static final RdmaEventLoopGroup GROUP = new RdmaEventLoopGroup(2);
+
+    final RpcRdma server;
+    final RpcRdma client;
+    final RdmaChannel channel;
+    private final Channel listener;
+
+    RpcRdmaPair(RpcRdma.Builder serverBuilder, RpcRdma.Builder clientBuilder) throws Exception {
+        server = serverBuilder.build();
+        client = clientBuilder.build();
+        listener = server.configure(new ServerBootstrap().group(GROUP).channel(RdmaServerChannel.class))
+                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).sync().channel();
+        channel = (RdmaChannel) client.configure(new Bootstrap().group(GROUP).channel(RdmaChannel.class))
+                .connect(listener.localAddress()).sync().channel();
+    }
+
+    /** A pair with the bulk program and its binding on both sides. */
+    static RpcRdmaPair of(BulkProgram program) throws Exception {
+        return new RpcRdmaPair(RpcRdma.server().program(program).binding(BulkProgram.BINDING),
+                RpcRdma.client().binding(BulkProgram.BINDING));
+    }
+
+    Future<ByteBuf> start(int procedure, ByteBuf arguments) {
+        return start(new RpcRequest(BulkProgram.PROGRAM, 1, procedure, arguments));
+    }
+
+    Future<ByteBuf> start(RpcRequest request) {
+        return channel.pipeline().get(RpcClient.class).call(request);
+    }
+
+    ByteBuf call(int procedure, ByteBuf arguments) throws Exception {
+        return result(start(procedure, arguments));
+    }
+
+    static ByteBuf result(Future<ByteBuf> call) throws Exception {
+        return call.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** The failure of a call. */
+    static Throwable failure(Future<ByteBuf> call) throws Exception {
+        if (!call.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+            throw new AssertionError("the call is still outstanding");
+        }
+        if (call.isSuccess()) {
+            call.getNow().release();
+            throw new AssertionError("the call succeeded");
+        }
+        return call.cause();
+    }
+
+    ByteBuf words(int... words) {
+        ByteBuf out = channel.alloc().buffer();
+        for (int word : words) {
+            out.writeInt(word);
+        }
+        return out;
+    }
+
+    /** Arguments of STORE whose data is in a buffer of its own, as a program without needless copies makes them. */
+    ByteBuf storeArguments(ByteBuf data) {
+        ByteBuf tail = channel.alloc().buffer();
+        Xdr.writePadding(tail, data.readableBytes());
+        tail.writeInt(BulkProgram.MARK);
+        ByteBuf head = words(BulkProgram.MARK, data.readableBytes());
+        return channel.alloc().compositeBuffer().addComponent(true, head).addFlattenedComponents(true, data)
+                .addComponent(true, tail);
+    }
+
+    ByteBuf registered(byte[] bytes) {
+        return channel.alloc().directBuffer(Math.max(1, bytes.length)).writeBytes(bytes);
+    }
+
+    static ByteBuf opaque(byte[] bytes) {
+        ByteBuf out = Unpooled.buffer();
+        Xdr.writeOpaque(out, bytes);
+        return out;
+    }
+
+    @Override
+    public void close() {
+        channel.close().syncUninterruptibly();
+        listener.close().syncUninterruptibly();
+    }
+}
