@@ -1,0 +1,109 @@
+package org.nettyrdma.example.nfs;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
+import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.example.nfs.server.Export;
+import org.nettyrdma.example.nfs.server.NfsService;
+
+/**
+ * A server that answers NFS version 3 and MOUNT version 3 over RDMA, TCP or both, with the same program objects. Any thread may
+ * use it, except that {@link #start} and {@link #close} wait and must not be called on an event loop.
+ */
+public final class NfsServer implements AutoCloseable {
+
+    private static final long QUIET_MILLIS = 0;
+    private static final long CLOSE_TIMEOUT_MILLIS = 10_000;
+
+    private final NfsService service;
+    private final ExecutorService executor;
+    private final List<EventLoopGroup> groups = new ArrayList<>();
+    private final Map<Transport, Channel> channels = new EnumMap<>(Transport.class);
+
+    private NfsServer(NfsService service, ExecutorService executor) {
+        this.service = service;
+        this.executor = executor;
+    }
+
+    /**
+     * Starts a server, and returns when it listens on all ports.
+     *
+     * @param export what to serve
+     * @param options where to listen
+     * @return the server
+     * @throws IOException if it cannot listen on a port, or the state of the export cannot be read
+     * @throws IllegalArgumentException if the options name no port
+     */
+    public static NfsServer start(Export export, NfsServerOptions options) throws IOException {
+        if (options.ports().isEmpty()) {
+            throw new IllegalArgumentException("the options name no port to listen on");
+        }
+        NfsService service = new NfsService(export, options.serviceOptions());
+        NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(), new DefaultThreadFactory("nfs-server", true)));
+        try {
+            for (Map.Entry<Transport, Integer> port : options.ports().entrySet()) {
+                server.listen(port.getKey(), port.getValue(), options);
+            }
+            return server;
+        } catch (IOException | RuntimeException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    private void listen(Transport transport, int port, NfsServerOptions options) throws IOException {
+        EventLoopGroup group = transport.newEventLoopGroup(options.eventLoops(), "nfs-" + transport.scheme(), options.idleStrategy());
+        groups.add(group);
+        List<RpcProgram> programs = List.of(service.nfsProgram(), service.mountProgram());
+        InetSocketAddress address = options.bindAddress() == null ? new InetSocketAddress(port)
+                : new InetSocketAddress(options.bindAddress(), port);
+        ChannelFuture bound = transport.newServerBootstrap(group, () -> new RpcServerHandler(programs, executor), options.meterRegistry())
+                .bind(address).awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException("cannot listen on " + transport.scheme() + " port " + port + ": " + bound.cause().getMessage(),
+                    bound.cause());
+        }
+        channels.put(transport, bound.channel());
+    }
+
+    /**
+     * Returns where the server listens.
+     *
+     * @param transport one that the options named a port for
+     * @return the address with the port that the system chose, if it was left to it; {@code null} for another transport
+     */
+    public InetSocketAddress address(Transport transport) {
+        Channel channel = channels.get(transport);
+        return channel == null ? null : (InetSocketAddress) channel.localAddress();
+    }
+
+    /**
+     * Stops listening, closes all connections, lets calls that are being carried out end, and waits for all of that. A second
+     * call does nothing.
+     */
+    @Override
+    public void close() {
+        channels.values().forEach(channel -> channel.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));
+        groups.forEach(group -> group.shutdownGracefully(QUIET_MILLIS, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
+        groups.forEach(group -> group.terminationFuture().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));
+        executor.shutdown();
+        try {
+            executor.awaitTermination(CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        service.close();
+    }
+}

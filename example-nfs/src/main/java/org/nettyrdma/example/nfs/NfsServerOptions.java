@@ -1,0 +1,139 @@
+package org.nettyrdma.example.nfs;
+
+import static io.netty.util.internal.ObjectUtil.checkInRange;
+import static io.netty.util.internal.ObjectUtil.checkPositive;
+import static java.util.Objects.requireNonNull;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import java.net.InetAddress;
+import java.util.EnumMap;
+import java.util.Map;
+import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.example.nfs.server.NfsServiceOptions;
+
+/** Where and how a server listens. Not thread safe while it is being set. */
+public final class NfsServerOptions {
+
+    private static final int MAX_PORT = 65535;
+
+    private final Map<Transport, Integer> ports = new EnumMap<>(Transport.class);
+    private InetAddress bindAddress;
+    private int eventLoops = 1;
+    private int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
+    private NfsServiceOptions serviceOptions = NfsServiceOptions.DEFAULTS
+            .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES);
+    private MeterRegistry meterRegistry = new CompositeMeterRegistry();
+
+    /** Creates options with their defaults, which listen nowhere yet. */
+    public NfsServerOptions() {
+    }
+
+    /**
+     * Listens on a port.
+     *
+     * @param transport what to listen for
+     * @param port 1 to 65535, or 0 for a port that the system chooses
+     * @return this
+     */
+    public NfsServerOptions setPort(Transport transport, int port) {
+        ports.put(transport, checkInRange(port, 0, MAX_PORT, "port"));
+        return this;
+    }
+
+    /**
+     * Sets the address to listen on; the default is every address of this machine.
+     *
+     * @param address an address of this machine
+     * @return this
+     */
+    public NfsServerOptions setBindAddress(InetAddress address) {
+        bindAddress = requireNonNull(address, "address");
+        return this;
+    }
+
+    /**
+     * Sets how many event loops serve each transport; the default is 1. Each is a thread.
+     *
+     * @param loops number of event loops, more than 0
+     * @return this
+     */
+    public NfsServerOptions setEventLoops(int loops) {
+        eventLoops = checkPositive(loops, "loops");
+        return this;
+    }
+
+    /**
+     * Sets how many threads work on the file system; the default is twice the number of processors, at least 4. Too few let
+     * slow calls hold up fast ones.
+     *
+     * @param count number of threads, more than 0
+     * @return this
+     */
+    public NfsServerOptions setThreads(int count) {
+        threads = checkPositive(count, "count");
+        return this;
+    }
+
+    /**
+     * Sets what an idle event loop of {@link Transport#RDMA} does; the default is {@link IdleStrategy#ADAPTIVE}.
+     *
+     * @param strategy the strategy
+     * @return this
+     */
+    public NfsServerOptions setIdleStrategy(IdleStrategy strategy) {
+        idleStrategy = requireNonNull(strategy, "strategy");
+        return this;
+    }
+
+    /**
+     * Sets the options of the NFS service.
+     *
+     * @param options limits and the place of lasting state
+     * @return this
+     */
+    public NfsServerOptions setServiceOptions(NfsServiceOptions options) {
+        serviceOptions = requireNonNull(options, "options");
+        return this;
+    }
+
+    /**
+     * Sets where the server's meters go; the default is nowhere.
+     *
+     * @param registry gets meters with the tag {@link Transport#ROLE_TAG} {@code server}
+     * @return this
+     */
+    public NfsServerOptions setMeterRegistry(MeterRegistry registry) {
+        meterRegistry = requireNonNull(registry, "registry");
+        return this;
+    }
+
+    Map<Transport, Integer> ports() {
+        return ports;
+    }
+
+    InetAddress bindAddress() {
+        return bindAddress;
+    }
+
+    int eventLoops() {
+        return eventLoops;
+    }
+
+    int threads() {
+        return threads;
+    }
+
+    IdleStrategy idleStrategy() {
+        return idleStrategy;
+    }
+
+    NfsServiceOptions serviceOptions() {
+        return serviceOptions;
+    }
+
+    MeterRegistry meterRegistry() {
+        return meterRegistry;
+    }
+}

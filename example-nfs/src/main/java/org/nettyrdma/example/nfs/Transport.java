@@ -1,0 +1,157 @@
+package org.nettyrdma.example.nfs;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.Locale;
+import java.util.function.Supplier;
+import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.channel.Rdma;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
+import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
+import org.nettyrdma.codec.rpcrdma.RdmaMetrics;
+import org.nettyrdma.codec.rpcrdma.RpcRdma;
+import org.nettyrdma.example.nfs.protocol.MountUpperLayerBinding;
+import org.nettyrdma.example.nfs.protocol.Nfs;
+import org.nettyrdma.example.nfs.protocol.NfsUpperLayerBinding;
+
+/**
+ * What carries RPC messages. The constants hold all that differs between the two: the event loop group, the channel classes,
+ * and the handlers between the bytes and whole RPC messages. Whatever stands above them serves both.
+ */
+public enum Transport {
+
+    /** RPC-over-RDMA on an {@link RdmaChannel}, with the bindings of NFS and MOUNT. */
+    RDMA(Nfs.RDMA_PORT) {
+        @Override
+        public EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy) {
+            return new RdmaEventLoopGroup(threads, new DefaultThreadFactory(name, true), Rdma.provider(), idleStrategy);
+        }
+
+        @Override
+        public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry) {
+            RpcRdma rpcRdma = withBindings(RpcRdma.client().callObserver(new CallRoutes(registry)), handler);
+            new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "client")).bindTo(registry);
+            return rpcRdma.configure(new Bootstrap().group(group).channel(RdmaChannel.class));
+        }
+
+        @Override
+        public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
+                MeterRegistry registry) {
+            RpcRdma rpcRdma = withBindings(RpcRdma.server(), handler);
+            new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "server")).bindTo(registry);
+            return rpcRdma.configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class));
+        }
+
+        private static RpcRdma withBindings(RpcRdma.Builder builder, Supplier<? extends ChannelHandler> handler) {
+            return builder.binding(new NfsUpperLayerBinding()).binding(new MountUpperLayerBinding())
+                    .maxMessageBytes(MAX_MESSAGE_BYTES).handlers(pipeline -> pipeline.addLast(handler.get())).build();
+        }
+    },
+
+    /** Record marking over TCP (RFC 5531, section 11). */
+    TCP(Nfs.TCP_PORT) {
+        @Override
+        public EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy) {
+            return new NioEventLoopGroup(threads, new DefaultThreadFactory(name, true));
+        }
+
+        @Override
+        public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry) {
+            return new Bootstrap().group(group).channel(NioSocketChannel.class)
+                    .option(ChannelOption.TCP_NODELAY, true).handler(recordMarking(handler));
+        }
+
+        @Override
+        public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
+                MeterRegistry registry) {
+            return new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                    .childOption(ChannelOption.TCP_NODELAY, true).childHandler(recordMarking(handler));
+        }
+
+        private static ChannelHandler recordMarking(Supplier<? extends ChannelHandler> handler) {
+            return new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel channel) {
+                    channel.pipeline().addLast(new RecordMarkingCodec(MAX_MESSAGE_BYTES), handler.get());
+                }
+            };
+        }
+    };
+
+    /** Most bytes of data in one READ or WRITE call. */
+    public static final int MAX_DATA_BYTES = 1 << 20;
+
+    /** Most bytes of an RPC message: the data, and room for all that surrounds it. */
+    public static final int MAX_MESSAGE_BYTES = MAX_DATA_BYTES + (1 << 16);
+
+    /** The tag of all meters that says which side they measure: {@code client} or {@code server}. */
+    public static final String ROLE_TAG = "role";
+
+    private final int defaultPort;
+
+    Transport(int defaultPort) {
+        this.defaultPort = defaultPort;
+    }
+
+    /**
+     * Returns the port where NFS is usually served.
+     *
+     * @return a port number
+     */
+    public int defaultPort() {
+        return defaultPort;
+    }
+
+    /**
+     * Returns the name of this transport in addresses.
+     *
+     * @return {@code rdma} or {@code tcp}
+     */
+    public String scheme() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * Creates event loops on daemon threads.
+     *
+     * @param threads number of event loops
+     * @param name beginning of the threads' names
+     * @param idleStrategy what an idle event loop does; only with {@link #RDMA}
+     * @return a group that the caller shuts down
+     */
+    public abstract EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy);
+
+    /**
+     * Returns a bootstrap that has all but what to connect to.
+     *
+     * @param group a group that this transport made
+     * @param handler makes the last handler of a channel, which reads and writes whole RPC messages
+     * @param registry where the meters of the connections go
+     * @return a new bootstrap
+     */
+    public abstract Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry);
+
+    /**
+     * Returns a bootstrap that has all but what to bind to.
+     *
+     * @param group a group that this transport made
+     * @param handler makes the last handler of each accepted channel, which reads and writes whole RPC messages
+     * @param registry where the meters of the connections go
+     * @return a new bootstrap
+     */
+    public abstract ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
+            MeterRegistry registry);
+}

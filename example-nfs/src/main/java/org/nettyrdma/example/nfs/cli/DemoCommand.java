@@ -1,0 +1,135 @@
+package org.nettyrdma.example.nfs.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.client.CopyOptions;
+import org.nettyrdma.example.nfs.demo.Demo;
+import org.nettyrdma.example.nfs.demo.DemoTree;
+import org.nettyrdma.example.nfs.demo.TemporaryDirectory;
+import org.nettyrdma.example.nfs.demo.TreeSnapshot;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code nfs demo}. */
+@Command(name = "demo",
+        description = "Starts a server with a file system in memory and a client of it in one process, copies a generated "
+                + "tree to the server and back, compares all three, and shows how the calls moved.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  nfs demo                       256 MiB in some 1,100 files",
+            "  nfs demo --from ~/photos       a folder of yours instead, which is only read",
+            "  nfs demo --transport tcp       the same over plain TCP, to compare"})
+final class DemoCommand implements Callable<Integer> {
+
+    private static final double MEGABYTE = 1e6;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private TransferOptions transferOptions;
+
+    @Option(names = "--from", paramLabel = "DIR", description = "Copy this folder instead of a generated tree.")
+    private Path from;
+
+    @Option(names = "--transport", paramLabel = "TRANSPORT", defaultValue = "rdma",
+            description = "rdma or tcp; default: ${DEFAULT-VALUE}.")
+    private Transport transport;
+
+    /** Something that takes a while. */
+    @FunctionalInterface
+    private interface Step<T> {
+
+        T run() throws IOException;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (from != null && !Files.isDirectory(from)) {
+            throw new NotDirectoryException(from.toString());
+        }
+        try (TemporaryDirectory work = TemporaryDirectory.create();
+                Demo demo = Demo.start(transport, Runtime.getRuntime().maxMemory())) {
+            Path source = from != null ? from : work.path().resolve("source");
+            if (from == null) {
+                step("generate", 0, () -> DemoTree.write(Files.createDirectory(source)));
+            }
+            TreeSnapshot expected = step("read", 0, () -> TreeSnapshot.of(source));
+            out().println("  " + describe(expected));
+            return copyAndCompare(demo, source, work.path().resolve("copy"), expected);
+        }
+    }
+
+    private int copyAndCompare(Demo demo, Path source, Path copy, TreeSnapshot expected) throws IOException {
+        try (CopyProgress progress = new CopyProgress("copy", this::warn)) {
+            CopyOptions options = transferOptions.toCopyOptions().setListener(progress);
+            step("put", expected.bytes(), () -> {
+                demo.put(source, options);
+                return null;
+            });
+            step("get", expected.bytes(), () -> {
+                demo.get(copy, options);
+                return null;
+            });
+        }
+        Optional<String> difference = step("compare", 0, () -> {
+            Optional<String> onServer = expected.firstDifference(TreeSnapshot.of(demo.servedTree()));
+            return onServer.isPresent() ? onServer.map(text -> "on the server: " + text)
+                    : expected.firstDifference(TreeSnapshot.of(copy)).map(text -> "in the copy: " + text);
+        });
+        new DemoReport(demo.meters(), transport).print(out());
+        if (difference.isPresent()) {
+            warn("the trees differ; first difference " + difference.get());
+            return ExitCode.FAILED;
+        }
+        out().println("All " + count(expected.entries().size()) + " entries are equal on the server and in the copy: names, types, modes,");
+        out().println("times, targets of links, names of one file, and SHA-256 of " + megabytes(expected.bytes()) + ".");
+        return ExitCode.OK;
+    }
+
+    private <T> T step(String name, long bytes, Step<T> step) throws IOException {
+        out().printf(Locale.ROOT, "%-10s", name);
+        out().flush();
+        long startNanos = System.nanoTime();
+        T result = step.run();
+        double seconds = (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1);
+        out().printf(Locale.ROOT, "%6.2f s", seconds);
+        if (bytes > 0) {
+            out().printf(Locale.ROOT, "  %,8.0f MB/s", bytes / MEGABYTE / seconds);
+        }
+        out().println();
+        return result;
+    }
+
+    private static String describe(TreeSnapshot tree) {
+        return "%s files, %s directories, %s symbolic links, %s".formatted(count(tree.count(TreeSnapshot.Type.FILE)),
+                count(tree.count(TreeSnapshot.Type.DIRECTORY)), count(tree.count(TreeSnapshot.Type.SYMBOLIC_LINK)),
+                megabytes(tree.bytes()));
+    }
+
+    private static String count(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
+    }
+
+    private static String megabytes(long bytes) {
+        return String.format(Locale.ROOT, "%,.1f MB", bytes / MEGABYTE);
+    }
+
+    private PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    private void warn(String message) {
+        spec.commandLine().getErr().println(spec.qualifiedName() + ": " + message);
+    }
+}

@@ -1,0 +1,51 @@
+package org.nettyrdma.example.nfs.cli;
+
+import java.io.IOException;
+import java.util.List;
+import org.nettyrdma.example.nfs.client.NfsEndpoint;
+import org.nettyrdma.example.nfs.client.NfsSession;
+import org.nettyrdma.example.nfs.client.RemoteFile;
+import org.nettyrdma.example.nfs.client.RemoteFiles;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code nfs ls}. */
+@Command(name = "ls", description = "Lists directories, or shows that files exist.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  nfs ls rdma://server/", "  nfs ls -l rdma://[::1]:20049/photos tcp://server/backup"})
+final class LsCommand extends RemoteCommand {
+
+    @Option(names = "-l", description = "Type, mode, links, owner, group, size, time of change; target of links.")
+    private boolean longFormat;
+
+    @Parameters(arity = "1..*", paramLabel = "URL", description = "What to list.")
+    private List<String> urls;
+
+    @Override
+    public Integer call() throws IOException {
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
+            if (urls.size() > 1) {
+                out().println(endpoint + ":");
+            }
+            try (NfsSession session = open(endpoint)) {
+                RemoteFiles files = session.files();
+                RemoteFile file = files.find(endpoint.path());
+                print(files, file.attributes().isDirectory() ? files.list(file) : List.of(file));
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    private void print(RemoteFiles files, List<RemoteFile> listed) throws IOException {
+        if (!longFormat) {
+            listed.forEach(file -> out().println(FileFormat.printable(file.name())));
+            return;
+        }
+        TextTable table = new TextTable("", ">", "", "", ">", "", "");
+        for (RemoteFile file : listed) {
+            table.add(FileFormat.longColumns(files, file));
+        }
+        table.print(out());
+    }
+}

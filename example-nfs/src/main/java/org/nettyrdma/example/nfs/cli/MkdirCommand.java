@@ -1,0 +1,38 @@
+package org.nettyrdma.example.nfs.cli;
+
+import java.io.IOException;
+import java.util.List;
+import org.nettyrdma.example.nfs.client.NfsEndpoint;
+import org.nettyrdma.example.nfs.client.NfsSession;
+import org.nettyrdma.example.nfs.protocol.Sattr;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code nfs mkdir}. */
+@Command(name = "mkdir", description = "Creates directories, with mode 0755.",
+        footerHeading = "%nExamples:%n", footer = {"  nfs mkdir rdma://server/new", "  nfs mkdir -p rdma://server/a/b/c"})
+final class MkdirCommand extends RemoteCommand {
+
+    private static final Sattr ATTRIBUTES = Sattr.NONE.withMode(0755);
+
+    @Option(names = "-p", description = "Create missing parents too; it is no error if the directory exists.")
+    private boolean parents;
+
+    @Parameters(arity = "1..*", paramLabel = "URL", description = "The directories.")
+    private List<String> urls;
+
+    @Override
+    public Integer call() throws IOException {
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
+            try (NfsSession session = open(endpoint)) {
+                if (parents) {
+                    session.files().makeDirectories(endpoint.path(), ATTRIBUTES);
+                } else {
+                    session.files().makeDirectory(endpoint.path(), ATTRIBUTES);
+                }
+            }
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,104 @@
+package org.nettyrdma.example.nfs.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The command line: {@code nfs COMMAND ...}. */
+@Command(
+        name = "nfs",
+        versionProvider = NfsVersion.class,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "NFS version 3 over RDMA and TCP: a server, a client and a demonstration.",
+        subcommands = {ServeCommand.class, DemoCommand.class, LsCommand.class, CatCommand.class, GetCommand.class,
+            PutCommand.class, StatCommand.class, MkdirCommand.class, RmCommand.class, PingCommand.class},
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:success",
+            "1:the operation failed, or the demonstration found a difference",
+            "2:wrong usage",
+            "3:the server cannot be reached, or the connection to it was lost"},
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nfs demo                                    show everything in one process",
+            "  nfs serve --export /srv/data                serve a folder on port 20049",
+            "  nfs put -r photos rdma://server/backup      copy a folder to a server",
+            "  nfs ls -l tcp://[::1]:2049/backup           list it, this time over TCP",
+            "",
+            "An address is rdma://host[:port]/path or tcp://host[:port]/path, with port",
+            "20049 or 2049 if none is given, and with IPv6 addresses in brackets.",
+            "'nfs COMMAND --help' explains a command."})
+public final class NfsCommand implements Runnable {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT, description = "Show this help.")
+    private boolean help;
+
+    @Option(names = "--version", versionHelp = true, description = "Show the version.")
+    private boolean version;
+
+    @Option(names = "--verbose", scope = ScopeType.INHERIT,
+            description = "Print a stack trace with errors, and what the libraries log.")
+    private boolean verbose;
+
+    /** Creates the command; picocli fills in its fields. */
+    public NfsCommand() {
+    }
+
+    /**
+     * Runs a command and ends the process with its exit code.
+     *
+     * @param arguments the command and its arguments
+     */
+    public static void main(String[] arguments) {
+        if (List.of(arguments).contains("--verbose")) {
+            // Before the first logger exists: it reads this only once.
+            System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");
+        }
+        System.exit(newCommandLine().execute(arguments));
+    }
+
+    /**
+     * Creates the command line; tests give it their own writers.
+     *
+     * @return a command line that prints errors as one line and returns the documented exit codes
+     */
+    public static CommandLine newCommandLine() {
+        NfsCommand command = new NfsCommand();
+        return new CommandLine(command)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(NfsCommand::printUsageError)
+                .setExecutionExceptionHandler((exception, commandLine, parsed) -> command.printFailure(exception, commandLine));
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "a command is missing");
+    }
+
+    private static int printUsageError(ParameterException exception, String[] arguments) {
+        CommandLine commandLine = exception.getCommandLine();
+        String command = commandLine.getCommandSpec().qualifiedName();
+        commandLine.getErr().println(command + ": " + ErrorMessage.firstLine(exception.getMessage())
+                + "; try '" + command + " --help'");
+        return ExitCode.USAGE;
+    }
+
+    private int printFailure(Exception exception, CommandLine commandLine) {
+        PrintWriter err = commandLine.getErr();
+        err.println(commandLine.getCommandSpec().qualifiedName() + ": " + ErrorMessage.of(exception));
+        if (verbose) {
+            exception.printStackTrace(err);
+        }
+        err.flush();
+        return ErrorMessage.isUnreachable(exception) ? ExitCode.UNREACHABLE : ExitCode.FAILED;
+    }
+}

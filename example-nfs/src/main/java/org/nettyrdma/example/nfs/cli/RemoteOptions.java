@@ -1,0 +1,54 @@
+package org.nettyrdma.example.nfs.cli;
+
+import com.sun.security.auth.module.UnixSystem;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.nettyrdma.codec.oncrpc.AuthSys;
+import org.nettyrdma.example.nfs.client.NfsClientOptions;
+import picocli.CommandLine.Option;
+
+/** Options of all commands that talk to a server. */
+final class RemoteOptions {
+
+    @Option(names = "--mount-port", paramLabel = "PORT",
+            description = "TCP port where the server answers MOUNT. Without it, MOUNT is asked on the connection itself, "
+                    + "then on the port that the server's rpcbind names.")
+    private Optional<Integer> mountPort = Optional.empty();
+
+    @Option(names = "--uid", paramLabel = "ID", description = "User to be on the server; default: this process's.")
+    private Optional<Integer> userId = Optional.empty();
+
+    @Option(names = "--gid", paramLabel = "ID", description = "Group to be on the server; default: this process's.")
+    private Optional<Integer> groupId = Optional.empty();
+
+    @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "60",
+            description = "How long to wait for a reply; default: ${DEFAULT-VALUE}.")
+    private long timeoutSeconds;
+
+    NfsClientOptions toClientOptions() {
+        NfsClientOptions options = new NfsClientOptions()
+                .setCredential(credential().toOpaqueAuth())
+                .setCallTimeoutMillis(Math.multiplyExact(timeoutSeconds, 1000L));
+        mountPort.ifPresent(options::setMountPort);
+        return options;
+    }
+
+    private AuthSys credential() {
+        UnixSystem process = new UnixSystem();
+        // Further groups belong to the process's user, not to one that was named.
+        List<Integer> groups = userId.isPresent() ? List.of()
+                : Arrays.stream(process.getGroups()).limit(AuthSys.MAX_GROUPS).mapToObj(group -> (int) group).toList();
+        return new AuthSys(0, machineName(), userId.orElse((int) process.getUid()), groupId.orElse((int) process.getGid()), groups);
+    }
+
+    private static String machineName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            return "localhost"; // servers use the name for their logs at most
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package org.nettyrdma.example.nfs.cli;
+
+import java.io.IOException;
+import java.util.List;
+import org.nettyrdma.example.nfs.client.NfsEndpoint;
+import org.nettyrdma.example.nfs.client.NfsSession;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code nfs rm}. */
+@Command(name = "rm",
+        description = "Removes files. Symbolic links are removed, not followed.",
+        footerHeading = "%nExamples:%n", footer = {"  nfs rm rdma://server/notes.txt", "  nfs rm -r rdma://server/backup"})
+final class RmCommand extends RemoteCommand {
+
+    @Option(names = "-r", description = "Remove directories too, with all that is in them.")
+    private boolean recursive;
+
+    @Parameters(arity = "1..*", paramLabel = "URL", description = "What to remove.")
+    private List<String> urls;
+
+    @Override
+    public Integer call() throws IOException {
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
+            try (NfsSession session = open(endpoint)) {
+                if (recursive) {
+                    session.files().removeTree(endpoint.path());
+                } else {
+                    session.files().remove(endpoint.path());
+                }
+            }
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,126 @@
+package org.nettyrdma.example.nfs.cli;
+
+import io.netty.util.NetUtil;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.FileSystem;
+import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.example.nfs.NfsServer;
+import org.nettyrdma.example.nfs.NfsServerOptions;
+import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.client.NfsEndpoint;
+import org.nettyrdma.example.nfs.server.Export;
+import org.nettyrdma.example.nfs.server.MemoryFileSystem;
+import org.nettyrdma.example.nfs.server.NfsServiceOptions;
+import org.nettyrdma.example.nfs.server.Squash;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code nfs serve}. */
+@Command(name = "serve",
+        description = {"Serves a folder, or an empty file system in memory, with NFS and MOUNT version 3 over RDMA.",
+            "SIGTERM or Ctrl-C ends it in good order, with exit code 0."},
+        footerHeading = "%nExamples:%n",
+        footer = {"  nfs serve                                   in memory, on port 20049",
+            "  nfs serve --export /srv/data --read-only",
+            "  nfs serve --export /srv/data --bind ::1 --port 20050 --tcp-port 2050"})
+final class ServeCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--port", paramLabel = "PORT", defaultValue = "20049",
+            description = "RDMA port, 0 for any free one; default: ${DEFAULT-VALUE}.")
+    private int port;
+
+    @Option(names = "--tcp-port", paramLabel = "PORT", description = "Serve over TCP too, on this port, 0 for any free one.")
+    private Optional<Integer> tcpPort = Optional.empty();
+
+    @Option(names = "--bind", paramLabel = "ADDRESS", description = "Listen on this address only; default: on all.")
+    private InetAddress bindAddress;
+
+    @Option(names = "--export", paramLabel = "DIR", description = "Folder to serve; default: a new file system in memory.")
+    private Path exported;
+
+    @Option(names = "--read-only", description = "Refuse all changes.")
+    private boolean readOnly;
+
+    @Option(names = "--no-root-squash", description = "Let user 0 of clients be user 0 here; default: it becomes 65534.")
+    private boolean noRootSquash;
+
+    @Option(names = "--state-dir", paramLabel = "DIR",
+            description = "Where the key of file handles is kept, so that they outlive a restart; "
+                    + "default: below ~/.local/state, and nowhere for a file system in memory.")
+    private Path stateDirectory;
+
+    @Option(names = "--threads", paramLabel = "N",
+            description = "Threads that work on files; default: twice the number of processors, at least 4.")
+    private Optional<Integer> threads = Optional.empty();
+
+    @Option(names = "--event-loops", paramLabel = "N", defaultValue = "1",
+            description = "Event loops of each transport; default: ${DEFAULT-VALUE}.")
+    private int eventLoops;
+
+    @Option(names = "--idle", paramLabel = "STRATEGY", defaultValue = "adaptive",
+            description = "What an idle event loop does: ${COMPLETION-CANDIDATES}; default: ${DEFAULT-VALUE}.")
+    private IdleStrategy idleStrategy;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (exported != null && !Files.isDirectory(exported)) {
+            throw new NotDirectoryException(exported.toString());
+        }
+        try (FileSystem memory = exported == null ? MemoryFileSystem.create(Runtime.getRuntime().maxMemory() / 2) : null) {
+            Path root = memory == null ? exported.toRealPath() : memory.getPath("/");
+            Export export = Export.of(root).withReadOnly(readOnly).withSquash(noRootSquash ? Squash.NONE : Squash.ROOT);
+            NfsServer server = NfsServer.start(export, options(root, memory != null));
+            printAddresses(server, memory == null ? root.toString() : "a file system in memory");
+            closeAtEndOfProcess(server);
+            new CountDownLatch(1).await();
+            return ExitCode.OK;
+        }
+    }
+
+    private NfsServerOptions options(Path root, boolean inMemory) {
+        NfsServerOptions options = new NfsServerOptions().setPort(Transport.RDMA, port)
+                .setEventLoops(eventLoops).setIdleStrategy(idleStrategy);
+        tcpPort.ifPresent(value -> options.setPort(Transport.TCP, value));
+        threads.ifPresent(options::setThreads);
+        if (bindAddress != null) {
+            options.setBindAddress(bindAddress);
+        }
+        Path state = stateDirectory != null || inMemory ? stateDirectory : NfsServiceOptions.defaultStateDirectory(root);
+        return options.setServiceOptions(NfsServiceOptions.DEFAULTS.withStateDirectory(state)
+                .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES));
+    }
+
+    private void printAddresses(NfsServer server, String what) {
+        PrintWriter out = spec.commandLine().getOut();
+        for (Transport transport : Transport.values()) {
+            InetSocketAddress address = server.address(transport);
+            if (address != null) {
+                out.println("serving " + what + (readOnly ? " (read-only)" : "") + " on "
+                        + new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(), "/"));
+            }
+        }
+        out.flush();
+    }
+
+    /** A process that a signal ends would report the signal and not success, hence the explicit exit code. */
+    private static void closeAtEndOfProcess(NfsServer server) {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            server.close();
+            Runtime.getRuntime().halt(ExitCode.OK);
+        }, "nfs-shutdown"));
+    }
+}

@@ -1,0 +1,24 @@
+package org.nettyrdma.example.nfs.cli;
+
+import org.nettyrdma.example.nfs.client.CopyOptions;
+import picocli.CommandLine.Option;
+
+/** Options of commands that move data. */
+final class TransferOptions {
+
+    @Option(names = "--outstanding", paramLabel = "CALLS", defaultValue = "8",
+            description = "READ or WRITE calls of one file on their way at the same time; default: ${DEFAULT-VALUE}.")
+    private int callsPerFile;
+
+    @Option(names = "--files", paramLabel = "FILES", defaultValue = "4",
+            description = "Files copied at the same time; default: ${DEFAULT-VALUE}.")
+    private int filesAtOnce;
+
+    @Option(names = "--transfer-size", paramLabel = "BYTES", defaultValue = "1048576",
+            description = "Data of one READ or WRITE call, at most 1048576; default: ${DEFAULT-VALUE}.")
+    private int transferBytes;
+
+    CopyOptions toCopyOptions() {
+        return new CopyOptions().setCallsPerFile(callsPerFile).setFilesAtOnce(filesAtOnce).setMaxTransferBytes(transferBytes);
+    }
+}

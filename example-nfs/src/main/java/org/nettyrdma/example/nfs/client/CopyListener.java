@@ -1,0 +1,33 @@
+package org.nettyrdma.example.nfs.client;
+
+/** Is told how a copy goes. Called from several threads at once. */
+public interface CopyListener {
+
+    /** Ignores everything. */
+    CopyListener NONE = new CopyListener() {
+        @Override
+        public void copied(long bytes) {
+            // Nobody wants to know.
+        }
+
+        @Override
+        public void skipped(String path, String reason) {
+            // Nobody wants to know.
+        }
+    };
+
+    /**
+     * Data of a file was copied.
+     *
+     * @param bytes how much more than at the last call
+     */
+    void copied(long bytes);
+
+    /**
+     * Something was left out that cannot be copied.
+     *
+     * @param path what was left out
+     * @param reason why, as the end of a sentence
+     */
+    void skipped(String path, String reason);
+}

@@ -1,0 +1,90 @@
+package org.nettyrdma.example.nfs.client;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.GatheringByteChannel;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Writes the content of a file on the server to a local channel, in order, with a window of READ calls. The data goes from the
+ * buffers of the replies to the channel without a copy in between. One thread, which waits.
+ */
+final class Download {
+
+    private final NfsClient client;
+    private final RemoteFile source;
+    private final GatheringByteChannel target;
+    private final CopyOptions options;
+    private final int transferBytes;
+    private final Deque<PendingRead> window = new ArrayDeque<>();
+
+    private record PendingRead(long offset, int length, CompletableFuture<ReadResult> reply) {
+    }
+
+    /** {@code target} is a {@link FileChannel} at position 0, or any other blocking channel. */
+    Download(RemoteFiles files, RemoteFile source, GatheringByteChannel target, CopyOptions options) {
+        this.client = files.client();
+        this.source = source;
+        this.target = target;
+        this.options = options;
+        this.transferBytes = Transfer.bytes(files.limits().maxReadBytes(), options);
+    }
+
+    /** Copies as many bytes as the file had when it was looked up, or fewer if it is shorter now. */
+    void run() throws IOException {
+        long size = source.attributes().size();
+        try {
+            boolean endOfFile = false;
+            for (long offset = 0; offset < size && !endOfFile; offset += transferBytes) {
+                if (window.size() == options.callsPerFile()) {
+                    endOfFile = settle(window.removeFirst());
+                }
+                window.addLast(read(offset, (int) Math.min(transferBytes, size - offset)));
+            }
+            while (!window.isEmpty() && !endOfFile) {
+                endOfFile = settle(window.removeFirst());
+            }
+        } finally {
+            // Replies that nobody waits for still bring data.
+            window.forEach(read -> read.reply.thenAccept(ReadResult::release));
+        }
+    }
+
+    private PendingRead read(long offset, int length) {
+        return new PendingRead(offset, length, client.read(source.handle(), offset, length));
+    }
+
+    /** Returns whether the file ends with this piece, or before it. */
+    private boolean settle(PendingRead pending) throws IOException {
+        PendingRead read = pending;
+        while (true) {
+            ReadResult result = RemoteFiles.call(source.path(), read.reply);
+            int count = result.content().readableBytes();
+            try {
+                write(result.content());
+            } finally {
+                result.release();
+            }
+            options.listener().copied(count);
+            if (count == read.length) {
+                return false;
+            }
+            if (result.endOfFile()) {
+                return true;
+            }
+            if (count == 0) {
+                throw new IOException(source.path() + ": the server returns no data, and says that the file does not end there");
+            }
+            read = read(read.offset + count, read.length - count);
+        }
+    }
+
+    private void write(ByteBuf data) throws IOException {
+        while (data.isReadable()) {
+            data.readBytes(target, data.readableBytes());
+        }
+    }
+}

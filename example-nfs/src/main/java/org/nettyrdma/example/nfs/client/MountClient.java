@@ -1,0 +1,103 @@
+package org.nettyrdma.example.nfs.client;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.nettyrdma.codec.oncrpc.OpaqueAuth;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.ExportEntry;
+import org.nettyrdma.example.nfs.protocol.Mount;
+import org.nettyrdma.example.nfs.protocol.MountEntry;
+import org.nettyrdma.example.nfs.protocol.MountProcedure;
+import org.nettyrdma.example.nfs.protocol.MountResult;
+import org.nettyrdma.example.nfs.protocol.MountStatus;
+
+/**
+ * The procedures of MOUNT version 3 (RFC 1813, section 5.2), one method each. Thread safe. No method blocks; what they
+ * return completes on the connection's event loop, and fails with {@link MountException} if the server refused, with
+ * {@link org.nettyrdma.codec.oncrpc.RpcException} if it did not answer the call.
+ */
+public final class MountClient {
+
+    private final ProgramCaller caller;
+
+    /**
+     * Creates a client on a connection.
+     *
+     * @param rpc carries the calls
+     * @param credential who calls
+     */
+    public MountClient(RpcClient rpc, OpaqueAuth credential) {
+        caller = new ProgramCaller(rpc, Mount.PROGRAM, Mount.VERSION, credential);
+    }
+
+    /**
+     * NULL: shows that the server answers.
+     *
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> nullCall() {
+        return caller.call(MountProcedure.NULL.number(), Unpooled.EMPTY_BUFFER, results -> null);
+    }
+
+    /**
+     * MNT: gets the handle of an exported directory.
+     *
+     * @param path path of the directory on the server
+     * @return the handle, and the authentication flavors that the server takes
+     */
+    public CompletableFuture<MountResult> mount(String path) {
+        return caller.call(MountProcedure.MNT.number(), path(path), results -> {
+            MountStatus status = MountStatus.read(results);
+            if (status != MountStatus.OK) {
+                throw new MountException(path, status);
+            }
+            return MountResult.read(results);
+        });
+    }
+
+    /**
+     * DUMP: lists what clients have mounted.
+     *
+     * @return what the server remembers
+     */
+    public CompletableFuture<List<MountEntry>> dump() {
+        return caller.call(MountProcedure.DUMP.number(), Unpooled.EMPTY_BUFFER, MountEntry::readList);
+    }
+
+    /**
+     * UMNT: tells the server that a directory is not used any more.
+     *
+     * @param path the path that was mounted
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> unmount(String path) {
+        return caller.call(MountProcedure.UMNT.number(), path(path), results -> null);
+    }
+
+    /**
+     * UMNTALL: tells the server that this client uses none of its directories any more.
+     *
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> unmountAll() {
+        return caller.call(MountProcedure.UMNTALL.number(), Unpooled.EMPTY_BUFFER, results -> null);
+    }
+
+    /**
+     * EXPORT: lists the exported directories.
+     *
+     * @return the exports, and who may mount them
+     */
+    public CompletableFuture<List<ExportEntry>> exports() {
+        return caller.call(MountProcedure.EXPORT.number(), Unpooled.EMPTY_BUFFER, ExportEntry::readList);
+    }
+
+    private static ByteBuf path(String path) {
+        ByteBuf arguments = Unpooled.buffer();
+        Xdr.writeString(arguments, path);
+        return arguments;
+    }
+}

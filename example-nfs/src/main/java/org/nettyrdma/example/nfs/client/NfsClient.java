@@ -1,0 +1,396 @@
+package org.nettyrdma.example.nfs.client;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.nettyrdma.codec.oncrpc.OpaqueAuth;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.AccessArguments;
+import org.nettyrdma.example.nfs.protocol.CommitArguments;
+import org.nettyrdma.example.nfs.protocol.CreateArguments;
+import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileSystemInfo;
+import org.nettyrdma.example.nfs.protocol.FileSystemStatus;
+import org.nettyrdma.example.nfs.protocol.LinkArguments;
+import org.nettyrdma.example.nfs.protocol.MakeDirectoryArguments;
+import org.nettyrdma.example.nfs.protocol.MakeNodeArguments;
+import org.nettyrdma.example.nfs.protocol.Nfs;
+import org.nettyrdma.example.nfs.protocol.NfsProcedure;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.PathConfiguration;
+import org.nettyrdma.example.nfs.protocol.ReadArguments;
+import org.nettyrdma.example.nfs.protocol.ReadDirectoryArguments;
+import org.nettyrdma.example.nfs.protocol.ReadDirectoryPlusArguments;
+import org.nettyrdma.example.nfs.protocol.RenameArguments;
+import org.nettyrdma.example.nfs.protocol.SetAttributesArguments;
+import org.nettyrdma.example.nfs.protocol.StableHow;
+import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
+import org.nettyrdma.example.nfs.protocol.WccData;
+import org.nettyrdma.example.nfs.protocol.WriteArguments;
+
+/**
+ * The procedures of NFS version 3 (RFC 1813, section 3.3), one method each. Knows nothing of what carries the calls.
+ *
+ * <p>Thread safe. No method blocks; what they return completes on the connection's event loop, so stages that block need an
+ * executor of their own. A call fails with {@link NfsException} if the server answered with an error, with
+ * {@link org.nettyrdma.codec.oncrpc.RpcException} if it did not answer the call, and with another {@link IOException} if its
+ * reply is malformed.
+ */
+public final class NfsClient {
+
+    private static final int INITIAL_ARGUMENT_BYTES = 256;
+
+    private final ProgramCaller caller;
+    private final ByteBufAllocator allocator;
+    private final NfsClientStatistics statistics;
+
+    /**
+     * Creates a client on a connection.
+     *
+     * @param rpc carries the calls
+     * @param allocator the channel's allocator; messages built from its buffers are sent without a copy
+     * @param credential who calls
+     * @param statistics counts the calls
+     */
+    public NfsClient(RpcClient rpc, ByteBufAllocator allocator, OpaqueAuth credential, NfsClientStatistics statistics) {
+        this.caller = new ProgramCaller(rpc, Nfs.PROGRAM, Nfs.VERSION, credential);
+        this.allocator = allocator;
+        this.statistics = statistics;
+    }
+
+    /**
+     * Returns where buffers for {@link #write} should come from.
+     *
+     * @return the channel's allocator
+     */
+    public ByteBufAllocator allocator() {
+        return allocator;
+    }
+
+    /**
+     * NULL: shows that the server answers.
+     *
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> nullCall() {
+        return timed(NfsProcedure.NULL, caller.call(NfsProcedure.NULL.number(), Unpooled.EMPTY_BUFFER, results -> null));
+    }
+
+    /**
+     * GETATTR: reads the attributes of a file.
+     *
+     * @param file the file
+     * @return its attributes
+     */
+    public CompletableFuture<Fattr> getAttributes(FileHandle file) {
+        return call(NfsProcedure.GETATTR, file::write, Fattr::read);
+    }
+
+    /**
+     * SETATTR: changes attributes of a file.
+     *
+     * @param arguments the file, the changes and a guard
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> setAttributes(SetAttributesArguments arguments) {
+        return call(NfsProcedure.SETATTR, arguments::write, results -> null);
+    }
+
+    /**
+     * LOOKUP: finds a name in a directory.
+     *
+     * @param directory the directory
+     * @param name the name
+     * @return the file, with a handle
+     */
+    public CompletableFuture<LookupResult> lookup(FileHandle directory, String name) {
+        return call(NfsProcedure.LOOKUP, new DirectoryOperationArguments(directory, name)::write,
+                results -> new LookupResult(FileHandle.read(results), Fattr.readOptional(results)));
+    }
+
+    /**
+     * ACCESS: asks what the caller may do.
+     *
+     * @param file the file
+     * @param access what to ask about, bits of {@link org.nettyrdma.example.nfs.protocol.AccessBits}
+     * @return which of the bits are allowed
+     */
+    public CompletableFuture<Integer> access(FileHandle file, int access) {
+        return call(NfsProcedure.ACCESS, new AccessArguments(file, access)::write, results -> {
+            Fattr.readOptional(results);
+            return Xdr.readInt(results, "ACCESS3resok.access");
+        });
+    }
+
+    /**
+     * READLINK: reads a symbolic link.
+     *
+     * @param link the link
+     * @return its target
+     */
+    public CompletableFuture<String> readLink(FileHandle link) {
+        return call(NfsProcedure.READLINK, link::write, results -> {
+            Fattr.readOptional(results);
+            return Xdr.readString(results, Nfs.MAX_STRING_BYTES, "READLINK3resok.data");
+        });
+    }
+
+    /**
+     * READ: reads from a file.
+     *
+     * @param file the file
+     * @param offset first byte to read
+     * @param count most bytes to read; the server may return fewer
+     * @return the data; its reference passes to the receiver
+     */
+    public CompletableFuture<ReadResult> read(FileHandle file, long offset, int count) {
+        return call(NfsProcedure.READ, new ReadArguments(file, offset, count)::write, results -> {
+            Fattr attributes = Fattr.readOptional(results);
+            Xdr.readInt(results, "READ3resok.count");
+            boolean endOfFile = Xdr.readBoolean(results, "READ3resok.eof");
+            ByteBuf data = Xdr.readOpaqueSlice(results, count, "READ3resok.data");
+            return new ReadResult(attributes, endOfFile, data.retain());
+        });
+    }
+
+    /**
+     * WRITE: writes to a file.
+     *
+     * @param file the file
+     * @param offset where the first byte goes
+     * @param stable how safe the data has to be when the call returns
+     * @param data the data; its reference passes to the call
+     * @return how much was written, and how safely
+     */
+    public CompletableFuture<WriteResult> write(FileHandle file, long offset, StableHow stable, ByteBuf data) {
+        int length = data.readableBytes();
+        ByteBuf head = arguments(new WriteArguments(file, offset, length, stable, data)::writeWithoutData);
+        CompositeByteBuf arguments = allocator.compositeBuffer(3).addComponents(true, head, data);
+        int padding = Xdr.paddingOf(length);
+        if (padding > 0) {
+            arguments.addComponent(true, allocator.buffer(padding).writeZero(padding));
+        }
+        return call(NfsProcedure.WRITE, arguments, results -> {
+            WccData.read(results);
+            int count = Xdr.readInt(results, "WRITE3resok.count");
+            if (count < 0 || count > length) {
+                throw new IOException("the server says that it wrote " + Integer.toUnsignedString(count) + " of " + length + " bytes");
+            }
+            return new WriteResult(count, StableHow.read(results), Xdr.readHyper(results, "WRITE3resok.verf"));
+        });
+    }
+
+    /**
+     * CREATE: creates a file.
+     *
+     * @param arguments directory, name, attributes, and what to do where the name exists
+     * @return the file
+     */
+    public CompletableFuture<LookupResult> create(CreateArguments arguments) {
+        return call(NfsProcedure.CREATE, arguments::write, NfsClient::readCreated);
+    }
+
+    /**
+     * MKDIR: creates a directory.
+     *
+     * @param arguments directory, name and attributes
+     * @return the new directory
+     */
+    public CompletableFuture<LookupResult> makeDirectory(MakeDirectoryArguments arguments) {
+        return call(NfsProcedure.MKDIR, arguments::write, NfsClient::readCreated);
+    }
+
+    /**
+     * SYMLINK: creates a symbolic link.
+     *
+     * @param arguments directory, name, attributes and target
+     * @return the link
+     */
+    public CompletableFuture<LookupResult> makeSymbolicLink(SymbolicLinkArguments arguments) {
+        return call(NfsProcedure.SYMLINK, arguments::write, NfsClient::readCreated);
+    }
+
+    /**
+     * MKNOD: creates a special file.
+     *
+     * @param arguments directory, name, type and attributes
+     * @return the file
+     */
+    public CompletableFuture<LookupResult> makeNode(MakeNodeArguments arguments) {
+        return call(NfsProcedure.MKNOD, arguments::write, NfsClient::readCreated);
+    }
+
+    /**
+     * REMOVE: removes a name of a file.
+     *
+     * @param directory the directory
+     * @param name the name
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> remove(FileHandle directory, String name) {
+        return call(NfsProcedure.REMOVE, new DirectoryOperationArguments(directory, name)::write, results -> null);
+    }
+
+    /**
+     * RMDIR: removes an empty directory.
+     *
+     * @param directory the directory that holds it
+     * @param name its name
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> removeDirectory(FileHandle directory, String name) {
+        return call(NfsProcedure.RMDIR, new DirectoryOperationArguments(directory, name)::write, results -> null);
+    }
+
+    /**
+     * RENAME: renames a file or directory.
+     *
+     * @param arguments old and new directory and name
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> rename(RenameArguments arguments) {
+        return call(NfsProcedure.RENAME, arguments::write, results -> null);
+    }
+
+    /**
+     * LINK: gives a file one more name.
+     *
+     * @param file the file
+     * @param directory the directory of the new name
+     * @param name the new name
+     * @return completes with {@code null}
+     */
+    public CompletableFuture<Void> link(FileHandle file, FileHandle directory, String name) {
+        return call(NfsProcedure.LINK, new LinkArguments(file, new DirectoryOperationArguments(directory, name))::write,
+                results -> null);
+    }
+
+    /**
+     * READDIR: lists a directory.
+     *
+     * @param arguments the directory, where to go on, and how much to return
+     * @return names and file numbers
+     */
+    public CompletableFuture<DirectoryPage> readDirectory(ReadDirectoryArguments arguments) {
+        return call(NfsProcedure.READDIR, arguments::write, results -> readPage(results, DirectoryEntry::read));
+    }
+
+    /**
+     * READDIRPLUS: lists a directory with attributes and handles.
+     *
+     * @param arguments the directory, where to go on, and how much to return
+     * @return names, file numbers, and what the server tells of attributes and handles
+     */
+    public CompletableFuture<DirectoryPage> readDirectoryPlus(ReadDirectoryPlusArguments arguments) {
+        return call(NfsProcedure.READDIRPLUS, arguments::write, results -> readPage(results, DirectoryEntry::readPlus));
+    }
+
+    /**
+     * FSSTAT: asks how full the file system is.
+     *
+     * @param root a file on it
+     * @return sizes and counts
+     */
+    public CompletableFuture<FileSystemStatus> fileSystemStatus(FileHandle root) {
+        return call(NfsProcedure.FSSTAT, root::write, results -> {
+            Fattr.readOptional(results);
+            return FileSystemStatus.read(results);
+        });
+    }
+
+    /**
+     * FSINFO: asks for the limits of the server.
+     *
+     * @param root a file on the file system
+     * @return the limits
+     */
+    public CompletableFuture<FileSystemInfo> fileSystemInfo(FileHandle root) {
+        return call(NfsProcedure.FSINFO, root::write, results -> {
+            Fattr.readOptional(results);
+            return FileSystemInfo.read(results);
+        });
+    }
+
+    /**
+     * PATHCONF: asks for the limits of names and links.
+     *
+     * @param file a file on the file system
+     * @return the limits
+     */
+    public CompletableFuture<PathConfiguration> pathConfiguration(FileHandle file) {
+        return call(NfsProcedure.PATHCONF, file::write, results -> {
+            Fattr.readOptional(results);
+            return PathConfiguration.read(results);
+        });
+    }
+
+    /**
+     * COMMIT: makes earlier writes stable.
+     *
+     * @param arguments the file and the range
+     * @return the verifier: writes that returned another one may be lost
+     */
+    public CompletableFuture<Long> commit(CommitArguments arguments) {
+        return call(NfsProcedure.COMMIT, arguments::write, results -> {
+            WccData.read(results);
+            return Xdr.readHyper(results, "COMMIT3resok.verf");
+        });
+    }
+
+    private <T> CompletableFuture<T> call(NfsProcedure procedure, Consumer<ByteBuf> writer, ProgramCaller.Decoder<T> decoder) {
+        return call(procedure, arguments(writer), decoder);
+    }
+
+    private <T> CompletableFuture<T> call(NfsProcedure procedure, ByteBuf arguments, ProgramCaller.Decoder<T> decoder) {
+        return timed(procedure, caller.call(procedure.number(), arguments, results -> {
+            int code = results.readableBytes() < Integer.BYTES ? 0 : results.getInt(results.readerIndex());
+            NfsStatus status = NfsStatus.read(results);
+            if (status != NfsStatus.OK) {
+                throw new NfsException(procedure, status, code);
+            }
+            return decoder.decode(results);
+        }));
+    }
+
+    private <T> CompletableFuture<T> timed(NfsProcedure procedure, CompletableFuture<T> result) {
+        long startNanos = System.nanoTime();
+        result.whenComplete((value, failure) -> statistics.record(procedure, System.nanoTime() - startNanos));
+        return result;
+    }
+
+    private ByteBuf arguments(Consumer<ByteBuf> writer) {
+        ByteBuf arguments = allocator.buffer(INITIAL_ARGUMENT_BYTES);
+        try {
+            writer.accept(arguments);
+            return arguments;
+        } catch (RuntimeException e) {
+            arguments.release();
+            throw e;
+        }
+    }
+
+    private static LookupResult readCreated(ByteBuf results) {
+        return new LookupResult(FileHandle.readOptional(results), Fattr.readOptional(results));
+    }
+
+    private static DirectoryPage readPage(ByteBuf results, Function<ByteBuf, DirectoryEntry> reader) {
+        Fattr.readOptional(results);
+        long cookieVerifier = Xdr.readHyper(results, "cookieverf");
+        List<DirectoryEntry> entries = new ArrayList<>();
+        while (Xdr.readBoolean(results, "dirlist3.entries")) {
+            entries.add(reader.apply(results));
+        }
+        return new DirectoryPage(cookieVerifier, entries, Xdr.readBoolean(results, "dirlist3.eof"));
+    }
+}

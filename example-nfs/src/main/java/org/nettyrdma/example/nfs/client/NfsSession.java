@@ -1,0 +1,178 @@
+package org.nettyrdma.example.nfs.client;
+
+import io.netty.channel.Channel;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.nettyrdma.codec.oncrpc.AcceptStatus;
+import org.nettyrdma.codec.oncrpc.RpcAcceptException;
+import org.nettyrdma.codec.oncrpc.RpcDeniedException;
+import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.protocol.ExportEntry;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.Mount;
+
+/**
+ * A connection to an NFS server with the export mounted that a path lies in. Its methods wait for the server and must not be
+ * called on an event loop; otherwise it is thread safe.
+ */
+public final class NfsSession implements Closeable {
+
+    private final RpcConnection connection;
+    private final NfsClient client;
+    private final RemoteFiles files;
+
+    private NfsSession(RpcConnection connection, NfsClient client, RemoteFiles files) {
+        this.connection = connection;
+        this.client = client;
+        this.files = files;
+    }
+
+    /**
+     * Connects and mounts. MOUNT is asked on the configured port, else on the NFS connection itself, else on the TCP port that
+     * the server's rpcbind names. What is mounted is the export that lies nearest above the endpoint's path.
+     *
+     * @param endpoint the server, and a path in one of its exports
+     * @param options how to connect and to call
+     * @return the session, which the caller closes
+     * @throws NfsConnectException if the server cannot be reached
+     * @throws MountException if it refuses to mount, or exports nothing that the path lies in
+     * @throws IOException if a call fails
+     */
+    public static NfsSession open(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
+        RpcConnection connection = RpcConnection.open(endpoint.transport(), endpoint.host(), endpoint.port(), options);
+        try {
+            Mounted mounted = mount(endpoint, connection, options);
+            NfsClient client = newClient(connection, options);
+            return new NfsSession(connection, client, RemoteFiles.open(client, mounted.path, mounted.handle));
+        } catch (IOException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Connects without mounting, and calls the NULL procedure.
+     *
+     * @param endpoint the server
+     * @param options how to connect and to call
+     * @param calls how many times to call
+     * @param onReply told after each reply how long it took
+     * @throws NfsConnectException if the server cannot be reached
+     * @throws IOException if a call fails
+     */
+    public static void ping(NfsEndpoint endpoint, NfsClientOptions options, int calls, PingListener onReply) throws IOException {
+        try (RpcConnection connection = RpcConnection.open(endpoint.transport(), endpoint.host(), endpoint.port(), options)) {
+            NfsClient client = newClient(connection, options);
+            for (int i = 1; i <= calls; i++) {
+                long startNanos = System.nanoTime();
+                Await.result(client.nullCall());
+                onReply.replied(i, System.nanoTime() - startNanos);
+            }
+        }
+    }
+
+    /** Is told about the replies to {@link #ping}. */
+    @FunctionalInterface
+    public interface PingListener {
+
+        /**
+         * A reply came. On the thread that called {@link #ping}.
+         *
+         * @param number counts from 1
+         * @param nanos time from the call to the reply in nanoseconds
+         */
+        void replied(int number, long nanos);
+    }
+
+    /**
+     * Returns the files of the server.
+     *
+     * @return files by path
+     */
+    public RemoteFiles files() {
+        return files;
+    }
+
+    /**
+     * Returns the procedures of the server.
+     *
+     * @return the client that {@link #files()} uses
+     */
+    public NfsClient client() {
+        return client;
+    }
+
+    /**
+     * Returns the connection.
+     *
+     * @return its channel
+     */
+    public Channel channel() {
+        return connection.channel();
+    }
+
+    /** Closes the connection and waits for that. Calls that still wait for a reply fail. */
+    @Override
+    public void close() {
+        connection.close();
+    }
+
+    private record Mounted(String path, FileHandle handle) {
+    }
+
+    private static NfsClient newClient(RpcConnection connection, NfsClientOptions options) {
+        return new NfsClient(connection.rpc(), connection.channel().alloc(), options.credential(), options.statistics());
+    }
+
+    private static Mounted mount(NfsEndpoint endpoint, RpcConnection connection, NfsClientOptions options) throws IOException {
+        if (options.mountPort().isPresent()) {
+            return mountOnPort(endpoint, options.mountPort().getAsInt(), options);
+        }
+        try {
+            return mount(endpoint, new MountClient(connection.rpc(), options.credential()));
+        } catch (RpcAcceptException e) {
+            if (e.status() != AcceptStatus.PROG_UNAVAIL && e.status() != AcceptStatus.PROG_MISMATCH) {
+                throw e;
+            }
+        } catch (RpcDeniedException e) {
+            // A server that has no such program may also complain about the credential first.
+        }
+        return mountOnPort(endpoint, findMountPort(endpoint, options), options);
+    }
+
+    private static int findMountPort(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
+        try (RpcConnection rpcbind = RpcConnection.open(Transport.TCP, endpoint.host(), PortmapClient.PORT, options)) {
+            int port = Await.result(new PortmapClient(rpcbind.rpc()).tcpPort(Mount.PROGRAM, Mount.VERSION));
+            if (port == 0) {
+                throw new MountException("neither the NFS connection nor rpcbind of " + endpoint.host() + " knows the MOUNT program");
+            }
+            return port;
+        } catch (NfsConnectException e) {
+            throw new NfsConnectException("the server does not answer MOUNT on the NFS connection, and its rpcbind does not answer: "
+                    + e.getMessage(), e);
+        }
+    }
+
+    private static Mounted mountOnPort(NfsEndpoint endpoint, int port, NfsClientOptions options) throws IOException {
+        try (RpcConnection connection = RpcConnection.open(Transport.TCP, endpoint.host(), port, options)) {
+            return mount(endpoint, new MountClient(connection.rpc(), options.credential()));
+        }
+    }
+
+    private static Mounted mount(NfsEndpoint endpoint, MountClient client) throws IOException {
+        List<ExportEntry> exports = Await.result(client.exports());
+        Optional<String> nearest = exports.stream().map(ExportEntry::directory)
+                .filter(directory -> RemotePath.isAtOrBelow(endpoint.path(), RemotePath.normalize(directory)))
+                .max(Comparator.comparingInt(String::length));
+        if (nearest.isEmpty()) {
+            String exported = exports.stream().map(ExportEntry::directory).collect(Collectors.joining(", "));
+            throw new MountException("the server does not export " + endpoint.path() + "; it exports "
+                    + (exported.isEmpty() ? "nothing" : exported));
+        }
+        return new Mounted(RemotePath.normalize(nearest.get()), Await.result(client.mount(nearest.get())).handle());
+    }
+}

@@ -1,0 +1,310 @@
+package org.nettyrdma.example.nfs.client;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileSystemInfo;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.MakeDirectoryArguments;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.ReadDirectoryPlusArguments;
+import org.nettyrdma.example.nfs.protocol.Sattr;
+
+/**
+ * The files of a mounted export, by absolute path on the server. Methods wait for the server and must not be called on an
+ * event loop; otherwise this is thread safe. They fail with {@link NfsException}, whose message begins with the path.
+ */
+public final class RemoteFiles {
+
+    private static final int MAX_LINKS_FOLLOWED = 40;
+    private static final int MAX_DIRECTORY_BYTES = 1 << 16;
+
+    private final NfsClient client;
+    private final RemoteFile root;
+    private final FileSystemInfo limits;
+
+    private RemoteFiles(NfsClient client, RemoteFile root, FileSystemInfo limits) {
+        this.client = client;
+        this.root = root;
+        this.limits = limits;
+    }
+
+    static RemoteFiles open(NfsClient client, String exportPath, FileHandle handle) throws IOException {
+        Fattr attributes = Await.result(client.getAttributes(handle));
+        FileSystemInfo limits = Await.result(client.fileSystemInfo(handle));
+        return new RemoteFiles(client, new RemoteFile(exportPath, handle, attributes), limits);
+    }
+
+    /**
+     * Returns the mounted directory.
+     *
+     * @return the root of the export
+     */
+    public RemoteFile root() {
+        return root;
+    }
+
+    /**
+     * Returns what the server said about its limits when it was mounted.
+     *
+     * @return the limits
+     */
+    public FileSystemInfo limits() {
+        return limits;
+    }
+
+    NfsClient client() {
+        return client;
+    }
+
+    /**
+     * Finds a file. Symbolic links on the way are followed inside the export; an absolute target counts from its root.
+     *
+     * @param path absolute path on the server, at or below the mounted directory
+     * @return the file; if the last name is a symbolic link, the link itself
+     * @throws IOException if there is no such file or a call fails
+     */
+    public RemoteFile find(String path) throws IOException {
+        return find(path, false);
+    }
+
+    /**
+     * Finds a file, and follows symbolic links to the end.
+     *
+     * @param path absolute path on the server, at or below the mounted directory
+     * @return the file, which is no symbolic link
+     * @throws IOException if there is no such file or a call fails
+     */
+    public RemoteFile findTarget(String path) throws IOException {
+        return find(path, true);
+    }
+
+    private RemoteFile find(String path, boolean followLast) throws IOException {
+        Deque<String> names = new ArrayDeque<>(below(path));
+        Deque<RemoteFile> way = new ArrayDeque<>(List.of(root));
+        int linksFollowed = 0;
+        while (!names.isEmpty()) {
+            String name = names.removeFirst();
+            if (name.equals("..")) {
+                if (way.size() > 1) {
+                    way.removeLast();
+                }
+                continue;
+            }
+            RemoteFile found = lookup(way.getLast(), name);
+            if (found.attributes().type() != FileType.SYMBOLIC_LINK || names.isEmpty() && !followLast) {
+                way.addLast(found);
+                continue;
+            }
+            if (++linksFollowed > MAX_LINKS_FOLLOWED) {
+                throw new IOException(path + ": more than " + MAX_LINKS_FOLLOWED + " symbolic links on the way");
+            }
+            String target = readLink(found);
+            if (target.startsWith("/")) {
+                way.clear();
+                way.addLast(root);
+            }
+            List<String> targetNames = linkNames(target);
+            for (int i = targetNames.size() - 1; i >= 0; i--) {
+                names.addFirst(targetNames.get(i));
+            }
+        }
+        return way.getLast();
+    }
+
+    /** Keeps {@code ..}, which in a link counts from where the link's directory really is. */
+    private static List<String> linkNames(String target) {
+        List<String> names = new ArrayList<>();
+        for (String name : target.split("/")) {
+            if (!name.isEmpty() && !name.equals(".")) {
+                names.add(name);
+            }
+        }
+        return names;
+    }
+
+    private String lastName(String path) throws IOException {
+        if (below(path).isEmpty()) {
+            throw new IOException(path + ": it is the mounted directory itself");
+        }
+        return RemotePath.name(RemotePath.normalize(path));
+    }
+
+    private List<String> below(String path) throws MountException {
+        if (!RemotePath.isAtOrBelow(path, root.path())) {
+            throw new MountException(path + " is outside of the mounted directory " + root.path());
+        }
+        return RemotePath.names(path).subList(RemotePath.names(root.path()).size(), RemotePath.names(path).size());
+    }
+
+    /**
+     * Finds a name in a directory.
+     *
+     * @param directory the directory
+     * @param name a name without {@code /}
+     * @return the file; if it is a symbolic link, the link itself
+     * @throws IOException if there is no such file or a call fails
+     */
+    public RemoteFile lookup(RemoteFile directory, String name) throws IOException {
+        String path = RemotePath.child(directory.path(), name);
+        LookupResult found = call(path, client.lookup(directory.handle(), name));
+        return withAttributes(path, found.handle(), found.attributes());
+    }
+
+    /** Makes a file of what a call returned, with calls for what it did not return. */
+    private RemoteFile withAttributes(String path, FileHandle handle, Fattr attributes) throws IOException {
+        return new RemoteFile(path, handle, attributes != null ? attributes : call(path, client.getAttributes(handle)));
+    }
+
+    /** The file that CREATE, MKDIR or SYMLINK made, whose reply may lack the handle. */
+    RemoteFile created(RemoteFile directory, String name, LookupResult result) throws IOException {
+        return result.handle() == null ? lookup(directory, name)
+                : withAttributes(RemotePath.child(directory.path(), name), result.handle(), result.attributes());
+    }
+
+    /**
+     * Reads a symbolic link.
+     *
+     * @param link the link
+     * @return its target
+     * @throws IOException if the call fails
+     */
+    public String readLink(RemoteFile link) throws IOException {
+        return call(link.path(), client.readLink(link.handle()));
+    }
+
+    /**
+     * Lists a directory, with as many calls as that takes.
+     *
+     * @param directory the directory
+     * @return its files in order of their names, without {@code .} and {@code ..}
+     * @throws IOException if a call fails, or the server returns a name that cannot be one
+     */
+    public List<RemoteFile> list(RemoteFile directory) throws IOException {
+        List<RemoteFile> files = new ArrayList<>();
+        int bytes = (int) Math.max(4096, Math.min(limits.preferredDirectoryBytes(), MAX_DIRECTORY_BYTES));
+        long cookie = 0;
+        long cookieVerifier = 0;
+        DirectoryPage page;
+        do {
+            page = call(directory.path(), client.readDirectoryPlus(
+                    new ReadDirectoryPlusArguments(directory.handle(), cookie, cookieVerifier, bytes, bytes)));
+            for (DirectoryEntry entry : page.entries()) {
+                if (!entry.name().equals(".") && !entry.name().equals("..")) {
+                    files.add(file(directory, entry));
+                }
+                cookie = entry.cookie();
+            }
+            cookieVerifier = page.cookieVerifier();
+            if (page.entries().isEmpty() && !page.endOfDirectory()) {
+                throw new IOException(directory.path() + ": the server returns no names and says that there are more");
+            }
+        } while (!page.endOfDirectory());
+        files.sort(Comparator.comparing(RemoteFile::name));
+        return files;
+    }
+
+    private RemoteFile file(RemoteFile directory, DirectoryEntry entry) throws IOException {
+        String name = entry.name();
+        // A name becomes part of a path on this machine; the server must not choose where that leads.
+        if (name.isEmpty() || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
+            throw new IOException(directory.path() + ": the server returns '" + name + "', which cannot be a name");
+        }
+        return entry.handle() == null ? lookup(directory, name)
+                : withAttributes(RemotePath.child(directory.path(), name), entry.handle(), entry.attributes());
+    }
+
+    /**
+     * Creates a directory.
+     *
+     * @param path absolute path on the server
+     * @param attributes its attributes
+     * @return the directory
+     * @throws IOException if it exists, its parent does not, or a call fails
+     */
+    public RemoteFile makeDirectory(String path, Sattr attributes) throws IOException {
+        return makeDirectory(findTarget(RemotePath.parent(path)), lastName(path), attributes);
+    }
+
+    RemoteFile makeDirectory(RemoteFile parent, String name, Sattr attributes) throws IOException {
+        LookupResult made = call(RemotePath.child(parent.path(), name), client.makeDirectory(
+                new MakeDirectoryArguments(new DirectoryOperationArguments(parent.handle(), name), attributes)));
+        return created(parent, name, made);
+    }
+
+    /**
+     * Creates a directory and its missing parents; one that exists already is left as it is.
+     *
+     * @param path absolute path on the server
+     * @param attributes attributes of those that are created
+     * @return the directory
+     * @throws IOException if something else than a directory is in the way, or a call fails
+     */
+    public RemoteFile makeDirectories(String path, Sattr attributes) throws IOException {
+        RemoteFile directory = root;
+        for (String name : below(path)) {
+            try {
+                directory = makeDirectory(directory, name, attributes);
+            } catch (NfsException e) {
+                if (e.status() != NfsStatus.EXIST) {
+                    throw e;
+                }
+                directory = findTarget(RemotePath.child(directory.path(), name));
+            }
+        }
+        if (!directory.attributes().isDirectory()) {
+            throw new NfsException(path, NfsStatus.NOTDIR);
+        }
+        return directory;
+    }
+
+    /**
+     * Removes a file or a symbolic link.
+     *
+     * @param path absolute path on the server
+     * @throws IOException if it is a directory or does not exist, or a call fails
+     */
+    public void remove(String path) throws IOException {
+        RemoteFile parent = findTarget(RemotePath.parent(path));
+        call(path, client.remove(parent.handle(), lastName(path)));
+    }
+
+    /**
+     * Removes a file, or a directory with all that is in it. Symbolic links are removed, not followed.
+     *
+     * @param path absolute path on the server, below the mounted directory
+     * @throws IOException if it does not exist, or a call fails
+     */
+    public void removeTree(String path) throws IOException {
+        RemoteFile parent = findTarget(RemotePath.parent(path));
+        removeTree(parent, lookup(parent, lastName(path)));
+    }
+
+    private void removeTree(RemoteFile parent, RemoteFile file) throws IOException {
+        if (!file.attributes().isDirectory()) {
+            call(file.path(), client.remove(parent.handle(), file.name()));
+            return;
+        }
+        for (RemoteFile child : list(file)) {
+            removeTree(file, child);
+        }
+        call(file.path(), client.removeDirectory(parent.handle(), file.name()));
+    }
+
+    /** Waits for a call, and puts {@code path} before the message of an {@link NfsException}. */
+    static <T> T call(String path, CompletableFuture<T> call) throws IOException {
+        try {
+            return Await.result(call);
+        } catch (NfsException e) {
+            throw new NfsException(path, e);
+        }
+    }
+}

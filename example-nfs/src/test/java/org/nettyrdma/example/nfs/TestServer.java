@@ -1,0 +1,59 @@
+package org.nettyrdma.example.nfs;
+
+import io.netty.util.NetUtil;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.FileSystem;
+import java.nio.file.Path;
+import org.nettyrdma.example.nfs.client.NfsClientOptions;
+import org.nettyrdma.example.nfs.client.NfsEndpoint;
+import org.nettyrdma.example.nfs.client.NfsSession;
+import org.nettyrdma.example.nfs.server.Export;
+import org.nettyrdma.example.nfs.server.MemoryFileSystem;
+import org.nettyrdma.example.nfs.server.Squash;
+
+/** A server for tests: a file system in memory, over both transports, on ports of loopback that the system chose. */
+public final class TestServer implements AutoCloseable {
+
+    private static final long MAX_BYTES = 256L << 20;
+
+    private final FileSystem memory = MemoryFileSystem.create(MAX_BYTES);
+    private final NfsServer server;
+
+    private TestServer(NfsServerOptions options, String exportName) throws IOException {
+        server = NfsServer.start(Export.of(memory.getPath("/")).withName(exportName).withSquash(Squash.NONE),
+                options.setBindAddress(NetUtil.LOCALHOST).setPort(Transport.RDMA, 0).setPort(Transport.TCP, 0));
+    }
+
+    public static TestServer start() throws IOException {
+        return new TestServer(new NfsServerOptions(), "/");
+    }
+
+    public static TestServer start(String exportName) throws IOException {
+        return new TestServer(new NfsServerOptions(), exportName);
+    }
+
+    public NfsEndpoint endpoint(Transport transport) {
+        return endpoint(transport, "/");
+    }
+
+    public NfsEndpoint endpoint(Transport transport, String path) {
+        InetSocketAddress address = server.address(transport);
+        return new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(), path);
+    }
+
+    public NfsSession open(Transport transport) throws IOException {
+        return NfsSession.open(endpoint(transport), new NfsClientOptions());
+    }
+
+    /** The root of the export, on the server's own file system. */
+    public Path root() {
+        return memory.getPath("/");
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+        memory.close();
+    }
+}
