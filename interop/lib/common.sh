@@ -58,6 +58,13 @@ expect() {
     [[ $wanted == "$got" ]] || { say "$what: expected '$wanted', got '$got'"; return 1; }
 }
 
+# Compares what a command prints: expect_output WHAT WANTED COMMAND...
+expect_output() {
+    local got
+    got=$("${@:3}") || return
+    expect "$1" "$2" "$got"
+}
+
 expect_at_least() {
     local what=$1 least=$2 got=$3
     ((got >= least)) || { say "$what: expected at least $least, got $got"; return 1; }

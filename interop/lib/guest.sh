@@ -1,7 +1,6 @@
 # The virtual machine: start, stop, and run commands in it.
 
 guest_pid=
-declare -A job_status # of jobs that have ended, by number
 job_count=0
 
 guest_is_running() {
@@ -31,8 +30,7 @@ start_guest() {
         -device virtio-net-pci,netdev=net >"$directory/qemu.log" 2>&1 &
     guest_pid=$!
     exec {line_in}<>"$directory/line.in" {line_out}<>"$directory/line.out"
-    job_status=()
-    await_job ready 60 >/dev/null || { say "the guest does not boot: $(cat "$directory/qemu.log")"; tail -20 "$console" >&2; stop_guest; return 1; }
+    await_job ready 120 || { say "the guest does not boot: $(cat "$directory/qemu.log")"; tail -20 "$console" >&2; stop_guest; return 1; }
 }
 
 stop_guest() {
@@ -53,17 +51,16 @@ start_job() {
     echo "$job" >&"$line_in"
 }
 
-# Waits for a job's end and returns its status: await_job NUMBER SECONDS
+# Waits for a job's end and returns its status: await_job NUMBER SECONDS. The status file in the share is what counts, the line only tells when to
+# look, so it does not matter who reads it.
 await_job() {
-    local number=$1 deadline=$((SECONDS + $2)) ended status
-    while [[ -z ${job_status[$number]:-} ]]; do
+    local number=$1 deadline=$((SECONDS + $2)) status=$state/guest/share/jobs/$1/status
+    until [[ -s $status ]]; do
         guest_is_running || { say "the guest has died"; return 1; }
-        [[ $SECONDS -lt $deadline ]] || { say "job $number did not end within $2 s: $(cat "$(job_file command)")"; return 124; }
-        if read -r -t 1 ended status <&"$line_out"; then
-            job_status[$ended]=${status//[!0-9]/}
-        fi
+        [[ $SECONDS -lt $deadline ]] || { say "job $number did not end within $2 s"; return 124; }
+        read -r -t 0.2 <&"$line_out" || true
     done
-    return "${job_status[$number]}"
+    return "$(<"$status")"
 }
 
 job_file() {

@@ -12,17 +12,17 @@ kernel_client() {
     start_server --export "$log/export" --no-root-squash
     capture "$rdma_port" "$log/client.pcapng"
     guest 30 mount_product "$rdma_port" "$tcp_port"
-    expect "Read chunks for a write of 3000 bytes at 4096" 0 "$(guest 20 chunks_of_write 3000)"
-    expect "Read chunks for a write of 4000 bytes at 4096" 1 "$(guest 20 chunks_of_write 4000)"
+    expect_output "Read chunks for a write of 3000 bytes at 4096" 0 guest 20 chunks_of_write 3000
+    expect_output "Read chunks for a write of 4000 bytes at 4096" 1 guest 20 chunks_of_write 4000
     guest 30 umount /mnt
     stop_capture
-    expect "private data of the kernel" "f6ab0e1801010303" "$(private_data "$log/client.pcapng" Req)"
+    expect_output "private data of the kernel" "f6ab0e1801010303" private_data "$log/client.pcapng" Req
     checked "kernel client: advertises 4096, uses our $(private_data "$log/client.pcapng" Rep): 3000 bytes inline, 4000 by chunk"
 
     start_relay "$rdma_port" --hide-private-data
     guest 30 mount_product "$relay_port" "$tcp_port"
-    expect "Read chunks for a write of 700 bytes at 1024" 0 "$(guest 20 chunks_of_write 700)"
-    expect "Read chunks for a write of 1000 bytes at 1024" 1 "$(guest 20 chunks_of_write 1000)"
+    expect_output "Read chunks for a write of 700 bytes at 1024" 0 guest 20 chunks_of_write 700
+    expect_output "Read chunks for a write of 1000 bytes at 1024" 1 guest 20 chunks_of_write 1000
     guest 20 read_back
     guest 30 umount /mnt
     stop_relay
@@ -34,10 +34,10 @@ kernel_server() {
     guest 30 start_kernel_server "$laboratory"
     head -c 3000 /dev/urandom >"$log/three"
     head -c 700 /dev/urandom >"$log/small"
-    expect "RDMA Reads for 3000 bytes at 4096" 0 "$(reads_of_put "$guest_rdma_port" "$log/three")"
+    expect_output "RDMA Reads for 3000 bytes at 4096" 0 reads_of_put "$guest_rdma_port" "$log/three"
     start_relay "$guest_rdma_port" --hide-private-data
-    expect "RDMA Reads for 3000 bytes at 1024" 1 "$(reads_of_put "$relay_port" "$log/three")"
-    expect "RDMA Reads for 700 bytes at 1024" 0 "$(reads_of_put "$relay_port" "$log/small")"
+    expect_output "RDMA Reads for 3000 bytes at 1024" 1 reads_of_put "$relay_port" "$log/three"
+    expect_output "RDMA Reads for 700 bytes at 1024" 0 reads_of_put "$relay_port" "$log/small"
     stop_relay
     guest 20 stop_kernel_server "$laboratory"
     checked "kernel server: our client sends 3000 bytes inline, and by chunk when no private data came back"
