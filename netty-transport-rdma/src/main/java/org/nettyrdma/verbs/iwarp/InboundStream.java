@@ -156,6 +156,8 @@ final class InboundStream {
 
     private long prepareScatter() throws IOException {
         assert stagingStart == stagingEnd : "staged bytes belong before those in the socket";
+        stagingStart = 0;
+        stagingEnd = 0;
         MemoryCursor target = messages.target();
         directPosition = target.position();
         directLength = Math.min(payloadRemaining, target.pieceRemaining());
@@ -167,8 +169,6 @@ final class InboundStream {
         if (staging == null) {
             staging = stagingPool.take();
         }
-        stagingStart = 0;
-        stagingEnd = 0;
         int behind = messages.isLastSegment() ? stagingReadBytes : CONTINUATION_READ_BYTES;
         scatter[1] = staging.position(0).limit(behind);
         scatterCount = 2;

@@ -218,6 +218,9 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public void close() {
+        if (!selector.isOpen()) {
+            return;
+        }
         for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
             queuePair.close();
         }
