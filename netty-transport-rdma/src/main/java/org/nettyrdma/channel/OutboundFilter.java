@@ -37,8 +37,9 @@ final class OutboundFilter {
         }
         if (message instanceof RdmaSend || message instanceof RdmaWrite) {
             ByteBufHolder holder = (ByteBufHolder) message;
-            ByteBuf content = inRegisteredMemory(holder.content());
-            return content == holder.content() ? holder : holder.replace(content);
+            ByteBuf original = holder.content(); // which the holder does not give out any more once it was released
+            ByteBuf content = inRegisteredMemory(original);
+            return content == original ? holder : holder.replace(content);
         }
         throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(message)
                 + " (expected: ByteBuf, RdmaSend, RdmaWrite, RdmaRead)");

@@ -7,6 +7,7 @@ public final class RpcAcceptException extends RpcException {
 
     private static final long serialVersionUID = 1L;
 
+    /** What the server says. */
     private final AcceptStatus status;
     private final transient VersionRange versions;
 

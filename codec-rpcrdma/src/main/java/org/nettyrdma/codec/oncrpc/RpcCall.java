@@ -163,28 +163,39 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before
      */
     public void replyAuthError(AuthStatus status) {
-        claim();
+        requireUnanswered(claim());
         handler.refuse(new RpcReplyHeader.AuthError(header.xid(), status));
     }
 
     private void refuse(AcceptStatus status) {
-        claim();
+        requireUnanswered(tryRefuse(status));
+    }
+
+    /** Answers without results; {@code false} if the call was answered before. */
+    boolean tryRefuse(AcceptStatus status) {
+        if (!claim()) {
+            return false;
+        }
         handler.refuse(new RpcReplyHeader.Accepted(header.xid(), status));
+        return true;
     }
 
     /** Claims the answer only when the message is complete, so that a call whose results are unusable still gets one. */
     private void answer(ReferenceCounted message) {
-        try {
-            claim();
-        } catch (IllegalStateException e) {
+        boolean claimed = claim();
+        if (!claimed) {
             message.release();
-            throw e;
         }
+        requireUnanswered(claimed);
         handler.send(message);
     }
 
-    private void claim() {
-        if (!ANSWERS.compareAndSet(this, 0, 1)) {
+    private boolean claim() {
+        return ANSWERS.compareAndSet(this, 0, 1);
+    }
+
+    private void requireUnanswered(boolean claimed) {
+        if (!claimed) {
             throw new IllegalStateException("answered before: " + header);
         }
     }

@@ -6,17 +6,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,15 +37,11 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     private static final Logger LOGGER = LoggerFactory.getLogger(RpcClient.class);
 
     private final long callTimeoutMillis;
+    private final int firstXid;
     private final LongSupplier nanoClock;
-    private final IntObjectMap<PendingCall> pending = new IntObjectHashMap<>();
-    private final DeadlineQueue deadlines = new DeadlineQueue();
-
     private volatile ChannelHandlerContext ctx;
+    private PendingCalls pending;
     private FlushBatch flushBatch;
-    private int nextXid;
-    private ScheduledFuture<?> timer;
-    private long timerDeadlineNanos;
     /** What went wrong last on the connection, to be named as the reason when it is lost. */
     private Throwable lastFailure;
     private boolean closed;
@@ -78,7 +70,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
 
     RpcClient(long callTimeoutMillis, int firstXid, LongSupplier nanoClock) {
         this.callTimeoutMillis = checkPositive(callTimeoutMillis, "callTimeoutMillis");
-        this.nextXid = firstXid;
+        this.firstXid = firstXid;
         this.nanoClock = nanoClock;
     }
 
@@ -117,7 +109,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
      * @return a snapshot
      */
     public RpcClientStatistics statistics() {
-        return new RpcClientStatistics(pending.size(), calls, timedOutCalls, unmatchedReplies, droppedMessages);
+        return new RpcClientStatistics(ctx == null ? 0 : pending.size(), calls, timedOutCalls, unmatchedReplies, droppedMessages);
     }
 
     void start(PendingCall call) {
@@ -128,7 +120,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             return;
         }
         calls++;
-        call.xid = takeXid();
+        call.xid = pending.takeXid();
         Object message;
         try {
             message = encode(call.xid, request);
@@ -137,22 +129,13 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             return;
         }
         call.timeoutMillis = request.timeoutMillis() == 0 ? callTimeoutMillis : request.timeoutMillis();
-        call.deadlineNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(call.timeoutMillis);
         call.written = ctx.newPromise();
         // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
-        pending.put(call.xid, call);
-        deadlines.add(call);
+        pending.add(call);
         ctx.write(message, call.written);
         call.written.addListener(call);
         flushBatch.written();
-        armTimer();
-    }
-
-    private int takeXid() {
-        while (pending.containsKey(nextXid)) {
-            nextXid++;
-        }
-        return nextXid++;
+        pending.armTimer();
     }
 
     private Object encode(int xid, RpcRequest request) {
@@ -193,7 +176,6 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             message.release();
             return;
         }
-        deadlines.remove(call);
         RpcException failure = failureOf(call.request, message);
         if (failure != null) {
             message.release();
@@ -222,16 +204,16 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             context.fireUserEventTriggered(event);
             return;
         }
-        PendingCall call = pending.get(failure.xid());
+        PendingCall call = pending.remove(failure.xid());
         if (call == null) {
             unmatchedReplies++;
-        } else if (drop(call)) {
+        } else {
             call.tryFailure(new RpcTransportException(call.request, failure.cause()));
         }
     }
 
     void writeFailed(PendingCall call, Throwable cause) {
-        if (drop(call)) {
+        if (pending.remove(call)) {
             call.tryFailure(new RpcConnectionException(call.request, "not written", cause));
         }
     }
@@ -251,54 +233,22 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     }
 
     private void dropCancelled(PendingCall call) {
-        if (drop(call)) {
+        if (pending.remove(call)) {
             call.written.cancel(false);
         }
     }
 
-    /** Takes a call out of the table; {@code false} if it has left it before or was never there. */
-    private boolean drop(PendingCall call) {
-        // The entry is compared because another call may have the XID by now.
-        if (pending.get(call.xid) != call) {
-            return false;
-        }
-        pending.remove(call.xid);
-        deadlines.remove(call);
-        return true;
-    }
-
-    private void armTimer() {
-        PendingCall first = deadlines.first();
-        if (first == null) {
-            return;
-        }
-        if (timer != null) {
-            if (timerDeadlineNanos - first.deadlineNanos <= 0) {
-                return;
-            }
-            timer.cancel(false);
-        }
-        timerDeadlineNanos = first.deadlineNanos;
-        long delayNanos = Math.max(0, first.deadlineNanos - nanoClock.getAsLong());
-        timer = ctx.executor().schedule(this::failOverdueCalls, delayNanos, TimeUnit.NANOSECONDS);
-    }
-
-    private void failOverdueCalls() {
-        timer = null;
-        long now = nanoClock.getAsLong();
-        for (PendingCall call = deadlines.first(); call != null && call.deadlineNanos - now <= 0; call = deadlines.first()) {
-            drop(call);
-            timedOutCalls++;
-            call.written.cancel(false);
-            call.tryFailure(new RpcTimeoutException(call.request, call.timeoutMillis));
-        }
-        armTimer();
+    private void timedOut(PendingCall call) {
+        timedOutCalls++;
+        call.written.cancel(false);
+        call.tryFailure(new RpcTimeoutException(call.request, call.timeoutMillis));
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         flushBatch = new FlushBatch(context);
-        ctx = context;
+        pending = new PendingCalls(context.executor(), firstXid, nanoClock, this::timedOut);
+        ctx = context; // last, as it publishes the others
     }
 
     @Override
@@ -330,16 +280,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     }
 
     private void close() {
-        if (closed) {
-            return;
-        }
         closed = true;
-        if (timer != null) {
-            timer.cancel(false);
-            timer = null;
-        }
-        for (PendingCall call = deadlines.first(); call != null; call = deadlines.first()) {
-            drop(call);
+        pending.cancelTimer();
+        for (PendingCall call = pending.removeFirst(); call != null; call = pending.removeFirst()) {
             call.tryFailure(new RpcConnectionException(call.request, "connection lost", connectionLost()));
         }
     }

@@ -9,8 +9,11 @@ public abstract sealed class RpcException extends IOException
 
     private static final long serialVersionUID = 1L;
 
+    /** The program that was called. */
     private final int program;
+    /** The version of the program. */
     private final int version;
+    /** The procedure that was called. */
     private final int procedure;
 
     RpcException(RpcRequest request, String reason, Throwable cause) {

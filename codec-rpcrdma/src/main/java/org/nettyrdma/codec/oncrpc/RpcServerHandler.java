@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * are flushed together.
  *
  * <p><b>Memory.</b> While the arguments that programs work on and the replies that the peer has not taken come to more than
- * a limit, no more is read from the connection, unless it is read on demand.
+ * a limit, no more is read from the connection, unless it is read on demand. A program that waits for a call in the other
+ * direction must therefore not wait for ever.
  *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
  * written closes the connection, since its caller would wait in vain.
@@ -195,16 +196,11 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             }
         } catch (XdrException e) {
             LOGGER.trace("{} garbage arguments in {}", channel(), call.header(), e);
-            if (!call.isAnswered()) {
-                call.replyGarbageArguments();
-            }
+            call.tryRefuse(AcceptStatus.GARBAGE_ARGS);
         } catch (Throwable t) {
             // Also errors such as a stack overflow or a failed assertion: the caller waits for an answer all the same.
-            if (call.isAnswered()) {
-                programFailed(call.header(), t);
-            } else {
-                call.replySystemError(t);
-            }
+            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+            programFailed(call.header(), t);
         } finally {
             call.arguments().release();
         }
@@ -280,8 +276,9 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         if (cause instanceof IOException) {
-            // A peer that goes away; the channel closes itself.
-            LOGGER.debug("{} lost", context.channel(), cause);
+            // The peer went away or broke the transport's rules: the channel closes itself after one of these.
+            LOGGER.info("{} lost: {}", context.channel(), cause.toString());
+            LOGGER.debug("", cause);
         } else {
             context.fireExceptionCaught(cause);
         }

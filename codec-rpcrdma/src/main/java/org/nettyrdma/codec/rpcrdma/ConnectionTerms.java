@@ -1,5 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import io.netty.channel.Channel;
+
 /**
  * What the two sides have told each other while connecting, and what follows from it.
  *
@@ -10,6 +12,17 @@ package org.nettyrdma.codec.rpcrdma;
  *                         that it does not cope with them, since it never opens memory to its clients
  */
 record ConnectionTerms(InlineThreshold threshold, boolean mayInvalidate, boolean mayBeInvalidated) {
+
+    /** The terms that {@link RpcRdma} has for a handler: known once the channel is active, and not before. */
+    interface Source {
+
+        /**
+         * The terms of a connection that stands.
+         *
+         * @param channel an active channel
+         */
+        ConnectionTerms of(Channel channel);
+    }
 
     static ConnectionTerms of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
         return new ConnectionTerms(InlineThreshold.of(own, peer), own.acceptsInvalidation() && peer.acceptsInvalidation(),

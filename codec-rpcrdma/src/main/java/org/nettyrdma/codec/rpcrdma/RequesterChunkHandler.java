@@ -2,7 +2,6 @@ package org.nettyrdma.codec.rpcrdma;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
@@ -10,8 +9,8 @@ import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
 import java.util.List;
-import java.util.function.Function;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
@@ -28,8 +27,10 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
  * closes that memory again, and when that is done, and not before, passes the whole reply up as one {@link ByteBuf}.
  *
  * <p>A call that the peer refuses, or whose reply is malformed, is reported upward by the event {@link RpcCallFailure}. The
- * loss of the connection is not reported for each call: {@code channelInactive} says it all. All methods run on the event
- * loop.
+ * loss of the connection is not reported for each call: {@code channelInactive} says it all.
+ *
+ * <p>Memory of a call that nobody waits for any more stays open to the peer until the reply comes or the connection ends:
+ * the peer cannot know, and may still be using it (rfc5666bis-01, section 5.4.1). All methods run on the event loop.
  */
 final class RequesterChunkHandler extends ChannelDuplexHandler {
 
@@ -38,17 +39,14 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final CallObserver observer;
-    private final Function<Channel, ConnectionTerms> termsOf;
+    private final ConnectionTerms.Source termsOf;
     private final IntObjectMap<RequesterCall> calls = new IntObjectHashMap<>();
     private ChannelHandlerContext ctx;
     private ConnectionTerms terms;
     private boolean closed;
 
-    /**
-     * @param termsOf tells the terms of a connection that stands
-     */
     RequesterChunkHandler(RpcRdmaLimits limits, PeerPolicy policy, UpperLayerBindings bindings, ChunkStatistics statistics,
-                          CallObserver observer, Function<Channel, ConnectionTerms> termsOf) {
+                          CallObserver observer, ConnectionTerms.Source termsOf) {
         this.limits = limits;
         this.policy = policy;
         this.bindings = bindings;
@@ -60,15 +58,14 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        if (context.channel().isActive()) {
-            terms = termsOf.apply(context.channel());
-        }
     }
 
-    @Override
-    public void channelActive(ChannelHandlerContext context) {
-        terms = termsOf.apply(context.channel());
-        context.fireChannelActive();
+    /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
+    private ConnectionTerms terms() {
+        if (terms == null) {
+            terms = termsOf.of(ctx.channel());
+        }
+        return terms;
     }
 
     @Override
@@ -88,8 +85,11 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
 
     /** What the call itself says about its items and its reply goes before what the binding says. */
     private CallLayout layoutOf(Object msg, ByteBuf call) throws IOException {
-        if (closed || terms == null) {
+        if (closed) {
             throw new ClosedChannelException();
+        }
+        if (!ctx.channel().isActive()) {
+            throw new NotYetConnectedException();
         }
         if (call.readableBytes() < 2 * Integer.BYTES || call.readableBytes() > limits.maxMessageBytes()) {
             throw RpcRdmaException.tooLarge("call of %d bytes (expected: 8..%d)", call.readableBytes(),
@@ -107,7 +107,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
 
     private void send(ByteBuf message, CallLayout layout, ChannelPromise promise) throws IOException {
         DataItems.requireWithin(layout.items(), message.readableBytes());
-        CallPlan plan = CallPlan.of(message.readableBytes(), layout.items(), layout.replySpace(), terms.threshold(), policy,
+        CallPlan plan = CallPlan.of(message.readableBytes(), layout.items(), layout.replySpace(), terms().threshold(), policy,
                 limits);
         CallExposure exposure = plan.hasChunks()
                 ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, plan, message) : null;
@@ -168,7 +168,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
             return;
         }
         int invalidated = exposure.invalidatedCount();
-        if (invalidated > (terms.mayBeInvalidated() ? 1 : 0)) {
+        if (invalidated > (terms().mayBeInvalidated() ? 1 : 0)) {
             // A reply invalidates one handle at most, so some other message has taken a handle of this call.
             reply.release();
             discard(call);
@@ -180,8 +180,11 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
         statistics.add(Counter.REMOTE_INVALIDATIONS, invalidated);
         boolean[] waiting = {false};
         exposure.withdraw(() -> {
-            deliver(call, reply);
-            exposure.releaseSinks();
+            try {
+                deliver(call, reply);
+            } finally {
+                exposure.releaseSinks();
+            }
             if (waiting[0]) {
                 ctx.fireChannelReadComplete();
             }

@@ -1,7 +1,6 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
@@ -9,7 +8,6 @@ import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
-import java.util.function.Function;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
@@ -39,7 +37,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private final RpcRdmaLimits limits;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
-    private final Function<Channel, ConnectionTerms> termsOf;
+    private final ConnectionTerms.Source termsOf;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
     private final IntObjectMap<ResponderCall> calls = new IntObjectHashMap<>();
     private ChannelHandlerContext ctx;
@@ -47,11 +45,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private boolean flushNeeded;
     private boolean closed;
 
-    /**
-     * @param termsOf tells the terms of a connection that stands
-     */
     ResponderChunkHandler(RpcRdmaLimits limits, UpperLayerBindings bindings, ChunkStatistics statistics,
-                          Function<Channel, ConnectionTerms> termsOf) {
+                          ConnectionTerms.Source termsOf) {
         this.limits = limits;
         this.bindings = bindings;
         this.statistics = statistics;
@@ -61,15 +56,14 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        if (context.channel().isActive()) {
-            terms = termsOf.apply(context.channel());
-        }
     }
 
-    @Override
-    public void channelActive(ChannelHandlerContext context) {
-        terms = termsOf.apply(context.channel());
-        context.fireChannelActive();
+    /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
+    private ConnectionTerms terms() {
+        if (terms == null) {
+            terms = termsOf.of(ctx.channel());
+        }
+        return terms;
     }
 
     @Override
@@ -189,7 +183,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         try {
             List<DataItem> items = call.chunks().writeChunks().isEmpty() ? List.of()
                     : msg instanceof RpcMessage message ? message.dataItems() : call.itemsOf(reply, bindings);
-            placement = ReplyPlacement.of(reply, items, call.chunks(), terms.threshold());
+            placement = ReplyPlacement.of(reply, items, call.chunks(), terms().threshold());
         } catch (RpcRdmaException | RuntimeException e) {
             reply.release();
             refuse(new ChunkError(call.xid(), RpcRdmaLayout.VERSION, 0), e, promise);
@@ -216,7 +210,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             ctx.write(write);
         });
         RpcRdmaMessage reply = RpcRdmaMessage.reply(placement.header(call.xid()), body);
-        long handle = terms.mayInvalidate() ? call.onlyHandle() : -1;
+        long handle = terms().mayInvalidate() ? call.onlyHandle() : -1;
         if (handle >= 0) {
             reply = reply.invalidating((int) handle);
             statistics.increment(Counter.REMOTE_INVALIDATIONS);

@@ -269,6 +269,21 @@ class RpcClientTest {
     }
 
     @Test
+    void shouldFailTheCallThatTheTransportCouldNotConvey() {
+        Future<ByteBuf> refused = call(1, Unpooled.EMPTY_BUFFER);
+        Future<ByteBuf> other = call(2, Unpooled.EMPTY_BUFFER);
+        IllegalStateException cause = new IllegalStateException("no room for the reply");
+        channel.pipeline().fireUserEventTriggered(new RpcCallFailure(7, cause));
+        assertInstanceOf(RpcTransportException.class, refused.cause());
+        assertSame(cause, refused.cause().getCause());
+        channel.pipeline().fireUserEventTriggered(new RpcCallFailure(7, cause));
+        assertEquals(1, client.statistics().unmatchedReplies());
+        assertFalse(other.isDone());
+        channel.writeInbound(hex("00000008" + SUCCESS));
+        other.getNow().release();
+    }
+
+    @Test
     void shouldFailACallThatCannotBeWritten() {
         IllegalArgumentException cause = new IllegalArgumentException("too large");
         RpcClient refused = new RpcClient();

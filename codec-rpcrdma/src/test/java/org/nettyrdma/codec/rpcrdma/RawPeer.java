@@ -68,9 +68,7 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
 
     /** Sends a message, or a work request, and waits until it is done. */
     void send(Object message) throws Exception {
-        if (!channel.writeAndFlush(message).await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-            throw new AssertionError("not sent");
-        }
+        channel.writeAndFlush(message).get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
     void sendHex(String digits) throws Exception {

@@ -16,7 +16,11 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import io.netty.util.concurrent.PromiseNotifier;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -25,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannelStatistics;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
+import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTransportException;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -112,7 +117,24 @@ class RpcRdmaEndToEndTest {
                 assertCounts(pair, 1, Counter.CALLS_INLINE, Counter.REPLIES_WITH_WRITE_CHUNK);
                 assertCounts(pair, length, Counter.WRITE_CHUNK_BYTES);
                 assertCounts(pair, 0, Counter.REPLY_CHUNK_BYTES);
+                assertEquals(0, pair.server.connections().channelCounter(RdmaChannelStatistics.Counter.COPIED_BYTES));
             }
+        }
+    }
+
+    @Test
+    void shouldCallAsSoonAsTheConnectFutureCompletes() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            Promise<ByteBuf> results = pair.channel.eventLoop().newPromise();
+            pair.connect().addListener(connected -> {
+                Channel second = ((ChannelFuture) connected).channel();
+                second.pipeline().get(RpcClient.class)
+                        .call(new RpcRequest(BulkProgram.PROGRAM, 1, ECHO, RpcRdmaPair.opaque(new byte[10_000])))
+                        .addListener(new PromiseNotifier<>(results));
+            });
+            ByteBuf echoed = RpcRdmaPair.result(results);
+            assertEquals(10_004, echoed.readableBytes());
+            echoed.release();
         }
     }
 

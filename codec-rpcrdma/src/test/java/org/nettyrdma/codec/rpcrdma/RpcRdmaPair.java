@@ -5,9 +5,12 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
@@ -26,6 +29,7 @@ final class RpcRdmaPair implements AutoCloseable {
     final RpcRdma server;
     final RpcRdma client;
     final RdmaChannel channel;
+    private final Queue<Channel> channels = new ConcurrentLinkedQueue<>();
     private final Channel listener;
 
     RpcRdmaPair(RpcRdma.Builder serverBuilder, RpcRdma.Builder clientBuilder) throws Exception {
@@ -33,8 +37,17 @@ final class RpcRdmaPair implements AutoCloseable {
         client = clientBuilder.build();
         listener = server.configure(new ServerBootstrap().group(GROUP).channel(RdmaServerChannel.class))
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).sync().channel();
-        channel = (RdmaChannel) client.configure(new Bootstrap().group(GROUP).channel(RdmaChannel.class))
-                .connect(listener.localAddress()).sync().channel();
+        channel = (RdmaChannel) connect().sync().channel();
+    }
+
+    /** Makes a connection. */
+    ChannelFuture connect() {
+        return client.configure(new Bootstrap().group(GROUP).channel(RdmaChannel.class))
+                .connect(listener.localAddress()).addListener(connected -> {
+                    if (connected.isSuccess()) {
+                        channels.add(((ChannelFuture) connected).channel());
+                    }
+                });
     }
 
     /** A pair with the bulk program and its binding on both sides. */
@@ -101,7 +114,7 @@ final class RpcRdmaPair implements AutoCloseable {
 
     @Override
     public void close() {
-        channel.close().syncUninterruptibly();
+        channels.forEach(connection -> connection.close().syncUninterruptibly());
         listener.close().syncUninterruptibly();
     }
 }

@@ -1,0 +1,124 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
+
+/** Sizes are reckoned by hand: a header without chunks has 28 bytes, a Read segment 24, a Write chunk of one segment 24. */
+class CallPlanTest {
+
+    private static final InlineThreshold THRESHOLD = new InlineThreshold(1024, 1024);
+    private static final ReplySpace SHORT = new ReplySpace(100);
+
+    @Test
+    void shouldSendInlineUpToTheThreshold() throws RpcRdmaException {
+        assertFalse(plan(996, List.of(), SHORT).hasChunks());
+        assertTrue(plan(997, List.of(), SHORT).isLong());
+    }
+
+    @Test
+    void shouldOfferNothingForReplyThatIsSureToFit() throws RpcRdmaException {
+        assertFalse(plan(100, List.of(), new ReplySpace(996)).hasChunks());
+        assertEquals(1000, plan(100, List.of(), new ReplySpace(997)).replyChunkBytes());
+        assertFalse(plan(100, List.of(), new ReplySpace(96, List.of(897))).hasChunks());
+    }
+
+    @Test
+    void shouldOfferWriteChunksWithRoomForPadding() throws RpcRdmaException {
+        CallPlan plan = plan(100, List.of(), new ReplySpace(96, List.of(901)));
+        assertEquals(List.of(904), plan.writeChunkBytes());
+        assertEquals(0, plan.replyChunkBytes());
+
+        assertEquals(List.of(5000, 4, 8), plan(100, List.of(), new ReplySpace(96, List.of(5000, 0, 5))).writeChunkBytes());
+    }
+
+    @Test
+    void shouldOfferReplyChunkForEverythingWhereTheRestMayNotFit() throws RpcRdmaException {
+        // A reply with one Write chunk has a header of 52 bytes.
+        assertEquals(List.of(5000), plan(100, List.of(), new ReplySpace(972, List.of(5000))).writeChunkBytes());
+
+        CallPlan plan = plan(100, List.of(), new ReplySpace(973, List.of(5001)));
+        assertEquals(List.of(), plan.writeChunkBytes());
+        assertEquals(980 + 5000, plan.replyChunkBytes());
+    }
+
+    @Test
+    void shouldOfferBothOnlyWherePolicyAllows() throws RpcRdmaException {
+        CallPlan plan = CallPlan.of(100, List.of(), new ReplySpace(973, List.of(5001)), THRESHOLD, PeerPolicy.SPECIFICATION,
+                RpcRdmaLimits.DEFAULT);
+        assertEquals(List.of(5004), plan.writeChunkBytes());
+        assertEquals(976, plan.replyChunkBytes());
+    }
+
+    @Test
+    void shouldOfferTheDefaultWhereNobodyKnowsTheReply() throws RpcRdmaException {
+        assertEquals(65536, plan(100, List.of(), null).replyChunkBytes());
+        assertFalse(CallPlan.of(100, List.of(), null, THRESHOLD, PeerPolicy.CONSERVATIVE,
+                RpcRdmaLimits.DEFAULT.withDefaultReplyChunkBytes(0)).hasChunks());
+    }
+
+    @Test
+    void shouldOfferNoMoreThanTheLargestMessage() throws RpcRdmaException {
+        int limit = RpcRdmaLimits.DEFAULT.maxMessageBytes();
+        assertEquals(limit, plan(100, List.of(), new ReplySpace(Integer.MAX_VALUE)).replyChunkBytes());
+        assertEquals(List.of(limit), plan(100, List.of(), new ReplySpace(0, List.of(Integer.MAX_VALUE))).writeChunkBytes());
+        assertEquals(limit, plan(100, List.of(), new ReplySpace(Integer.MAX_VALUE, List.of(Integer.MAX_VALUE)))
+                .replyChunkBytes());
+    }
+
+    @Test
+    void shouldTakeOutTheLargestArgument() throws RpcRdmaException {
+        List<DataItem> items = List.of(new DataItem(100, 50), new DataItem(200, 1200), new DataItem(1500, 60));
+        CallPlan plan = plan(1600, items, SHORT);
+        assertEquals(List.of(new DataItem(200, 1200)), plan.readItems());
+        assertFalse(plan.isLong());
+    }
+
+    @Test
+    void shouldSendLongCallWhereOneReadChunkIsNotEnough() throws RpcRdmaException {
+        List<DataItem> items = List.of(new DataItem(100, 600), new DataItem(1000, 700));
+        assertTrue(plan(1800, items, SHORT).isLong());
+        assertEquals(List.of(), plan(1800, items, SHORT).readItems());
+
+        CallPlan plan = CallPlan.of(1800, items, SHORT, THRESHOLD, PeerPolicy.SPECIFICATION, RpcRdmaLimits.DEFAULT);
+        assertFalse(plan.isLong());
+        assertEquals(items, plan.readItems(), "in ascending order");
+    }
+
+    @Test
+    void shouldLeaveRoomInTheHeaderForTheSegments() throws RpcRdmaException {
+        // 1024 - 28 - 24 = 972 bytes beside one segment.
+        List<DataItem> items = List.of(new DataItem(100, 4000));
+        assertEquals(1, plan(4000 + 972, items, SHORT).maxSegments());
+        assertFalse(plan(4000 + 972, items, SHORT).isLong());
+        assertTrue(plan(4000 + 973, items, SHORT).isLong());
+        assertEquals(2, plan(4000 + 948, items, SHORT).maxSegments());
+        assertEquals(16, plan(4000 + 100, items, SHORT).maxSegments(), "the policy's limit");
+        // A Reply chunk of one segment takes 20 bytes more.
+        assertTrue(plan(4000 + 953, items, new ReplySpace(5000)).isLong());
+        assertFalse(plan(4000 + 952, items, new ReplySpace(5000)).isLong());
+    }
+
+    @Test
+    void shouldNotMakeAChunkOfNothing() throws RpcRdmaException {
+        assertTrue(plan(2000, List.of(new DataItem(100, 0)), SHORT).isLong());
+    }
+
+    @Test
+    void shouldRefuseHeaderThatCannotBeSent() {
+        ReplySpace space = new ReplySpace(10, Collections.nCopies(41, 5000));
+        assertThrows(RpcRdmaException.class, () -> CallPlan.of(2000, List.of(), space, new InlineThreshold(1024, 65536),
+                PeerPolicy.CONSERVATIVE, RpcRdmaLimits.DEFAULT));
+    }
+
+    private static CallPlan plan(int callBytes, List<DataItem> items, ReplySpace space) throws RpcRdmaException {
+        return CallPlan.of(callBytes, items, space, THRESHOLD, PeerPolicy.CONSERVATIVE, RpcRdmaLimits.DEFAULT);
+    }
+}

@@ -1,0 +1,50 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+class RpcRdmaLimitsTest {
+
+    private static final RpcRdmaLimits DEFAULT = RpcRdmaLimits.DEFAULT;
+
+    @Test
+    void shouldKeepWhatIsNotChanged() {
+        RpcRdmaLimits changed = DEFAULT.withCredits(1).withInlineThresholdBytes(65536).withMaxMessageBytes(17 << 20)
+                .withMaxChunks(1024, 64, 63).withDefaultReplyChunkBytes(0);
+        assertEquals(new RpcRdmaLimits(1, 65536, 17 << 20, 1024, 64, 63, 0), changed);
+        assertEquals(DEFAULT, changed.withCredits(128).withInlineThresholdBytes(4096).withMaxMessageBytes(1114112)
+                .withMaxChunks(64, 8, 8).withDefaultReplyChunkBytes(65536));
+    }
+
+    @Test
+    void shouldShrinkTheDefaultReplyChunkWithTheMessage() {
+        assertEquals(1024, DEFAULT.withMaxMessageBytes(1024).defaultReplyChunkBytes());
+    }
+
+    @Test
+    void shouldRefuseWhatIsOutOfRangeByItsName() {
+        refused("credits", () -> DEFAULT.withCredits(0));
+        refused("credits", () -> DEFAULT.withCredits(1025));
+        refused("inlineThresholdBytes", () -> DEFAULT.withInlineThresholdBytes(1023));
+        refused("inlineThresholdBytes", () -> DEFAULT.withInlineThresholdBytes(65537));
+        refused("inlineThresholdBytes", () -> DEFAULT.withInlineThresholdBytes(4097));
+        refused("maxMessageBytes", () -> DEFAULT.withMaxMessageBytes(1023));
+        refused("maxMessageBytes", () -> DEFAULT.withMaxMessageBytes((17 << 20) + 1));
+        refused("maxSegmentsPerChunk", () -> DEFAULT.withMaxChunks(0, 8, 8));
+        refused("maxReadChunks", () -> DEFAULT.withMaxChunks(64, 65, 8));
+        refused("maxWriteChunks", () -> DEFAULT.withMaxChunks(64, 8, 0));
+        refused("defaultReplyChunkBytes", () -> DEFAULT.withDefaultReplyChunkBytes(-1));
+        refused("defaultReplyChunkBytes", () -> DEFAULT.withDefaultReplyChunkBytes(DEFAULT.maxMessageBytes() + 1));
+        refused("maxReadChunks", () -> new PeerPolicy(0, true, 1));
+        refused("maxSegmentsPerChunk", () -> new PeerPolicy(1, true, 65));
+    }
+
+    private static void refused(String name, Executable change) {
+        String message = assertThrows(IllegalArgumentException.class, change).getMessage();
+        assertTrue(message.contains(name), message);
+    }
+}
