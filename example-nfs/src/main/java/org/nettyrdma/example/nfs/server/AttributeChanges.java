@@ -39,11 +39,16 @@ final class AttributeChanges {
         requireAllowedOwner(caller, now, changes);
         if (changes.size().isPresent()) {
             file.requireRegular();
-            AccessControl.require(changes.size().getAsLong() >= 0, NfsStatus.FBIG);
+            requireAllowedSize(changes.size().getAsLong());
             AccessControl.requireWriteData(caller, now);
         }
         requireAllowedTime(caller, now, changes.accessTime());
         requireAllowedTime(caller, now, changes.modifyTime());
+    }
+
+    /** Refuses a size that the file system cannot have, among them those of 2^63 and more, which are negative here. */
+    void requireAllowedSize(long size) throws NfsException {
+        AccessControl.require(size >= 0 && size <= tree.store().maxFileBytes(), NfsStatus.FBIG);
     }
 
     /** Only root gives files away; an owner may pass a file to another of the own groups. */
@@ -69,7 +74,10 @@ final class AttributeChanges {
         }
     }
 
-    /** Makes changes that {@link #requireAllowed} allowed: size first, since it changes times; mode after the owner, who clears set-id bits. */
+    /**
+     * Makes changes that {@link #requireAllowed} allowed: the size before the times, which it changes; the mode after the
+     * owner, whose change clears bits of it.
+     */
     void apply(Credentials caller, FileObject file, Sattr changes) throws IOException {
         if (changes.size().isPresent()) {
             resize(file, changes.size().getAsLong());

@@ -20,4 +20,7 @@ interface AttributeStore {
 
     /** Whether the file system itself moves the change time on with every change; where not, {@link FileNode} does. */
     boolean keepsChangeTime();
+
+    /** Largest size that a file may be given. */
+    long maxFileBytes();
 }

@@ -15,8 +15,8 @@ import java.util.zip.CRC32C;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 
 /**
- * Replies to calls that must not be executed twice. A client that lost its connection sends its calls again on the next one, with the
- * same XIDs, whether or not they were executed; a second REMOVE would fail with NFS3ERR_NOENT. So it is
+ * Replies to calls that must not be executed twice. A client that lost its connection sends its calls again on the next
+ * one, with the same XIDs, whether or not they were executed; a second REMOVE would fail with NFS3ERR_NOENT. So it is
  * given the reply of the first. If that is still being worked on, the second waits for it and takes the same reply.
  *
  * <p>Bounded in number and age; replies leave in the order in which their calls came. Thread safe: the monitor guards the
@@ -62,8 +62,8 @@ final class DuplicateRequestCache {
     /**
      * Says what to do with a call.
      *
-     * @return {@code true} if the caller has to execute it, and then to call {@link #executed} or {@link #failed}; {@code false} if
-     *         it is answered, or will be
+     * @return {@code true} if the caller has to execute it, and then to call {@link #executed} or {@link #failed};
+     *         {@code false} if it is answered, or will be
      */
     boolean begin(Key key, RpcCall call) {
         byte[] results;

@@ -28,7 +28,7 @@ final class FileSystemProcedures {
     FileSystemProcedures(FileTree tree, NfsServiceOptions options) {
         this.tree = tree;
         info = new FileSystemInfo(options.maxReadBytes(), options.maxReadBytes(), BLOCK_BYTES,
-                options.maxWriteBytes(), options.maxWriteBytes(), BLOCK_BYTES, MAX_DIRECTORY_BYTES, Long.MAX_VALUE,
+                options.maxWriteBytes(), options.maxWriteBytes(), BLOCK_BYTES, MAX_DIRECTORY_BYTES, tree.store().maxFileBytes(),
                 new NfsTime(0, 1), FileSystemInfo.HARD_LINKS | FileSystemInfo.SYMBOLIC_LINKS | FileSystemInfo.HOMOGENEOUS
                         | FileSystemInfo.CAN_SET_TIME);
     }

@@ -96,7 +96,7 @@ final class MountProgram implements RpcProgram {
     /** Finds the export, or a directory in it; symbolic links are not followed. */
     private FileObject find(String path) throws IOException {
         String prefix = export.name().equals("/") ? "" : export.name();
-        AccessControl.require(path.equals(prefix) || path.startsWith(prefix + '/'), NfsStatus.ACCES);
+        AccessControl.require((path + '/').startsWith(prefix + '/') && !path.isEmpty(), NfsStatus.ACCES);
         FileObject directory = tree.root();
         for (String name : path.substring(prefix.length()).split("/")) {
             if (!name.isEmpty()) {

@@ -13,17 +13,19 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
  * Serves one directory by NFS version 3 and MOUNT version 3 (RFC 1813). Knows no transport: the two programs go into
  * {@link org.nettyrdma.codec.oncrpc.RpcServerHandler}s, the same ones for any number of connections over RDMA and TCP.
  *
- * <p><b>Who may do what.</b> Callers say who they are with AUTH_SYS, and are believed; without it they are anonymous, as is who is
- * {@linkplain Squash squashed}. The modes of the files decide, and besides them what the operating system lets this
- * process do. New files belong to the caller where this process may give files away (on the default file system that takes
+ * <p><b>Who may do what.</b> Callers say who they are with AUTH_SYS, and are believed; without it they are anonymous, as
+ * is who is {@linkplain Squash squashed}. The modes of the files decide, and besides them what the operating system lets
+ * this process do. New files belong to the caller where this process may give files away (on the default file system that takes
  * root), else to the user of this process.
  *
  * <p><b>What stays inside.</b> Symbolic links are never followed, and handles carry a checksum under a secret key. Handles stay
  * good when files are renamed, and after a restart where there is a {@linkplain NfsServiceOptions#stateDirectory() state
  * directory}.
  *
- * <p><b>Limits.</b> No special files can be created, because Java cannot. Outside of the default file system there are no set-id and
- * sticky bits and no links to symbolic links. The duplicate request cache does not outlive a restart.
+ * <p><b>Limits.</b> No special files can be created, because Java cannot. Outside of the default file system there are no
+ * set-id and sticky bits and no links to symbolic links. The cache of replies does not outlive a restart. Another process
+ * on this machine that may write to the export can, by replacing directories by links at the right moment, make the server
+ * change names outside of it; do not export directories that untrusted local users may write to.
  *
  * <p><b>Threads.</b> Everything here may be used from any thread. Calls block as long as the file system does, so
  * where it is slow give the handlers an executor.

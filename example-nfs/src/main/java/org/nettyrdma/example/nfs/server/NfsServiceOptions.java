@@ -17,10 +17,11 @@ import org.nettyrdma.example.nfs.protocol.Nfs;
  * @param openFiles              most files kept open between calls, default 256; where it is too small every READ and WRITE
  *                               opens its file
  * @param openFileIdleMillis     after how many milliseconds without a call a file is closed, default 10000
- * @param searchLimit            most directory entries looked at when the file of a handle from before a restart is searched for,
- *                               default 200000; files beyond are {@code NFS3ERR_STALE}
- * @param duplicateCacheEntries  replies of procedures that must not be repeated kept for retransmissions, default 4096; where it is
- *                               too small a client that reconnects under load sees errors like {@code NFS3ERR_EXIST}
+ * @param searchLimit            most directory entries looked at when the file of a handle from before a restart is
+ *                               searched for, default 200000; files beyond are {@code NFS3ERR_STALE}
+ * @param duplicateCacheEntries  replies of procedures that must not be repeated kept for retransmissions, default 4096;
+ *                               where it is too small a client that reconnects under load sees errors like
+ *                               {@code NFS3ERR_EXIST}
  * @param duplicateCacheMillis   for how many milliseconds they are kept, default 120000
  */
 public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWriteBytes, int openFiles,

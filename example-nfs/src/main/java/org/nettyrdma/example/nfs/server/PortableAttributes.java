@@ -40,11 +40,15 @@ final class PortableAttributes implements AttributeStore {
 
     private final boolean hasPosix;
     private final boolean hasLinkCount;
+    /** Jimfs fails in odd ways when a size needs more blocks than an int counts, so sizes end at the space that there is. */
+    private final long maxFileBytes;
 
-    PortableAttributes(Path root) {
+    PortableAttributes(Path root) throws IOException {
         Set<String> views = root.getFileSystem().supportedFileAttributeViews();
         hasPosix = views.contains("posix");
         hasLinkCount = views.contains("unix");
+        long totalBytes = Files.getFileStore(root).getTotalSpace();
+        maxFileBytes = totalBytes > 0 ? totalBytes : Long.MAX_VALUE;
     }
 
     @Override
@@ -94,6 +98,11 @@ final class PortableAttributes implements AttributeStore {
     @Override
     public boolean keepsChangeTime() {
         return false;
+    }
+
+    @Override
+    public long maxFileBytes() {
+        return maxFileBytes;
     }
 
     private static PosixFileAttributeView posixView(Path path) {

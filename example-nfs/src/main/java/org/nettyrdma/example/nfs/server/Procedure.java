@@ -11,9 +11,9 @@ interface Procedure {
      * Executes a call.
      *
      * @param out takes the results behind the status, which is written already
-     * @throws IOException                                if it fails; the caller answers the status that {@link NfsErrors} finds for it, and the slots that
-     *                                                    the call opened
-     * @throws org.nettyrdma.codec.oncrpc.XdrException    if the arguments are not well-formed; nothing was done
+     * @throws IOException if it fails; the caller answers the status that {@link NfsErrors} finds for it, and the slots
+     *                     that the call opened
+     * @throws org.nettyrdma.codec.oncrpc.XdrException if the arguments are not well-formed; nothing was done
      */
     void call(NfsCall call, ByteBuf out) throws IOException;
 }

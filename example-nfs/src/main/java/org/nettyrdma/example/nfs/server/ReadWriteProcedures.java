@@ -135,7 +135,8 @@ final class ReadWriteProcedures {
             file.requireRegular();
             AccessControl.requireWriteData(call.caller(), file.attributes());
             AccessControl.require(arguments.count() == arguments.data().readableBytes(), NfsStatus.INVAL);
-            AccessControl.require(arguments.offset() >= 0 && arguments.offset() + arguments.count() >= 0, NfsStatus.FBIG);
+            AccessControl.require(arguments.offset() >= 0, NfsStatus.FBIG);
+            changes.requireAllowedSize(arguments.offset() + arguments.count());
             changes.clearSetIdBits(call.caller(), file);
             return new Opened(file, openFiles.forWriting(file));
         } finally {

@@ -13,8 +13,8 @@ import org.nettyrdma.example.nfs.protocol.RenameArguments;
 
 /**
  * RENAME and LINK (RFC 1813, sections 3.3.14 and 3.3.15). Where the new name of RENAME is taken by a file that cannot
- * make room, the answer is what rename(2) says (ISDIR, NOTDIR, NOTEMPTY), as from the Linux server; section 3.3.14 would have EXIST
- * for all of them, which tells a client less.
+ * make room, the answer is what rename(2) says (ISDIR, NOTDIR, NOTEMPTY), as from the Linux server; section
+ * 3.3.14 would have EXIST for all of them, which tells a client less.
  */
 final class RenameProcedures {
 

@@ -80,6 +80,11 @@ final class UnixAttributes implements AttributeStore {
         return true;
     }
 
+    @Override
+    public long maxFileBytes() {
+        return Long.MAX_VALUE; // the file system knows its own limit, and says so
+    }
+
     private static FileType type(int mode) {
         return switch (mode & FORMAT_MASK) {
             case 0040000 -> FileType.DIRECTORY;

@@ -1,0 +1,183 @@
+package org.nettyrdma.example.nfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.example.nfs.TestServer;
+import org.nettyrdma.example.nfs.Transport;
+import picocli.CommandLine;
+
+class NfsCommandTest {
+
+    @TempDir
+    private Path local;
+
+    private TestServer server;
+    private String out;
+    private String err;
+
+    @BeforeEach
+    void startServer() throws IOException {
+        server = TestServer.start();
+    }
+
+    @AfterEach
+    void stopServer() throws IOException {
+        server.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serve", "demo", "ls", "cat", "get", "put", "stat", "mkdir", "rm", "ping"})
+    void shouldShowExamplesInTheHelpOfEachCommand(String command) {
+        assertEquals(0, run(command, "--help"));
+        assertTrue(out.contains("Usage: nfs " + command), out);
+        assertTrue(out.contains("Examples:\n  nfs " + command), out);
+        out.lines().forEach(line -> assertTrue(line.length() <= 80, line));
+    }
+
+    @Test
+    void shouldShowCommandsAndExitCodesInTheHelp() {
+        assertEquals(0, run("--help"));
+        assertTrue(out.contains("3   the server cannot be reached, or the connection to it was lost"), out);
+        assertTrue(out.contains("Examples:\n  nfs demo"), out);
+        assertEquals(0, run("--version"));
+        assertTrue(out.startsWith("nfs (netty-rdma"), out);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'',                 nfs: a command is missing; try 'nfs --help'",
+        "frobnicate,         'nfs: Unmatched argument at index 0: ''frobnicate''; try ''nfs --help'''",
+        "ls,                 'nfs ls: Missing required parameter: ''URL''; try ''nfs ls --help'''",
+        "ls http://x/,       'nfs ls: not an NFS address: ''http://x/'': ''http'' is neither rdma nor tcp; try ''nfs ls --help'''",
+        "put a rdma://x:y/,  'nfs put: not an NFS address: ''rdma://x:y/'': ''y'' is not a port number; try ''nfs put --help'''",
+        "ping -c 0 tcp://x,  nfs ping: -c must be at least 1; try 'nfs ping --help'",
+    })
+    void shouldExitWith2AndOneLineOnWrongUsage(String arguments, String error) {
+        assertEquals(2, run(arguments.isEmpty() ? new String[0] : arguments.split(" ")));
+        assertEquals(error, err.strip());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldExitWith3WhereNobodyListens(Transport transport) throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            port = socket.getLocalPort();
+        }
+        String address = transport.scheme() + "://127.0.0.1:" + port;
+        assertEquals(3, run("ls", address + "/"));
+        assertEquals("nfs ls: cannot connect to " + address + ": Connection refused", err.strip());
+    }
+
+    @Test
+    void shouldExitWith1AndOneLineWhenTheServerRefuses() {
+        assertEquals(1, run("ls", url(Transport.RDMA, "/nothing")));
+        assertEquals("nfs ls: /nothing: no such file or directory (NFS3ERR_NOENT), answered to LOOKUP", err.strip());
+        assertEquals(1, run("put", "/no/such/file", url(Transport.RDMA, "/")));
+        assertEquals("nfs put: /no/such/file: no such file or directory", err.strip());
+    }
+
+    @Test
+    void shouldAddAStackTraceWhenVerbose() {
+        assertEquals(1, run("stat", "--verbose", url(Transport.RDMA, "/nothing")));
+        assertTrue(err.contains("\tat org.nettyrdma.example.nfs.client."), err);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldCopyListShowAndRemove(Transport transport) throws IOException {
+        Path source = Files.createDirectories(local.resolve("source/inner"));
+        Files.write(source.resolve("file"), new byte[100_000]);
+        Files.createSymbolicLink(source.resolve("link"), Path.of("file"));
+        assertEquals(0, run("mkdir", "-p", url(transport, "/a/b")), () -> err);
+        assertEquals(0, run("put", "-r", local.resolve("source").toString(), url(transport, "/a/b")), () -> err);
+        assertEquals(0, run("ls", url(transport, "/a/b/source/inner")), () -> err);
+        assertEquals("file\nlink\n", out);
+        assertEquals(0, run("ls", "-l", url(transport, "/a/b/source/inner")), () -> err);
+        assertTrue(out.lines().findFirst().orElse("").matches("-rw.*  1 +\\d+ +\\d+  100000  \\d{4}-.* file"), out);
+        assertTrue(out.endsWith("link -> file\n"), out);
+        assertEquals(0, run("stat", url(transport, "/a/b/source/inner/link")), () -> err);
+        assertTrue(out.contains("symbolic link") && out.contains("target:    file"), out);
+        assertEquals(0, run("get", "-r", url(transport, "/a/b/source"), local.resolve("copy").toString()), () -> err);
+        assertEquals(-1, Files.mismatch(source.resolve("file"), local.resolve("copy/inner/file")));
+        assertEquals("file", Files.readSymbolicLink(local.resolve("copy/inner/link")).toString());
+        assertEquals(1, run("rm", url(transport, "/a")));
+        assertEquals(0, run("rm", "-r", url(transport, "/a")), () -> err);
+        assertEquals(0, run("ls", url(transport, "/")), () -> err);
+        assertEquals("", out);
+    }
+
+    @Test
+    void shouldCopySeveralFilesIntoADirectoryAndOneToAName() throws IOException {
+        Path one = Files.writeString(local.resolve("one"), "1");
+        Path two = Files.writeString(local.resolve("two"), "22");
+        assertEquals(0, run("put", one.toString(), two.toString(), url(Transport.RDMA, "/")), () -> err);
+        assertEquals(0, run("put", one.toString(), url(Transport.RDMA, "/three")), () -> err);
+        assertEquals("1", Files.readString(server.root().resolve("three")));
+        Path copies = Files.createDirectory(local.resolve("copies"));
+        assertEquals(0, run("get", url(Transport.RDMA, "/two"), url(Transport.RDMA, "/three"), copies.toString()), () -> err);
+        assertEquals("22", Files.readString(copies.resolve("two")));
+        assertEquals("1", Files.readString(copies.resolve("three")));
+        assertEquals(1, run("put", one.toString(), two.toString(), url(Transport.RDMA, "/missing")));
+        assertEquals("nfs put: /missing: no such directory", err.strip());
+    }
+
+    @Test
+    void shouldCopyDirectoriesOnlyWhenAsked() throws IOException {
+        Path directory = Files.createDirectory(local.resolve("directory"));
+        Files.createDirectory(server.root().resolve("directory"));
+        assertEquals(1, run("put", directory.toString(), url(Transport.RDMA, "/x")));
+        assertEquals("nfs put: " + directory + ": it is a directory; use -r to copy it", err.strip());
+        assertEquals(1, run("get", url(Transport.RDMA, "/directory"), local.resolve("x").toString()));
+        assertEquals("nfs get: /directory: it is a directory; use -r to copy it", err.strip());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldPing(Transport transport) {
+        assertEquals(0, run("ping", "-c", "3", url(transport, "/")), () -> err);
+        assertEquals(4, out.lines().count(), out);
+        assertTrue(out.lines().skip(3).findFirst().orElse("").matches(
+                "3 calls: min [0-9.]+, avg [0-9.]+, p50 [0-9.]+, p99 [0-9.]+ us"), out);
+    }
+
+    @Test
+    void shouldShowThatAFolderOfTheUserIsCopiedWithoutADifference() throws IOException {
+        Path folder = Files.createDirectories(local.resolve("folder/inner")).getParent();
+        Files.write(folder.resolve("large"), new byte[3_000_000]);
+        Files.writeString(folder.resolve("inner/small"), "content");
+        assertEquals(0, run("demo", "--from", folder.toString()), () -> err);
+        assertTrue(out.contains("All 3 entries are equal on the server and in the copy"), out);
+        assertTrue(out.contains("RDMA Reads by the server"), out);
+        out.lines().forEach(line -> assertTrue(line.length() <= 80, line));
+    }
+
+    private String url(Transport transport, String path) {
+        return server.endpoint(transport, path).toString();
+    }
+
+    private int run(String... arguments) {
+        StringWriter outText = new StringWriter();
+        StringWriter errText = new StringWriter();
+        CommandLine commandLine = NfsCommand.newCommandLine().setOut(new PrintWriter(outText)).setErr(new PrintWriter(errText));
+        int exitCode = commandLine.execute(arguments);
+        out = outText.toString();
+        err = errText.toString();
+        return exitCode;
+    }
+}

@@ -1,0 +1,166 @@
+package org.nettyrdma.example.nfs.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.FileSystem;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
+import org.nettyrdma.example.nfs.TestServer;
+import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.demo.DemoTree;
+import org.nettyrdma.example.nfs.demo.TreeSnapshot;
+import org.nettyrdma.example.nfs.server.MemoryFileSystem;
+
+class NfsSessionTest {
+
+    private static final int TIMEOUT_SECONDS = 60;
+
+    private TestServer server;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = TestServer.start("/export");
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        server.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldMountTheExportAboveAPath(Transport transport) throws IOException {
+        try (NfsSession session = NfsSession.open(server.endpoint(transport, "/export/not/there"), new NfsClientOptions())) {
+            assertEquals("/export", session.files().root().path());
+            assertTrue(session.channel().isActive());
+        }
+    }
+
+    @Test
+    void shouldMountOverAnotherPort() throws IOException {
+        NfsClientOptions options = new NfsClientOptions().setMountPort(server.endpoint(Transport.TCP).port());
+        try (NfsSession session = NfsSession.open(server.endpoint(Transport.RDMA, "/export"), options)) {
+            assertEquals("/export", session.files().root().path());
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsExportedWhenAPathIsNot() {
+        MountException failure = assertThrows(MountException.class,
+                () -> NfsSession.open(server.endpoint(Transport.RDMA, "/exports"), new NfsClientOptions()));
+        assertEquals("the server does not export /exports; it exports /export", failure.getMessage());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldSayThatNobodyListens(Transport transport) throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            port = socket.getLocalPort();
+        }
+        NfsEndpoint endpoint = new NfsEndpoint(transport, "127.0.0.1", port, "/");
+        NfsConnectException failure = assertThrows(NfsConnectException.class,
+                () -> NfsSession.open(endpoint, new NfsClientOptions()));
+        assertTrue(failure.getMessage().startsWith("cannot connect to " + transport.scheme() + "://127.0.0.1:" + port + ": "),
+                failure.getMessage());
+    }
+
+    @Test
+    void shouldGiveUpOnAPeerThatDoesNotAnswerTheConnectionRequest() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0)) {
+            NfsEndpoint endpoint = new NfsEndpoint(Transport.RDMA, "127.0.0.1", silent.getLocalPort(), "/");
+            assertThrows(NfsConnectException.class,
+                    () -> NfsSession.open(endpoint, new NfsClientOptions().setConnectTimeoutMillis(200)));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldPing(Transport transport) throws IOException {
+        List<Integer> numbers = new ArrayList<>();
+        NfsSession.ping(server.endpoint(transport), new NfsClientOptions(), 3, (number, nanos) -> {
+            numbers.add(number);
+            assertTrue(nanos > 0);
+        });
+        assertEquals(List.of(1, 2, 3), numbers);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldServeSeveralClientsAtOnce(Transport transport) throws Exception {
+        int clients = 6;
+        ExecutorService threads = Executors.newFixedThreadPool(clients);
+        try (FileSystem memory = MemoryFileSystem.create(256 << 20)) {
+            Path source = DemoTree.writeSmall(Files.createDirectory(memory.getPath("/source")));
+            TreeSnapshot expected = TreeSnapshot.of(source);
+            List<Future<Optional<String>>> differences = new ArrayList<>();
+            for (int i = 0; i < clients; i++) {
+                String name = "client-" + i;
+                differences.add(threads.submit(() -> {
+                    try (NfsSession session = NfsSession.open(server.endpoint(transport, "/export"), new NfsClientOptions())) {
+                        TreeCopy.put(session.files(), source, session.files().root(), name, new CopyOptions());
+                        Path copy = memory.getPath("/" + name);
+                        TreeCopy.get(session.files(), session.files().find("/export/" + name), copy, new CopyOptions());
+                        return expected.firstDifference(TreeSnapshot.of(copy));
+                    }
+                }));
+            }
+            for (Future<Optional<String>> difference : differences) {
+                assertEquals(Optional.empty(), difference.get(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldFailACopyWhoseServerGoesAway(Transport transport) throws Exception {
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (FileSystem memory = MemoryFileSystem.create(64 << 20)) {
+            Path source = Files.write(memory.getPath("/source"), new byte[32 << 20]);
+            CountDownLatch begun = new CountDownLatch(1);
+            CopyOptions options = new CopyOptions().setMaxTransferBytes(4096).setListener(new CopyListener() {
+                @Override
+                public void copied(long bytes) {
+                    begun.countDown();
+                }
+
+                @Override
+                public void skipped(String path, String reason) {
+                    throw new AssertionError(path);
+                }
+            });
+            try (NfsSession session = NfsSession.open(server.endpoint(transport, "/export"), new NfsClientOptions())) {
+                Future<IOException> failure = thread.submit(() -> assertThrows(IOException.class,
+                        () -> TreeCopy.put(session.files(), source, session.files().root(), "copy", options)));
+                assertTrue(begun.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+                server.close();
+                assertEquals(RpcConnectionException.class, failure.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).getClass());
+                assertTrue(session.channel().closeFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+                assertFalse(session.channel().isOpen());
+            }
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package org.nettyrdma.example.nfs.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.AccessArguments;
+import org.nettyrdma.example.nfs.protocol.AccessBits;
+import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NfsProcedure;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.NfsTime;
+import org.nettyrdma.example.nfs.protocol.Sattr;
+import org.nettyrdma.example.nfs.protocol.TimeChange;
+import org.nettyrdma.example.nfs.protocol.WccData;
+
+@ParameterizedClass
+@EnumSource(TestFileSystem.class)
+class AttributeProceduresTest extends NfsTest {
+
+    AttributeProceduresTest(TestFileSystem fileSystem) {
+        super(fileSystem);
+    }
+
+    private int access(NfsTestClient caller, FileHandle file, int requested) {
+        return caller.call(NfsProcedure.ACCESS, new AccessArguments(file, requested)::write).ok(in -> {
+            assertTrue(Fattr.readOptional(in) != null);
+            return Xdr.readInt(in, "access");
+        });
+    }
+
+    @Test
+    void shouldTellAttributesOfADirectory() {
+        Fattr attributes = client.attributes(top);
+        assertEquals(FileType.DIRECTORY, attributes.type());
+        assertEquals(0777, attributes.mode());
+        assertNotEquals(0, attributes.fileId());
+    }
+
+    @Test
+    void shouldTellAttributesOfAFile() {
+        FileHandle file = client.create(top, "file", "hello");
+        Fattr attributes = client.attributes(file);
+        assertEquals(FileType.REGULAR, attributes.type());
+        assertEquals(0644, attributes.mode());
+        assertEquals(1, attributes.linkCount());
+        assertEquals(5, attributes.size());
+        assertEquals(client.attributes(top).fileSystemId(), attributes.fileSystemId());
+        assertTrue(Math.abs(attributes.modifyTime().toFileTime().toMillis() - Instant.now().toEpochMilli()) < 60_000);
+    }
+
+    @Test
+    void shouldRefuseAttributesOfBadHandles() {
+        client.call(NfsProcedure.GETATTR, forged(top)::write).expect(NfsStatus.BADHANDLE, in -> in);
+        client.call(NfsProcedure.GETATTR, staleHandle()::write).expect(NfsStatus.STALE, in -> in);
+    }
+
+    @Test
+    void shouldSetMode() {
+        FileHandle file = client.create(top, "file");
+        WccData changes = client.setAttributes(file, Sattr.NONE.withMode(0751), null).ok(WccData::read);
+        assertEquals(0751, changes.after().mode());
+        assertEquals(0751, client.attributes(file).mode());
+    }
+
+    @Test
+    void shouldMoveTheChangeTimeOn() {
+        FileHandle file = client.create(top, "file");
+        NfsTime before = client.attributes(file).changeTime();
+        NfsTime guard = before;
+        while (client.attributes(file).changeTime().equals(before)) { // some file systems keep coarse times
+            client.mode(file, 0640);
+        }
+        assertChanges(client.setAttributes(file, Sattr.NONE.withMode(0600), guard), NfsStatus.NOT_SYNC);
+        assertEquals(0640, client.attributes(file).mode());
+        client.setAttributes(file, Sattr.NONE.withMode(0600), client.attributes(file).changeTime()).ok(WccData::read);
+        assertEquals(0600, client.attributes(file).mode());
+    }
+
+    @Test
+    void shouldTruncateAndExtend() throws IOException {
+        FileHandle file = client.create(top, "file", "hello");
+        client.setAttributes(file, Sattr.NONE.withSize(2), null).ok(WccData::read);
+        assertEquals("he", client.read(file));
+        client.setAttributes(file, Sattr.NONE.withSize(4), null).ok(WccData::read);
+        assertEquals("he\0\0", client.read(file));
+        client.setAttributes(file, Sattr.NONE.withSize(0), null).ok(WccData::read);
+        assertEquals(0, Files.size(root.resolve("file")));
+    }
+
+    @Test
+    void shouldSetTheModifyTimeWithTheSameSize() {
+        FileHandle file = client.create(top, "file", "hello");
+        NfsTime past = new NfsTime(1, 0);
+        client.setAttributes(file, Sattr.NONE.withTimes(TimeChange.to(past), TimeChange.to(past)), null).ok(WccData::read);
+        client.setAttributes(file, Sattr.NONE.withSize(5), null).ok(WccData::read);
+        assertNotEquals(past, client.attributes(file).modifyTime());
+        assertEquals(past, client.attributes(file).accessTime());
+    }
+
+    @Test
+    void shouldSetTimes() {
+        FileHandle file = client.create(top, "file");
+        NfsTime access = new NfsTime(1_000_000, 123_000);
+        NfsTime modify = new NfsTime(2_000_000, 456_000);
+        client.setAttributes(file, Sattr.NONE.withTimes(TimeChange.to(access), TimeChange.to(modify)), null).ok(WccData::read);
+        assertEquals(access, client.attributes(file).accessTime());
+        assertEquals(modify, client.attributes(file).modifyTime());
+        client.setAttributes(file, Sattr.NONE.withTimes(TimeChange.NONE, TimeChange.SERVER_TIME), null).ok(WccData::read);
+        assertEquals(access, client.attributes(file).accessTime());
+        assertTrue(client.attributes(file).modifyTime().toFileTime().toMillis() > 1_700_000_000_000L);
+    }
+
+    @Test
+    void shouldRefuseSizesAndTimesThatMakeNoSense() {
+        FileHandle file = client.create(top, "file");
+        assertChanges(client.setAttributes(top, Sattr.NONE.withSize(0), null), NfsStatus.INVAL);
+        assertChanges(client.setAttributes(file, Sattr.NONE.withSize(-1), null), NfsStatus.FBIG);
+        TimeChange tooManyNanos = TimeChange.to(new NfsTime(1, 1_000_000_000));
+        assertChanges(client.setAttributes(file, Sattr.NONE.withTimes(tooManyNanos, TimeChange.NONE), null), NfsStatus.INVAL);
+    }
+
+    @Test
+    void shouldRefuseToExtendBeyondTheFileSystem() {
+        FileHandle file = client.create(top, "file");
+        assertChanges(client.setAttributes(file, Sattr.NONE.withSize(Long.MAX_VALUE), null), NfsStatus.FBIG);
+        assertEquals(0, client.attributes(file).size());
+    }
+
+    @Test
+    void shouldRefuseAttributeChangesOfBadHandles() {
+        assertNoChanges(client.setAttributes(forged(top), Sattr.NONE, null), NfsStatus.BADHANDLE);
+        assertNoChanges(client.setAttributes(staleHandle(), Sattr.NONE, null), NfsStatus.STALE);
+    }
+
+    @Test
+    void shouldRefuseTheModeOfASymbolicLink() {
+        client.symbolicLink(top, "link", "file").ok(NfsTestClient.Created::read);
+        FileHandle link = client.lookup(top, "link").handle();
+        assertChanges(client.setAttributes(link, Sattr.NONE.withMode(0600), null), NfsStatus.NOTSUPP);
+    }
+
+    @Test
+    void shouldSetTimesOfASymbolicLinkAndNotOfItsTarget() {
+        FileHandle file = client.create(top, "file");
+        client.symbolicLink(top, "link", "file").ok(NfsTestClient.Created::read);
+        FileHandle link = client.lookup(top, "link").handle();
+        TimeChange past = TimeChange.to(new NfsTime(1000, 0));
+        client.setAttributes(link, Sattr.NONE.withTimes(past, past), null).ok(WccData::read);
+        assertEquals(new NfsTime(1000, 0), client.attributes(link).modifyTime());
+        assertNotEquals(new NfsTime(1000, 0), client.attributes(file).modifyTime());
+    }
+
+    @Test
+    void shouldLetOnlyTheOwnerChangeModeAndTimes() {
+        FileHandle file = client.create(top, "file");
+        NfsTestClient other = as(NfsTestClient.user(OTHER_USER));
+        TimeChange past = TimeChange.to(new NfsTime(1, 0));
+        assertChanges(other.setAttributes(file, Sattr.NONE.withMode(0777), null), NfsStatus.PERM);
+        assertChanges(other.setAttributes(file, Sattr.NONE.withTimes(past, past), null), NfsStatus.PERM);
+        assertChanges(other.setAttributes(file, Sattr.NONE.withTimes(TimeChange.SERVER_TIME, TimeChange.SERVER_TIME), null),
+                NfsStatus.ACCES);
+        assertChanges(other.setAttributes(file, Sattr.NONE.withSize(0), null), NfsStatus.ACCES);
+    }
+
+    @Test
+    void shouldLetWritersSetTheServersTime() {
+        FileHandle file = client.create(top, "file");
+        client.mode(file, 0666);
+        NfsTestClient other = as(NfsTestClient.user(OTHER_USER));
+        other.setAttributes(file, Sattr.NONE.withTimes(TimeChange.SERVER_TIME, TimeChange.SERVER_TIME), null).ok(WccData::read);
+    }
+
+    @Test
+    void shouldLetOnlyRootGiveFilesAway() throws IOException {
+        assumeFilesCanBeGivenAway();
+        FileHandle file = client.create(top, "file");
+        assertEquals(USER, client.attributes(file).userId());
+        assertChanges(client.setAttributes(file, Sattr.NONE.withOwner(OTHER_USER, USER), null), NfsStatus.PERM);
+        assertChanges(client.setAttributes(file, Sattr.NONE.withOwner(USER, OTHER_USER), null), NfsStatus.PERM);
+        NfsTestClient member = as(NfsTestClient.user(USER, USER, OTHER_USER));
+        member.setAttributes(file, Sattr.NONE.withOwner(USER, OTHER_USER), null).ok(WccData::read);
+        assertEquals(OTHER_USER, client.attributes(file).groupId());
+        restart(export().withSquash(Squash.NONE), options());
+        NfsTestClient rootUser = as(NfsTestClient.user(0));
+        FileHandle again = rootUser.lookup(rootUser.mount("/"), "file").handle();
+        rootUser.setAttributes(again, Sattr.NONE.withOwner(OTHER_USER, 0), null).ok(WccData::read);
+        assertEquals(OTHER_USER, rootUser.attributes(again).userId());
+        assertEquals(0, rootUser.attributes(again).groupId());
+    }
+
+    @Test
+    void shouldComputeAccessFromTheMode() {
+        FileHandle file = client.create(top, "file");
+        FileHandle directory = client.makeDirectory(top, "directory");
+        NfsTestClient other = as(NfsTestClient.user(OTHER_USER));
+        int modify = AccessBits.MODIFY | AccessBits.EXTEND;
+        assertEquals(AccessBits.READ | modify, access(client, file, AccessBits.ALL));
+        assertEquals(AccessBits.READ, access(other, file, AccessBits.ALL));
+        assertEquals(AccessBits.READ | AccessBits.LOOKUP | modify | AccessBits.DELETE,
+                access(client, directory, AccessBits.ALL));
+        assertEquals(AccessBits.READ | AccessBits.LOOKUP, access(other, directory, AccessBits.ALL));
+        assertEquals(AccessBits.READ, access(client, file, AccessBits.READ));
+        client.mode(file, 0151);
+        assertEquals(AccessBits.EXECUTE, access(client, file, AccessBits.ALL));
+        assertEquals(AccessBits.EXECUTE, access(other, file, AccessBits.ALL));
+    }
+
+    @Test
+    void shouldRefuseAccessOfBadHandles() {
+        assertNoAttributes(client.call(NfsProcedure.ACCESS, new AccessArguments(forged(top), 1)::write), NfsStatus.BADHANDLE);
+        assertNoAttributes(client.call(NfsProcedure.ACCESS, new AccessArguments(staleHandle(), 1)::write), NfsStatus.STALE);
+    }
+}

@@ -1,0 +1,212 @@
+package org.nettyrdma.example.nfs.server;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.example.nfs.protocol.CreateMode;
+import org.nettyrdma.example.nfs.protocol.DeviceNumber;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.MakeNodeArguments;
+import org.nettyrdma.example.nfs.protocol.NfsProcedure;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.NfsTime;
+import org.nettyrdma.example.nfs.protocol.Sattr;
+import org.nettyrdma.example.nfs.protocol.TimeChange;
+import org.nettyrdma.example.nfs.protocol.WccData;
+import org.nettyrdma.example.nfs.server.NfsTestClient.Created;
+
+@ParameterizedClass
+@EnumSource(TestFileSystem.class)
+class CreateProceduresTest extends NfsTest {
+
+    private static final long VERIFIER = 0x8899_AABB_CCDD_EEFFL;
+
+    CreateProceduresTest(TestFileSystem fileSystem) {
+        super(fileSystem);
+    }
+
+    private NfsTestClient.Reply exclusive(long verifier) {
+        return client.create(top, "file", CreateMode.EXCLUSIVE, Sattr.NONE, verifier);
+    }
+
+    private NfsTestClient.Reply makeNode(FileHandle directory, String name, FileType type) {
+        DirectoryOperationArguments where = new DirectoryOperationArguments(directory, name);
+        return client.call(NfsProcedure.MKNOD, new MakeNodeArguments(where, type, Sattr.NONE, new DeviceNumber(1, 3))::write);
+    }
+
+    @Test
+    void shouldCreateWithTheAttributesAskedFor() throws IOException {
+        NfsTime past = new NfsTime(1_000_000, 0);
+        Sattr attributes = Sattr.NONE.withMode(0640).withSize(7).withTimes(TimeChange.to(past), TimeChange.to(past));
+        Created created = client.create(top, "file", CreateMode.GUARDED, attributes, 0).ok(Created::read);
+        assertEquals(0640, created.attributes().mode());
+        assertEquals(7, created.attributes().size());
+        assertEquals(past, created.attributes().modifyTime());
+        assertEquals(created.attributes(), client.attributes(created.handle()));
+        assertArrayEquals(new byte[7], Files.readAllBytes(root.resolve("file")));
+        assertNotNull(created.directory().before());
+        assertEquals(client.attributes(top), created.directory().after());
+    }
+
+    @Test
+    void shouldGiveNewFilesToTheCaller() {
+        assumeFilesCanBeGivenAway();
+        NfsTestClient other = as(NfsTestClient.user(OTHER_USER, 77));
+        FileHandle file = other.create(top, "file");
+        FileHandle directory = other.makeDirectory(top, "directory");
+        other.symbolicLink(top, "link", "file").ok(Created::read);
+        for (FileHandle handle : new FileHandle[] {file, directory, other.lookup(top, "link").handle()}) {
+            assertEquals(OTHER_USER, client.attributes(handle).userId());
+            assertEquals(77, client.attributes(handle).groupId());
+        }
+    }
+
+    @Test
+    void shouldTakeAnExistingFileUnlessGuarded() {
+        FileHandle file = client.create(top, "file", "hello");
+        Sattr mode = Sattr.NONE.withMode(0600);
+        assertChanges(client.create(top, "file", CreateMode.GUARDED, mode, 0), NfsStatus.EXIST);
+        Created taken = client.create(top, "file", CreateMode.UNCHECKED, mode, 0).ok(Created::read);
+        assertEquals(file, taken.handle());
+        assertEquals(5, taken.attributes().size());
+        assertEquals(0644, taken.attributes().mode());
+        client.create(top, "file", CreateMode.UNCHECKED, mode.withSize(0), 0).ok(Created::read);
+        assertEquals(0, client.attributes(file).size());
+    }
+
+    @Test
+    void shouldRefuseToTruncateAnExistingFileOfSomebodyElse() {
+        client.create(top, "file", "hello");
+        NfsTestClient other = as(NfsTestClient.user(OTHER_USER));
+        assertChanges(other.create(top, "file", CreateMode.UNCHECKED, Sattr.NONE.withSize(0), 0), NfsStatus.ACCES);
+    }
+
+    @Test
+    void shouldCreateAFileExclusivelyAndKnowTheCallAgain() throws IOException {
+        Created created = exclusive(VERIFIER).ok(Created::read);
+        assertEquals(created.handle(), exclusive(VERIFIER).ok(Created::read).handle());
+        assertChanges(exclusive(VERIFIER + 1), NfsStatus.EXIST);
+        restart(export(), options());
+        top = client.mount("/");
+        exclusive(VERIFIER).ok(Created::read);
+        client.setAttributes(client.lookup(top, "file").handle(),
+                Sattr.NONE.withTimes(TimeChange.SERVER_TIME, TimeChange.SERVER_TIME), null).ok(WccData::read);
+        assertChanges(exclusive(VERIFIER), NfsStatus.EXIST);
+    }
+
+    @Test
+    void shouldRefuseToCreate() {
+        FileHandle file = client.create(top, "file");
+        client.makeDirectory(top, "directory");
+        for (CreateMode mode : CreateMode.values()) {
+            assertChanges(client.create(top, "directory", mode, Sattr.NONE, 1), NfsStatus.EXIST);
+            assertChanges(client.create(top, "..", mode, Sattr.NONE, 1), NfsStatus.EXIST);
+            assertChanges(client.create(file, "name", mode, Sattr.NONE, 1), NfsStatus.NOTDIR);
+            assertChanges(client.create(top, "a/b", mode, Sattr.NONE, 1), NfsStatus.ACCES);
+            assertChanges(client.create(top, "x".repeat(256), mode, Sattr.NONE, 1), NfsStatus.NAMETOOLONG);
+            assertNoChanges(client.create(forged(top), "name", mode, Sattr.NONE, 1), NfsStatus.BADHANDLE);
+        }
+        assertNoChanges(client.create(staleDirectory(), "name", CreateMode.GUARDED, Sattr.NONE, 0), NfsStatus.STALE);
+    }
+
+    @Test
+    void shouldLeaveNothingBehindWhenTheAttributesAreRefused() {
+        Sattr tooLarge = Sattr.NONE.withSize(Long.MAX_VALUE);
+        assertChanges(client.create(top, "file", CreateMode.GUARDED, tooLarge, 0), NfsStatus.FBIG);
+        Sattr notMine = Sattr.NONE.withOwner(OTHER_USER, OTHER_USER);
+        assertChanges(client.create(top, "file", CreateMode.GUARDED, notMine, 0), NfsStatus.PERM);
+        assertChanges(client.makeDirectoryReply(top, "file", notMine), NfsStatus.PERM);
+        assertFalse(client.exists(top, "file"));
+    }
+
+    @Test
+    void shouldNeedPermissionToCreate() {
+        FileHandle directory = client.makeDirectory(top, "directory");
+        NfsTestClient other = as(NfsTestClient.user(OTHER_USER));
+        assertChanges(other.create(directory, "name", CreateMode.GUARDED, Sattr.NONE, 0), NfsStatus.ACCES);
+        assertChanges(other.makeDirectoryReply(directory, "name", Sattr.NONE), NfsStatus.ACCES);
+        assertChanges(other.symbolicLink(directory, "name", "x"), NfsStatus.ACCES);
+    }
+
+    @Test
+    void shouldMakeADirectory() {
+        Created created = client.makeDirectoryReply(top, "directory", Sattr.NONE.withMode(0711)).ok(Created::read);
+        assertEquals(FileType.DIRECTORY, created.attributes().type());
+        assertEquals(0711, created.attributes().mode());
+        assertTrue(Files.isDirectory(root.resolve("directory")));
+        assertNotEquals(created.directory().before().changeTime(), new NfsTime(0, 0));
+    }
+
+    @Test
+    void shouldInheritTheGroupOfASetGroupIdDirectory() {
+        assumeFilesCanBeGivenAway();
+        FileHandle directory = client.makeDirectory(top, "directory");
+        client.mode(directory, 02777);
+        if (client.attributes(directory).mode() == 02777) { // some file systems have no such bit
+            NfsTestClient other = as(NfsTestClient.user(OTHER_USER));
+            FileHandle below = other.makeDirectory(directory, "below");
+            assertEquals(USER, client.attributes(below).groupId());
+            assertEquals(02755, client.attributes(below).mode());
+            assertEquals(USER, client.attributes(other.create(directory, "file")).groupId());
+        }
+    }
+
+    @Test
+    void shouldRefuseToMakeADirectory() {
+        client.create(top, "file");
+        assertChanges(client.makeDirectoryReply(top, "file", Sattr.NONE), NfsStatus.EXIST);
+        assertChanges(client.makeDirectoryReply(top, ".", Sattr.NONE), NfsStatus.EXIST);
+        assertChanges(client.makeDirectoryReply(client.lookup(top, "file").handle(), "x", Sattr.NONE), NfsStatus.NOTDIR);
+        assertChanges(client.makeDirectoryReply(top, "x".repeat(256), Sattr.NONE), NfsStatus.NAMETOOLONG);
+        assertNoChanges(client.makeDirectoryReply(forged(top), "x", Sattr.NONE), NfsStatus.BADHANDLE);
+        assertNoChanges(client.makeDirectoryReply(staleDirectory(), "x", Sattr.NONE), NfsStatus.STALE);
+    }
+
+    @Test
+    void shouldMakeASymbolicLinkToAnything() throws IOException {
+        for (String target : new String[] {"file", "/etc/passwd", "../../..", "missing/grün"}) {
+            Created created = client.symbolicLink(top, "link", target).ok(Created::read);
+            assertEquals(FileType.SYMBOLIC_LINK, created.attributes().type());
+            assertEquals(target, Files.readSymbolicLink(root.resolve("link")).toString());
+            client.remove(top, "link").ok(WccData::read);
+        }
+    }
+
+    @Test
+    void shouldRefuseToMakeASymbolicLink() {
+        FileHandle file = client.create(top, "file");
+        assertChanges(client.symbolicLink(top, "file", "x"), NfsStatus.EXIST);
+        assertChanges(client.symbolicLink(top, "link", ""), NfsStatus.INVAL);
+        assertChanges(client.symbolicLink(top, "link", "a\0b"), NfsStatus.ACCES);
+        assertChanges(client.symbolicLink(file, "link", "x"), NfsStatus.NOTDIR);
+        assertNoChanges(client.symbolicLink(forged(top), "link", "x"), NfsStatus.BADHANDLE);
+        assertNoChanges(client.symbolicLink(staleDirectory(), "link", "x"), NfsStatus.STALE);
+    }
+
+    @Test
+    void shouldRefuseSpecialFiles() {
+        for (FileType type : FileType.values()) {
+            boolean special = switch (type) {
+                case BLOCK_DEVICE, CHARACTER_DEVICE, SOCKET, FIFO -> true;
+                case REGULAR, DIRECTORY, SYMBOLIC_LINK -> false;
+            };
+            assertChanges(makeNode(top, "node", type), special ? NfsStatus.NOTSUPP : NfsStatus.BADTYPE);
+        }
+        client.create(top, "file");
+        assertChanges(makeNode(top, "file", FileType.FIFO), NfsStatus.EXIST);
+        assertChanges(makeNode(client.lookup(top, "file").handle(), "node", FileType.FIFO), NfsStatus.NOTDIR);
+        assertNoChanges(makeNode(forged(top), "node", FileType.FIFO), NfsStatus.BADHANDLE);
+        assertNoChanges(makeNode(staleDirectory(), "node", FileType.FIFO), NfsStatus.STALE);
+    }
+}
