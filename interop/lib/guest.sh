@@ -22,7 +22,7 @@ start_guest() {
     setpriv --pdeathsig KILL nice -n 10 qemu-system-x86_64 \
         -machine q35 -accel tcg,thread=multi -cpu max -smp 2 -m 4096 -no-reboot -display none -monitor none \
         -kernel "$laboratory/root/boot/vmlinuz-$kernel" -initrd "$laboratory/initramfs.gz" \
-        -append "console=ttyS0 quiet panic=-1 rdinit=/init mitigations=off" \
+        -append "console=ttyS0 quiet panic=-1 rdinit=/init mitigations=off no_timer_check" \
         -serial "file:$console" -chardev "pipe,id=line,path=$directory/line" -serial chardev:line \
         -virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap" \
         -virtfs "local,path=$directory/share,mount_tag=share,security_model=none" \

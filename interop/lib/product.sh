@@ -13,6 +13,7 @@ build_product() {
 # in the same scenario gets the same ports.
 start_server() {
     server_log=$log/server.$((++server_count)).log
+    : >"$server_log"
     setpriv --pdeathsig TERM "$nfs" serve --bind 127.0.0.1 --port "${rdma_port:-0}" --tcp-port "${tcp_port:-0}" --state-dir "$log/state" "$@" \
         >"$server_log" 2>&1 &
     server_pid=$!

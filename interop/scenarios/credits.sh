@@ -9,7 +9,7 @@ scenario() {
         start_server --export "$log/export" --no-root-squash --credits "$credits"
         guest 30 mount_product "$rdma_port" "$tcp_port"
         guest 90 small_operations >"$log/fio.$credits.log"
-        rate=$(sed -n 's/.*iops.*avg=\([0-9]*\).*/\1/p; s/.*IOPS=\([0-9.k]*\).*/\1/p' "$log/fio.$credits.log" | head -1)
+        rate=$(awk -F';' 'NF > 49 { print $8 + $49 }' "$log/fio.$credits.log")
         guest 20 transport_counters >"$log/counters.$credits"
         guest 30 umount /mnt
         stop_server
