@@ -54,7 +54,7 @@ stop_relay() {
 }
 
 stop_product() {
-    stop_capture || true
+    kill_capture
     stop_relay
     stop_server
 }

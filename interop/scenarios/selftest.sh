@@ -8,9 +8,10 @@ scenario() {
     guest 30 umount /mnt
     checked "8 MiB in and out over siw in the guest, SHA-256 equal"
 
+    # The kernel's server may leave a client's first message lying until more comes, so the client is not to wait for a minute.
     start_relay "$guest_rdma_port"
-    capture "$relay_port" "$log/self.pcapng"
-    guest 30 self_mount "port=$relay_port,mountport=$guest_mount_port,mountproto=tcp" 10.0.2.2
+    capture "$relay_port" "$log/self.pcap"
+    guest 60 self_mount "port=$relay_port,mountport=$guest_mount_port,mountproto=tcp,timeo=20" 10.0.2.2
     guest 60 self_copy
     guest 10 transport_counters >"$log/counters"
     guest 30 umount /mnt
@@ -20,6 +21,6 @@ scenario() {
     source "$log/counters"
     expect_at_least "Read chunks" 8 "$read_chunks"
     expect_at_least "Write chunks" 8 "$write_chunks"
-    expect_at_least "captured NFS messages" 20 "$(tshark_reads "$log/self.pcapng" -Y nfs | wc -l)"
+    expect_at_least "captured NFS messages" 20 "$(packets "$log/self.pcap" nfs)"
     checked "8 MiB in and out by way of the host and its relay, SHA-256 equal, $read_chunks Read and $write_chunks Write chunks, seen by tshark"
 }

@@ -10,14 +10,14 @@ scenario() {
 kernel_client() {
     mkdir "$log/export"
     start_server --export "$log/export" --no-root-squash
-    capture "$rdma_port" "$log/client.pcapng"
+    capture "$rdma_port" "$log/client.pcap"
     guest 30 mount_product "$rdma_port" "$tcp_port"
     expect_output "Read chunks for a write of 3000 bytes at 4096" 0 guest 20 chunks_of_write 3000
     expect_output "Read chunks for a write of 4000 bytes at 4096" 1 guest 20 chunks_of_write 4000
     guest 30 umount /mnt
     stop_capture
-    expect_output "private data of the kernel" "f6ab0e1801010303" private_data "$log/client.pcapng" Req
-    checked "kernel client: advertises 4096, uses our $(private_data "$log/client.pcapng" Rep): 3000 bytes inline, 4000 by chunk"
+    expect_output "private data of the kernel" "f6ab0e1801010303" private_data "$log/client.pcap" Req
+    checked "kernel client: advertises 4096, uses our $(private_data "$log/client.pcap" Rep): 3000 bytes inline, 4000 by chunk"
 
     start_relay "$rdma_port" --hide-private-data
     guest 30 mount_product "$relay_port" "$tcp_port"
