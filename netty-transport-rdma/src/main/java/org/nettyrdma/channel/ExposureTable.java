@@ -35,6 +35,10 @@ final class ExposureTable {
     }
 
     ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws RdmaException {
+        if (length < 1 || index < 0 || index > memory.capacity() - length) {
+            throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: a piece of "
+                    + memory + ')');
+        }
         RegisteredPieces pieces = loop.pieces();
         if (!pieces.find(memory, index, length) || pieces.count() != 1) {
             throw new RdmaException("memory to expose must be registered and in one piece: " + memory);
@@ -84,18 +88,19 @@ final class ExposureTable {
         return lastSlot;
     }
 
-    /** The provider has completed an invalidation; returns what was withdrawn. */
-    ExposedMemory complete(int slot) {
+    /** The provider has completed an invalidation; where it failed, the end of the connection withdraws the memory. */
+    void completed(int slot, boolean success) {
         ExposedMemory exposed = invalidating.remove(slot);
         if (exposed == null) {
             throw new IllegalStateException("completion for invalidation " + slot + ", which is not in progress");
         }
         sendQueue.unreserve();
-        return exposed;
+        if (success) {
+            finish(exposed);
+        }
     }
 
-    /** This side's invalidation has ended well. */
-    void finish(ExposedMemory exposed) {
+    private void finish(ExposedMemory exposed) {
         if (exposed.isInvalidated()) {
             return; // the peer was faster
         }

@@ -4,11 +4,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.ChannelMetadata;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -18,7 +17,6 @@ import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.UnresolvedAddressException;
-import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.ConnectionRequest;
@@ -70,9 +68,7 @@ public final class RdmaChannel extends AbstractChannel {
         ACTIVE,
         /** The connection is over, but messages that arrived before have not been read, or the cause is not known yet. */
         ENDED,
-        /** Closed, but the device still holds buffers or has not reported the end of the connection. */
-        DRAINING,
-        /** Over. */
+        /** Closed. What is left of the queue pair is {@link Draining}. */
         CLOSED
     }
 
@@ -88,14 +84,12 @@ public final class RdmaChannel extends AbstractChannel {
     private RdmaEventLoop loop;
     private int workRequestChannelId;
     private QueuePair queuePair;
-    private ReceiveQueue receiveQueue;
-    private SendQueue sendQueue;
-    private ExposureTable exposures;
+    private WorkRequests work;
     private OutboundFilter outboundFilter;
     private SocketAddress bindAddress;
     private boolean endPending;       // a connection that stands or comes about has not been reported as ended
     private IOException endCause;
-    private Future<?> drainTimeout;
+    private Draining draining;        // once closed, unless there was no queue pair
     private boolean readPending;
     private boolean scheduled;
 
@@ -193,20 +187,16 @@ public final class RdmaChannel extends AbstractChannel {
         if (state != State.ACTIVE) {
             throw new ClosedChannelException();
         }
-        if (length < 1 || index < 0 || index > memory.capacity() - length) {
-            throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: a piece of "
-                    + memory + ')');
-        }
-        return exposures.expose(memory, index, length, access);
+        return work.exposures().expose(memory, index, length, access);
     }
 
     /** Withdraws exposed memory. */
     void invalidate(ExposedMemory exposed) {
-        if (state == State.DRAINING) {
-            return; // soon over, see closeIfDrained
+        if (state == State.CLOSED) {
+            return; // done soon, when the queue pair is freed
         }
         try {
-            exposures.invalidate(exposed);
+            work.exposures().invalidate(exposed);
         } catch (IOException e) {
             fail(e);
         }
@@ -223,21 +213,16 @@ public final class RdmaChannel extends AbstractChannel {
     protected void doRegister() throws Exception {
         loop = (RdmaEventLoop) eventLoop();
         config.registered(loop.registeredAllocator());
-        requireDepth(config.getReceiveQueueDepth(), RdmaChannelOption.RECEIVE_QUEUE_DEPTH);
-        requireDepth(config.getSendQueueDepth(), RdmaChannelOption.SEND_QUEUE_DEPTH);
+        QueuePairAttributes attributes = config.queuePairAttributes(loop.provider());
         VerbsContext context = loop.context();
-        QueuePairAttributes attributes = new QueuePairAttributes(config.getSendQueueDepth(), config.getReceiveQueueDepth(),
-                config.getInboundReadDepth(), config.getOutboundReadDepth(), config.isChecksum(), config.getCloseTimeoutMillis());
         ConnectionEvents events = new ConnectionEvents();
         queuePair = request == null ? context.createQueuePair(attributes, events)
                 : context.createQueuePair(attributes, events, request);
         workRequestChannelId = loop.add(this);
-        receiveQueue = new ReceiveQueue(loop, queuePair, workRequestChannelId, config);
-        sendQueue = new SendQueue(loop, queuePair, workRequestChannelId, config, statistics);
-        exposures = new ExposureTable(this, loop, queuePair, workRequestChannelId, sendQueue);
+        work = new WorkRequests(this, loop, queuePair, workRequestChannelId);
         outboundFilter = new OutboundFilter(loop, statistics);
         // Receives come before the connection, so that the peer's first message never finds none.
-        receiveQueue.repost();
+        work.repost();
         if (request != null) {
             // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
             loop.execute(this::acceptRequest);
@@ -253,13 +238,6 @@ public final class RdmaChannel extends AbstractChannel {
             connecting();
         } catch (Throwable t) {
             fail(t);
-        }
-    }
-
-    private void requireDepth(int depth, ChannelOption<Integer> option) throws RdmaException {
-        int limit = loop.provider().capabilities().maxQueueDepth();
-        if (depth > limit) {
-            throw new RdmaException(option + ": " + depth + " (provider " + loop.provider().name() + " allows " + limit + ')');
         }
     }
 
@@ -286,7 +264,7 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     public boolean isOpen() {
-        return state.compareTo(State.DRAINING) < 0;
+        return state != State.CLOSED;
     }
 
     @Override
@@ -324,7 +302,7 @@ public final class RdmaChannel extends AbstractChannel {
     @Override
     protected void doBeginRead() {
         readPending = true;
-        if (receiveQueue.hasMessage()) {
+        if (work.receives().hasMessage()) {
             schedule();
         }
     }
@@ -340,7 +318,8 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    private void schedule() {
+    /** Asks for a turn, see {@link #takeTurn()}. */
+    void schedule() {
         if (!scheduled) {
             scheduled = true;
             loop.schedule(this);
@@ -351,16 +330,16 @@ public final class RdmaChannel extends AbstractChannel {
     void takeTurn() {
         scheduled = false;
         try {
-            if (readPending && receiveQueue.hasMessage()) {
+            if (readPending && work.receives().hasMessage()) {
                 passOnMessages();
             }
             if (state == State.ACTIVE) {
-                exposures.resume();
-                if (sendQueue.wasFull()) {
+                work.exposures().resume();
+                if (work.sends().wasFull()) {
                     rdmaUnsafe().flush0();
                 }
             }
-            if (state == State.ENDED && !endPending && !receiveQueue.hasMessage()) {
+            if (state == State.ENDED && !endPending && !work.receives().hasMessage()) {
                 finish(endCause);
             }
         } catch (Throwable t) {
@@ -371,16 +350,16 @@ public final class RdmaChannel extends AbstractChannel {
     private void passOnMessages() throws IOException {
         var handle = unsafe().recvBufAllocHandle();
         handle.reset(config);
+        ReceiveQueue messages = work.receives();
         do {
-            ByteBuf message = receiveQueue.take();
+            ByteBuf message = messages.take();
             handle.incMessagesRead(1);
             handle.lastBytesRead(message.readableBytes());
             readPending = false;
             pipeline().fireChannelRead(message);
-        } while (receiveQueue.hasMessage() && handle.continueReading());
+        } while (messages.hasMessage() && handle.continueReading());
         if (state == State.ACTIVE) {
-            receiveQueue.repost();
-            queuePair.flush();
+            work.repost();
         }
         handle.readComplete();
         pipeline().fireChannelReadComplete(); // reads on if AUTO_READ is set
@@ -388,53 +367,22 @@ public final class RdmaChannel extends AbstractChannel {
 
     // --- Completions
 
-    /** A work request has completed; {@link CompletionHandler} tells when the values are valid. */
+    /** A work request has completed; {@link org.nettyrdma.verbs.CompletionHandler} tells when the values are valid. */
     void completed(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
                    int vendorError) {
-        int slot = WorkRequestId.slot(workRequestId);
         try {
-            switch (WorkRequestId.kind(workRequestId)) {
-                case WorkRequestId.RECEIVE -> receiveCompleted(slot, status, byteLength, invalidated, invalidatedTag);
-                case WorkRequestId.SEND -> sendCompleted(slot, status);
-                case WorkRequestId.INVALIDATE -> invalidateCompleted(slot, status);
-                default -> throw new IllegalStateException("work request id " + Long.toHexString(workRequestId));
-            }
-            if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
-                statistics.increment(Counter.FLUSHED_WORK_REQUESTS);
-                if (state == State.ACTIVE) {
-                    state = State.ENDED; // why will be told with the disconnect
-                }
-            } else if (status != WorkCompletionStatus.SUCCESS) {
-                fail(new RdmaException(nameOf(workRequestId), status, vendorError));
-            }
+            work.completed(workRequestId, status, byteLength, invalidated, invalidatedTag, vendorError);
         } catch (Throwable t) {
             fail(t);
         }
-        closeIfDrained();
+        if (draining != null) {
+            draining.finishIfDrained();
+        }
     }
 
-    private static String nameOf(long workRequestId) {
-        return switch (WorkRequestId.kind(workRequestId)) {
-            case WorkRequestId.RECEIVE -> "receiving a message";
-            case WorkRequestId.SEND -> "a Send, RDMA Write or RDMA Read";
-            default -> "invalidating a steering tag";
-        };
-    }
-
-    private void receiveCompleted(int slot, WorkCompletionStatus status, int byteLength, boolean invalidated,
-                                  int invalidatedTag) {
-        if (status != WorkCompletionStatus.SUCCESS) {
-            receiveQueue.flushed(slot);
-            return;
-        }
-        receiveQueue.completed(slot, byteLength);
-        statistics.increment(Counter.RECEIVES);
-        statistics.add(Counter.RECEIVED_BYTES, byteLength);
-        if (invalidated) {
-            exposures.invalidatedByPeer(invalidatedTag);
-        }
-        if (state == State.DRAINING) {
-            receiveQueue.releaseMessages();
+    void messageArrived() {
+        if (state == State.CLOSED) {
+            work.receives().releaseMessages();
         } else if (readPending) {
             schedule();
         } else {
@@ -442,42 +390,10 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    private void sendCompleted(int slot, WorkCompletionStatus status) {
-        boolean success = status == WorkCompletionStatus.SUCCESS;
-        Object message = sendQueue.complete(slot, success);
-        if (success) {
-            confirm(message);
-            resumeWhatWaits();
-        }
-    }
-
-    /** Takes a completed message out of the outbound buffer, which completes its promise. */
-    private void confirm(Object message) {
-        ChannelOutboundBuffer in = unsafe().outboundBuffer();
-        if (in == null) {
-            return; // closed: Netty has failed the promise already
-        }
-        while (in.current() != message) {
-            // Entries that were cancelled before they were flushed have become empty buffers. They were never posted.
-            if (in.current() != Unpooled.EMPTY_BUFFER) {
-                throw new IllegalStateException("completed: " + message + ", but the oldest message is " + in.current());
-            }
-            in.remove();
-        }
-        in.remove();
-    }
-
-    private void invalidateCompleted(int slot, WorkCompletionStatus status) {
-        ExposedMemory exposed = exposures.complete(slot);
-        if (status == WorkCompletionStatus.SUCCESS) {
-            exposures.finish(exposed);
-            resumeWhatWaits();
-        } // else the end of the connection invalidates it
-    }
-
-    private void resumeWhatWaits() {
-        if (sendQueue.wasFull() || exposures.isWaiting()) {
-            schedule(); // once for all completions of a poll
+    /** The device returns what it had: the connection is over. Why will be told with the disconnect. */
+    void flushed() {
+        if (state == State.ACTIVE) {
+            state = State.ENDED;
         }
     }
 
@@ -497,8 +413,8 @@ public final class RdmaChannel extends AbstractChannel {
             throw endCause != null ? endCause : new ClosedChannelException();
         }
         // Repost before sending: a reply makes the peer send its next request, which must find a receive posted.
-        receiveQueue.repost();
-        sendQueue.postFlushed(in);
+        work.receives().repost();
+        work.sends().postFlushed(in);
         queuePair.flush();
     }
 
@@ -538,63 +454,26 @@ public final class RdmaChannel extends AbstractChannel {
         if (!isOpen()) {
             return;
         }
-        rdmaUnsafe().abortConnect();
-        if (queuePair == null) {
-            state = State.CLOSED;
-            if (request != null) {
-                request.reject(ByteBuffer.allocate(0)); // does nothing if it has become a queue pair or was rejected
-            }
-            return;
+        if (state == State.CONNECTING) {
+            rdmaUnsafe().abortConnect();
         }
-        state = State.DRAINING;
-        receiveQueue.releaseMessages();
-        queuePair.moveToError(); // from here on the device returns every buffer it has
-        drainTimeout = loop.schedule(this::giveUp, config.getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
-        closeIfDrained();
-    }
-
-    /** Frees the queue pair when the device has nothing of ours any more. */
-    private void closeIfDrained() {
-        if (state == State.DRAINING && outstanding() == 0 && !endPending) {
-            closed();
-        }
-    }
-
-    private int outstanding() {
-        return receiveQueue.posted() + sendQueue.outstanding() + exposures.outstanding();
-    }
-
-    private void closed() {
         state = State.CLOSED;
-        drainTimeout.cancel(false);
-        queuePair.close();
-        exposures.closed();
-        loop.remove(this);
+        if (queuePair != null) {
+            draining = new Draining(this, loop, queuePair, work, !endPending);
+        } else if (request != null) {
+            request.reject(ByteBuffer.allocate(0)); // does nothing if it was rejected before
+        }
     }
 
-    /** The time for draining is over. Buffers that the device still has are never used again: that could be worse. */
-    private void giveUp() {
-        if (state != State.DRAINING) {
-            return;
-        }
-        int leaked = receiveQueue.posted() + sendQueue.outstanding();
-        if (leaked > 0) {
-            statistics.add(Counter.BUFFERS_LEAKED_ON_PURPOSE, leaked);
-            LOGGER.warn("{} The device has not returned {} buffers within {} ms of the close; they are given up", this, leaked,
-                    config.getCloseTimeoutMillis());
-        }
-        closed();
-    }
-
-    /** The loop's context is closed: no completion will come any more, and the device has lost all access. */
+    /** The loop's context is closed, and all of its channels were. */
     void contextClosed() {
-        if (state == State.DRAINING) {
-            receiveQueue.releasePosted();
-            sendQueue.releasePosted();
-            exposures.closed();
-            drainTimeout.cancel(false);
-            state = State.CLOSED;
-            loop.remove(this);
+        draining.contextClosed();
+    }
+
+    private void connectionEnded() {
+        endPending = false;
+        if (draining != null) {
+            draining.connectionEnded();
         }
     }
 
@@ -618,25 +497,24 @@ public final class RdmaChannel extends AbstractChannel {
 
         @Override
         public void connectFailed(IOException cause, ByteBuffer privateData) {
-            endPending = false;
+            connectionEnded();
             if (state == State.CONNECTING) {
-                peerPrivateData = request == null ? copyOf(privateData) : peerPrivateData;
+                if (request == null) {
+                    peerPrivateData = copyOf(privateData);
+                }
                 rdmaUnsafe().connectFailed(cause);
             }
-            closeIfDrained();
         }
 
         @Override
         public void disconnected(IOException cause) {
-            endPending = false;
-            switch (state) {
-                case CONNECTING -> rdmaUnsafe().connectFailed(cause != null ? cause : new ConnectException("connection lost"));
-                case ACTIVE, ENDED -> {
-                    state = State.ENDED;
-                    endCause = cause;
-                    schedule(); // what arrived before the end is read before the end is told
-                }
-                default -> closeIfDrained();
+            connectionEnded();
+            if (state == State.CONNECTING) {
+                rdmaUnsafe().connectFailed(cause != null ? cause : new ConnectException("connection lost"));
+            } else if (isActive()) {
+                state = State.ENDED;
+                endCause = cause;
+                schedule(); // what arrived before the end is read before the end is told
             }
         }
     }
@@ -644,7 +522,7 @@ public final class RdmaChannel extends AbstractChannel {
     /** Connecting, with everything that can happen meanwhile. */
     private final class RdmaUnsafe extends AbstractUnsafe {
 
-        private ConnectAttempt attempt;
+        private ConnectAttempt attempt; // null if there was none, as on the accepting side
 
         @Override
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
@@ -652,7 +530,8 @@ public final class RdmaChannel extends AbstractChannel {
                 return;
             }
             if (state != State.OPEN) {
-                promise.tryFailure(attempt != null ? new ConnectionPendingException() : new AlreadyConnectedException());
+                promise.tryFailure(state == State.CONNECTING && attempt != null ? new ConnectionPendingException()
+                        : new AlreadyConnectedException());
                 return;
             }
             try {
@@ -675,9 +554,8 @@ public final class RdmaChannel extends AbstractChannel {
         }
 
         void connected() {
-            ConnectAttempt succeeded = endAttempt();
             // Completing the promise may close the channel; channelActive is fired all the same, because it was active.
-            boolean wanted = succeeded == null || succeeded.promise().trySuccess();
+            boolean wanted = attempt == null || attempt.succeed();
             pipeline().fireChannelActive();
             if (!wanted) {
                 close(voidPromise()); // cancelled
@@ -685,9 +563,9 @@ public final class RdmaChannel extends AbstractChannel {
         }
 
         void connectFailed(IOException cause) {
-            ConnectAttempt failed = endAttempt();
-            if (failed != null) {
-                failed.promise().tryFailure(annotateConnectException(cause, failed.remoteAddress()));
+            if (attempt != null) {
+                attempt.fail(cause instanceof ConnectTimeoutException ? cause
+                        : annotateConnectException(cause, attempt.remoteAddress()));
             } else {
                 LOGGER.debug("{} Accepting failed", RdmaChannel.this, cause);
             }
@@ -696,19 +574,9 @@ public final class RdmaChannel extends AbstractChannel {
 
         /** The channel is being closed before there was an outcome. */
         void abortConnect() {
-            ConnectAttempt aborted = endAttempt();
-            if (aborted != null) {
-                aborted.promise().tryFailure(new ClosedChannelException());
+            if (attempt != null) {
+                attempt.fail(new ClosedChannelException());
             }
-        }
-
-        private ConnectAttempt endAttempt() {
-            ConnectAttempt ended = attempt;
-            attempt = null;
-            if (ended != null) {
-                ended.end();
-            }
-            return ended;
         }
 
         @Override

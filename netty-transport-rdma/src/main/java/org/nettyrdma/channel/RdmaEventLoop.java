@@ -76,18 +76,21 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     @Override
     protected void run() {
+        boolean idle = false;
         do {
             try {
+                if (idle) {
+                    waitForWork();                                       // 0. poll a little longer, arm, poll again, only then sleep
+                }
                 int work = context.poll(this, MAX_COMPLETIONS_PER_POLL); // 1. completions, then connection events
                 work += runChannels();                                   // 2. pass on messages, repost receives, resume writes
                 work += runAllTasks(TASK_BUDGET_NANOS) ? 1 : 0;          // 3. tasks and timers
-                if (work == 0) {
-                    waitForWork();                                       // 4. poll a little longer, arm, poll again, only then sleep
-                }
+                idle = work == 0;
                 failuresInARow = 0;
             } catch (Throwable t) {
                 pollFailed(t);
             }
+            // A request to shut down wakes the loop only once, so it must be seen before the next wait.
         } while (!isTerminable());
     }
 
@@ -210,8 +213,9 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         if (budgetNanos == 0) {
             return false;
         }
-        boolean found = false;
+        boolean found;
         long startNanos = System.nanoTime();
+        long elapsedNanos;
         int rounds = 0;
         do {
             if (++rounds % SPINS_PER_YIELD == 0) {
@@ -220,8 +224,9 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
                 Thread.onSpinWait();
             }
             found = context.poll(this, MAX_COMPLETIONS_PER_POLL) > 0 || hasTasks();
-        } while (!found && System.nanoTime() - startNanos < budgetNanos);
-        spinBudget.record(found);
+            elapsedNanos = System.nanoTime() - startNanos;
+        } while (!found && elapsedNanos < budgetNanos);
+        spinBudget.record(found, elapsedNanos);
         return found;
     }
 

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelHandlerContext;
 import java.util.List;
 import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
 /**
  * Fetches the Read chunks of one call and puts the call together. Each chunk is read into one buffer, so that it is in one
@@ -35,16 +36,24 @@ final class ReadChunkFetch implements ChannelFutureListener {
 
     private final ChannelHandlerContext ctx;
     private final RpcRdmaMessage call;
+    private final WithChunks header;
     private final List<ReadChunk> chunks;
     private final ByteBuf[] sinks;
     private final Owner owner;
     private int outstanding = 1; // one for the posting itself, so that it cannot end before all are posted
     private Throwable cause;
 
-    private ReadChunkFetch(ChannelHandlerContext ctx, RpcRdmaMessage call, List<ReadChunk> chunks, Owner owner) {
+    /**
+     * Creates a fetch; it allocates nothing before {@link #start}.
+     *
+     * @param call   a call whose Read list has passed {@link #check}; its reference passes to the fetch
+     * @param header the header of that call
+     */
+    ReadChunkFetch(ChannelHandlerContext ctx, RpcRdmaMessage call, WithChunks header, Owner owner) {
         this.ctx = ctx;
         this.call = call;
-        this.chunks = chunks;
+        this.header = header;
+        this.chunks = header.chunks().readChunks();
         this.sinks = new ByteBuf[chunks.size()];
         this.owner = owner;
     }
@@ -89,21 +98,16 @@ final class ReadChunkFetch implements ChannelFutureListener {
         }
     }
 
-    /**
-     * Writes the RDMA Reads; the caller flushes.
-     *
-     * @param call a call whose Read list has passed {@link #check}; its reference passes to the fetch
-     */
-    static void start(ChannelHandlerContext ctx, RpcRdmaMessage call, List<ReadChunk> chunks, Owner owner) {
-        ReadChunkFetch fetch = new ReadChunkFetch(ctx, call, chunks, owner);
+    /** Allocates the memory and writes the RDMA Reads; the caller flushes. */
+    void start() {
         try {
-            for (int i = 0; i < chunks.size(); i++) {
-                fetch.read(i);
+            for (int i = 0; i < sinks.length; i++) {
+                read(i);
             }
         } catch (RuntimeException | Error e) { // no memory for a sink
-            fetch.cause = e;
+            cause = e;
         }
-        fetch.ended();
+        ended();
     }
 
     private void read(int index) {
@@ -138,8 +142,18 @@ final class ReadChunkFetch implements ChannelFutureListener {
         }
     }
 
-    RpcRdmaMessage call() {
-        return call;
+    /** The header of the call. */
+    WithChunks header() {
+        return header;
+    }
+
+    /** How much is to be read, in bytes. */
+    long lengthBytes() {
+        long length = 0;
+        for (ReadChunk chunk : chunks) {
+            length += chunk.lengthBytes();
+        }
+        return length;
     }
 
     /** Why the fetch failed, or {@code null} if it did not. */

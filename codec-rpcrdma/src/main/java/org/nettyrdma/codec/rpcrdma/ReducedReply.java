@@ -7,8 +7,8 @@ import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
 /**
  * A received reply whose parts came by different ways, and which is put together again: the stream, which came inline or in
@@ -42,12 +42,12 @@ final class ReducedReply {
     /**
      * Checks what the responder says it has written against what the call offered.
      *
-     * @param reply with a header of type RDMA_MSG or RDMA_NOMSG; its reference stays with the caller
+     * @param reply with a header that conveys a message; its reference stays with the caller
      * @throws RpcRdmaException if the two do not fit together
      */
     static ReducedReply of(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {
         boolean isLong = reply.header() instanceof NoMsg;
-        ChunkLists returned = isLong ? ((NoMsg) reply.header()).chunks() : ((Msg) reply.header()).chunks();
+        ChunkLists returned = ((WithChunks) reply.header()).chunks();
         if (returned == ChunkLists.EMPTY && !isLong) {
             return new ReducedReply(call, reply.content(), false, List.of());
         }

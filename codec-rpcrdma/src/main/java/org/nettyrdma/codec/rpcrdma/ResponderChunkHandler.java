@@ -17,6 +17,7 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,6 +41,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private final ConnectionTerms.Source termsOf;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
     private final IntObjectMap<ResponderCall> calls = new IntObjectHashMap<>();
+    private final ReadChunkFetchQueue fetches;
     private ChannelHandlerContext ctx;
     private ConnectionTerms terms;
     private boolean flushNeeded;
@@ -51,6 +53,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         this.bindings = bindings;
         this.statistics = statistics;
         this.termsOf = termsOf;
+        this.fetches = new ReadChunkFetchQueue(limits.maxFetchBytes());
     }
 
     @Override
@@ -68,9 +71,14 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        close();
+        context.fireChannelInactive();
+    }
+
+    private void close() {
         closed = true;
         calls.clear();
-        context.fireChannelInactive();
+        fetches.close();
     }
 
     @Override
@@ -80,10 +88,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             return;
         }
         RpcRdmaHeader header = call.header();
-        if (header instanceof Msg message) {
-            receive(call, message.chunks());
-        } else if (header instanceof NoMsg message) {
-            receive(call, message.chunks());
+        if (header instanceof WithChunks message) {
+            receive(call, message);
         } else {
             call.release();
             if (header instanceof Malformed malformed) {
@@ -92,33 +98,32 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         }
     }
 
-    private void receive(RpcRdmaMessage call, ChunkLists chunks) {
-        if (chunks.readChunks().isEmpty() && call.header() instanceof Msg) {
+    private void receive(RpcRdmaMessage call, WithChunks header) {
+        ChunkLists chunks = header.chunks();
+        if (chunks.readChunks().isEmpty() && header instanceof Msg) {
             statistics.increment(Counter.CALLS_INLINE);
-            deliver(call.header(), chunks, call.content());
+            deliver(header, call.content());
             return;
         }
         try {
-            if (chunks.readChunks().isEmpty() || call.header() instanceof NoMsg && !chunks.hasPositionZeroChunk()) {
+            if (header instanceof NoMsg && !chunks.hasPositionZeroChunk()) {
                 throw RpcRdmaException.malformed("RDMA_NOMSG without a Position Zero Read chunk");
             }
             ReadChunkFetch.check(chunks, call.content().readableBytes(), limits.maxMessageBytes());
         } catch (RpcRdmaException e) {
             call.release();
-            refuse(call.header(), e, ctx.newPromise());
+            refuse(header, e, ctx.newPromise());
             return;
         }
+        ReadChunkFetch fetch = new ReadChunkFetch(ctx, call, header, this);
         statistics.increment(chunks.hasPositionZeroChunk() ? Counter.LONG_CALLS : Counter.CALLS_WITH_READ_CHUNK);
-        for (ReadChunk chunk : chunks.readChunks()) {
-            statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
-        }
+        statistics.add(Counter.READ_CHUNK_BYTES, fetch.lengthBytes());
         flushNeeded = true;
-        ReadChunkFetch.start(ctx, call, chunks.readChunks(), this);
+        fetches.add(fetch);
     }
 
     @Override
     public void fetchEnded(ReadChunkFetch fetch) {
-        RpcRdmaHeader header = fetch.call().header();
         if (closed || fetch.cause() != null) {
             fetch.release();
             if (!closed) {
@@ -127,7 +132,10 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             }
             return;
         }
-        ChunkLists chunks = chunksOf(header);
+        if (fetches.ended(fetch)) {
+            ctx.flush();
+        }
+        WithChunks header = fetch.header();
         ByteBuf message = fetch.assemble();
         // The codec has checked this for messages that came inline.
         if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
@@ -137,23 +145,19 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
                     ctx.newPromise());
             return;
         }
-        deliver(header, chunks, message);
+        deliver(header, message);
         ctx.fireChannelReadComplete();
     }
 
     /** Passes a whole call up, its reference with it. */
-    private void deliver(RpcRdmaHeader header, ChunkLists chunks, ByteBuf message) {
-        ResponderCall call = new ResponderCall(header.xid(), chunks, message);
+    private void deliver(WithChunks header, ByteBuf message) {
+        ResponderCall call = new ResponderCall(header.xid(), header.chunks(), message);
         ResponderCall earlier = calls.put(header.xid(), call);
         if (earlier != null) {
             earlier.append(call);
             calls.put(header.xid(), earlier);
         }
         ctx.fireChannelRead(message);
-    }
-
-    private static ChunkLists chunksOf(RpcRdmaHeader header) {
-        return header instanceof Msg msg ? msg.chunks() : ((NoMsg) header).chunks();
     }
 
     @Override
@@ -238,7 +242,6 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
-        closed = true;
-        calls.clear();
+        close();
     }
 }

@@ -36,6 +36,17 @@ public sealed interface RpcRdmaHeader {
      */
     RpcRdmaHeader withCredits(long newCredits);
 
+    /** A header that conveys an RPC message, in the same Send or by its chunks. */
+    sealed interface WithChunks extends RpcRdmaHeader {
+
+        /**
+         * The chunks.
+         *
+         * @return the lists, {@link ChunkLists#EMPTY} if there is none
+         */
+        ChunkLists chunks();
+    }
+
     /**
      * RDMA_MSG: an RPC message follows, from which the content of the chunks has been taken out.
      *
@@ -43,7 +54,7 @@ public sealed interface RpcRdmaHeader {
      * @param credits the credit word
      * @param chunks  the chunks
      */
-    record Msg(int xid, long credits, ChunkLists chunks) implements RpcRdmaHeader {
+    record Msg(int xid, long credits, ChunkLists chunks) implements WithChunks {
 
         @Override
         public int version() {
@@ -63,7 +74,7 @@ public sealed interface RpcRdmaHeader {
      * @param credits the credit word
      * @param chunks  the chunks
      */
-    record NoMsg(int xid, long credits, ChunkLists chunks) implements RpcRdmaHeader {
+    record NoMsg(int xid, long credits, ChunkLists chunks) implements WithChunks {
 
         @Override
         public int version() {

@@ -6,8 +6,8 @@ import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
 /** Writes version 1 headers as bytes. Stateless. */
 final class RpcRdmaHeaderWriter {
@@ -17,23 +17,17 @@ final class RpcRdmaHeaderWriter {
 
     /** The length of the header in bytes, without the RPC message. */
     static int lengthOf(RpcRdmaHeader header) {
-        if (header instanceof Msg msg) {
-            return RpcRdmaLayout.headerLength(msg.chunks());
-        }
-        if (header instanceof NoMsg noMsg) {
-            return RpcRdmaLayout.headerLength(noMsg.chunks());
+        if (header instanceof WithChunks message) {
+            return RpcRdmaLayout.headerLength(message.chunks());
         }
         return header instanceof VersionError ? RpcRdmaLayout.ERR_VERS_LENGTH : RpcRdmaLayout.ERR_CHUNK_LENGTH;
     }
 
     /** Appends the header to {@code out}, which has room for {@link #lengthOf} bytes. */
     static void write(RpcRdmaHeader header, ByteBuf out) {
-        if (header instanceof Msg msg) {
-            writeFixed(header, MessageType.RDMA_MSG, out);
-            writeChunkLists(msg.chunks(), out);
-        } else if (header instanceof NoMsg noMsg) {
-            writeFixed(header, MessageType.RDMA_NOMSG, out);
-            writeChunkLists(noMsg.chunks(), out);
+        if (header instanceof WithChunks message) {
+            writeFixed(header, header instanceof Msg ? MessageType.RDMA_MSG : MessageType.RDMA_NOMSG, out);
+            writeChunkLists(message.chunks(), out);
         } else if (header instanceof VersionError error) {
             writeFixed(header, MessageType.RDMA_ERROR, out);
             out.writeInt(RpcRdmaLayout.ERR_VERS);

@@ -19,6 +19,10 @@ import static io.netty.util.internal.ObjectUtil.checkInRange;
  * @param defaultReplyChunkBytes Reply chunk that a requester offers with a call of which nobody said how large the reply can
  *                               get, in bytes; 0 to {@code maxMessageBytes}, default 65536. With 0 such a call offers
  *                               nothing, and the peer refuses it when the reply does not fit inline
+ * @param maxFetchBytes          Read chunks that a responder fetches at once on one connection, in bytes; 1 to 1 GiB, default
+ *                               16 MiB. It bounds what peers can make a server allocate before it has seen a byte of
+ *                               theirs. Calls beyond it wait; one is always fetched, however large. Too small a value
+ *                               shows as low throughput of large calls
  */
 public record RpcRdmaLimits(
         int credits,
@@ -27,14 +31,15 @@ public record RpcRdmaLimits(
         int maxSegmentsPerChunk,
         int maxReadChunks,
         int maxWriteChunks,
-        int defaultReplyChunkBytes) {
+        int defaultReplyChunkBytes,
+        int maxFetchBytes) {
 
     /** Room that {@link #maxMessageBytes()} leaves beside the payload for the rest of the message, in bytes. */
     public static final int MESSAGE_OVERHEAD_BYTES = 64 * 1024;
 
     /** The default of each limit. */
     public static final RpcRdmaLimits DEFAULT =
-            new RpcRdmaLimits(128, 4096, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES, 64, 8, 8, 65536);
+            new RpcRdmaLimits(128, 4096, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES, 64, 8, 8, 65536, 16 << 20);
 
     /**
      * Checks each limit.
@@ -46,6 +51,7 @@ public record RpcRdmaLimits(
      * @param maxReadChunks          Read chunks in a call
      * @param maxWriteChunks         Write chunks in a call
      * @param defaultReplyChunkBytes Reply chunk of a call with replies of unknown size
+     * @param maxFetchBytes          Read chunks fetched at once
      * @throws IllegalArgumentException if one is out of its range; the message names it
      */
     public RpcRdmaLimits {
@@ -60,6 +66,7 @@ public record RpcRdmaLimits(
         checkInRange(maxReadChunks, 1, 64, "maxReadChunks");
         checkInRange(maxWriteChunks, 1, 64, "maxWriteChunks");
         checkInRange(defaultReplyChunkBytes, 0, maxMessageBytes, "defaultReplyChunkBytes");
+        checkInRange(maxFetchBytes, 1, 1 << 30, "maxFetchBytes");
     }
 
     /**
@@ -70,7 +77,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withCredits(int newCredits) {
         return new RpcRdmaLimits(newCredits, inlineThresholdBytes, maxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, defaultReplyChunkBytes);
+                maxWriteChunks, defaultReplyChunkBytes, maxFetchBytes);
     }
 
     /**
@@ -81,7 +88,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withInlineThresholdBytes(int newInlineThresholdBytes) {
         return new RpcRdmaLimits(credits, newInlineThresholdBytes, maxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, defaultReplyChunkBytes);
+                maxWriteChunks, defaultReplyChunkBytes, maxFetchBytes);
     }
 
     /**
@@ -92,7 +99,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withMaxMessageBytes(int newMaxMessageBytes) {
         return new RpcRdmaLimits(credits, inlineThresholdBytes, newMaxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, Math.min(defaultReplyChunkBytes, Math.max(0, newMaxMessageBytes)));
+                maxWriteChunks, Math.min(defaultReplyChunkBytes, Math.max(0, newMaxMessageBytes)), maxFetchBytes);
     }
 
     /**
@@ -105,7 +112,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withMaxChunks(int newMaxSegmentsPerChunk, int newMaxReadChunks, int newMaxWriteChunks) {
         return new RpcRdmaLimits(credits, inlineThresholdBytes, maxMessageBytes, newMaxSegmentsPerChunk, newMaxReadChunks,
-                newMaxWriteChunks, defaultReplyChunkBytes);
+                newMaxWriteChunks, defaultReplyChunkBytes, maxFetchBytes);
     }
 
     /**
@@ -116,6 +123,17 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withDefaultReplyChunkBytes(int newDefaultReplyChunkBytes) {
         return new RpcRdmaLimits(credits, inlineThresholdBytes, maxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, newDefaultReplyChunkBytes);
+                maxWriteChunks, newDefaultReplyChunkBytes, maxFetchBytes);
+    }
+
+    /**
+     * These limits with another bound for the Read chunks that are fetched at once.
+     *
+     * @param newMaxFetchBytes 1 byte to 1 GiB
+     * @return the changed limits
+     */
+    public RpcRdmaLimits withMaxFetchBytes(int newMaxFetchBytes) {
+        return new RpcRdmaLimits(credits, inlineThresholdBytes, maxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
+                maxWriteChunks, defaultReplyChunkBytes, newMaxFetchBytes);
     }
 }

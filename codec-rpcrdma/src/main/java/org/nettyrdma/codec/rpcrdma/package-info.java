@@ -12,7 +12,7 @@
  *
  * <p>All handlers belong to the event loop of their channel and keep plain fields. To understand the code read
  * {@code RpcRdmaLayout}, {@code RpcRdmaHeaderReader}, {@code RpcRdmaCodec}, {@code ResponderChunkHandler},
- * {@code ReadChunkFetch}, {@code ReplyPlacement}, {@code RequesterChunkHandler}, {@code CallPlan}, {@code CallExposure},
- * {@code ReducedReply}.
+ * {@code ReadChunkFetchQueue}, {@code ReadChunkFetch}, {@code ReplyPlacement}, {@code RequesterChunkHandler},
+ * {@code CallPlan}, {@code CallExposure}, {@code ReducedReply}.
  */
 package org.nettyrdma.codec.rpcrdma;

@@ -298,6 +298,22 @@ class RpcRdmaEndToEndTest {
     }
 
     @Test
+    void shouldFetchOneCallAfterTheOtherWhereMemoryIsScarce() throws Exception {
+        RpcRdmaLimits scarce = RpcRdmaLimits.DEFAULT.withMaxFetchBytes(10_000);
+        try (RpcRdmaPair pair = new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)).limits(scarce),
+                RpcRdma.client().binding(BulkProgram.BINDING))) {
+            List<Future<ByteBuf>> calls = new ArrayList<>();
+            for (int i = 0; i < 50; i++) { // below, at and above the bound
+                calls.add(pair.start(STORE, pair.storeArguments(pair.registered(Bytes.pattern(4500 + 300 * i, i)))));
+            }
+            for (int i = 0; i < calls.size(); i++) {
+                checkStored(RpcRdmaPair.result(calls.get(i)), Bytes.pattern(4500 + 300 * i, i));
+            }
+            assertCounts(pair, 50, Counter.CALLS_WITH_READ_CHUNK);
+        }
+    }
+
+    @Test
     void shouldMeasureWhatMoved() throws Exception {
         try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
             SimpleMeterRegistry registry = new SimpleMeterRegistry();

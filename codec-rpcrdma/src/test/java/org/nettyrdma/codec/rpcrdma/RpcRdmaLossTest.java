@@ -41,7 +41,7 @@ class RpcRdmaLossTest {
     private final RpcRdma server = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
         children.add(pipeline.channel());
         pipeline.addLast(new RpcServerHandler(program));
-    }).build();
+    }).limits(RpcRdmaLimits.DEFAULT.withMaxFetchBytes(1)).build();
     private final CountDownLatch released = new CountDownLatch(1);
     private Channel listener;
     private RawPeer peer;
@@ -72,9 +72,12 @@ class RpcRdmaLossTest {
     void shouldGiveUpFetchThatIsNotAnswered() throws Exception {
         ByteBuf data = peer.registered(Bytes.pattern(100_000, 1));
         ExposedMemory memory = peer.expose(data, 0, 100_000, RemoteAccess.READ);
-        sendAndHoldUp("00000009 00000001 00000020 00000000 00000001 00000030" + RawPeer.hex(memory.segment()) + NO_CHUNKS
-                + "00000009" + CALL + "00000002" + NO_AUTH + "00000001 000186a0 00000002");
-        awaitCounted(Counter.CALLS_WITH_READ_CHUNK);
+        peer.sendHex("00000008 00000001 00000020 00000000" + NO_CHUNKS + "00000008" + CALL + "00000000" + NO_AUTH);
+        peer.receive().release(); // from here there is more than one credit
+        String call = "00000009 00000001 00000020 00000000 00000001 00000030" + RawPeer.hex(memory.segment()) + NO_CHUNKS
+                + "00000009" + CALL + "00000002" + NO_AUTH + "00000001 000186a0 00000002";
+        sendAndHoldUp(call, call, call); // one of them is being fetched, the others wait
+        awaitCounted(Counter.CALLS_WITH_READ_CHUNK, 3);
 
         closeChild();
         released.countDown();
@@ -102,7 +105,7 @@ class RpcRdmaLossTest {
         sendAndHoldUp("00000009 00000001 00000020 00000000 00000000 00000001 00000001"
                 + RawPeer.hex(memory.segment()) + "00000000 00000000 00000009" + CALL + "00000003" + NO_AUTH
                 + "00004000 00000000");
-        awaitCounted(Counter.REPLIES_WITH_WRITE_CHUNK);
+        awaitCounted(Counter.REPLIES_WITH_WRITE_CHUNK, 1);
 
         closeChild();
         released.countDown();
@@ -145,11 +148,14 @@ class RpcRdmaLossTest {
         }
     }
 
-    /** Sends a call, and in the same turn of the event loop stops the peer from doing anything more. */
-    private void sendAndHoldUp(String message) throws Exception {
+    /** Sends calls, and in the same turn of the event loop stops the peer from doing anything more. */
+    private void sendAndHoldUp(String... messages) throws Exception {
         CountDownLatch sent = new CountDownLatch(1);
         peer.channel().eventLoop().execute(() -> {
-            peer.channel().writeAndFlush(hex(message));
+            for (String message : messages) {
+                peer.channel().write(hex(message));
+            }
+            peer.channel().flush();
             sent.countDown();
             try {
                 released.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
@@ -160,10 +166,10 @@ class RpcRdmaLossTest {
         assertTrue(sent.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
 
-    private void awaitCounted(Counter counter) {
+    private void awaitCounted(Counter counter, int expected) {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (server.statistics().get(counter) == 0) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, counter + " still 0");
+        while (server.statistics().get(counter) < expected) {
+            assertTrue(System.nanoTime() - deadlineNanos < 0, counter + " below " + expected);
             Thread.yield();
         }
     }

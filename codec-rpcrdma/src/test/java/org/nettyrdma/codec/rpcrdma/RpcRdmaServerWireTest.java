@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.ExposedMemory;
+import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.codec.oncrpc.RpcCall;
@@ -388,6 +389,24 @@ class RpcRdmaServerWireTest {
             assertEquals(digits("00000005 00000001 00000020 00000004 00000002"), peer.receiveHex());
         }
         assertAlive();
+    }
+
+    /** The receives of the channel decide, where nobody called {@link RpcRdma#configure}. */
+    @ParameterizedTest
+    @CsvSource({"4096,128,03,00000080", "3000,4,01,00000004", "65536,1024,03,00000080", "1024,1,00,00000001"})
+    void shouldAnnounceAndGrantNoMoreThanWhatIsPosted(int bufferBytes, int depth, String size, String granted)
+            throws Exception {
+        Channel plain = new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class).childHandler(server)
+                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, bufferBytes)
+                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, depth).bind(RawPeer.loopback()).sync().channel();
+        try (RawPeer client = RawPeer.connect(plain, RawPeer.LINUX_CLIENT)) {
+            assertEquals("f6ab0e180101" + size + size, hex(client.channel().peerPrivateData()));
+            client.sendHex("00000001 00000001 ffffffff 00000000" + NO_CHUNKS + "00000001" + CALL + "00000000" + NO_AUTH);
+            assertEquals(digits("00000001 00000001" + granted + "00000000" + NO_CHUNKS + "00000001" + SUCCESS),
+                    client.receiveHex());
+        } finally {
+            plain.close().syncUninterruptibly();
+        }
     }
 
     /** The server answers another call, and nothing before it. */

@@ -53,7 +53,7 @@ final class DrainingSocket implements SocketHandler {
         for (int i = 0; n > 0 && i < MAX_READS; i++) {
             n = channel.read(scratch.clear());
         }
-        context.stagingPool().give(scratch);
+        context.stagingPool().give(scratch.clear());
         if (n < 0) {
             failed(null);
         }

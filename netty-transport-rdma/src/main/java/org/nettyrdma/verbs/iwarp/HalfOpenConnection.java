@@ -1,7 +1,6 @@
 package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
-import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import org.slf4j.Logger;
@@ -26,7 +25,7 @@ final class HalfOpenConnection implements SocketHandler {
         this.context = context;
         this.listener = listener;
         this.channel = channel;
-        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        TcpOptions.apply(channel);
         key = context.register(channel, SelectionKey.OP_READ, this);
         timer = context.timers().schedule(timeoutMillis, this::timedOut);
     }

@@ -30,7 +30,7 @@ final class InboundStream {
     private enum State { HEADER, PAYLOAD, TRAILER }
 
     private final InboundMessages messages;
-    private final BufferPool stagingPool;
+    private final Pool<ByteBuffer> stagingPool;
     private final CRC32C crc;
 
     private final RegionView payloadView = new RegionView();
@@ -54,9 +54,10 @@ final class InboundStream {
     private long fpdus;
 
     /**
-     * @param checksum whether FPDUs carry a CRC
+     * @param checksum    whether FPDUs carry a CRC
+     * @param stagingPool buffers of {@link #STAGING_BYTES}, whose limit is their capacity
      */
-    InboundStream(InboundMessages messages, boolean checksum, BufferPool stagingPool) {
+    InboundStream(InboundMessages messages, boolean checksum, Pool<ByteBuffer> stagingPool) {
         this.messages = messages;
         this.stagingPool = stagingPool;
         crc = checksum ? new CRC32C() : null;
@@ -297,7 +298,7 @@ final class InboundStream {
 
     private void releaseEmptyStaging() {
         if (staging != null && stagingStart == stagingEnd) {
-            stagingPool.give(staging);
+            stagingPool.give(staging.clear()); // a failed read has left its limit
             staging = null;
             stagingStart = 0;
             stagingEnd = 0;

@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -52,8 +53,8 @@ final class IwarpContext implements VerbsContext {
     private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private final IntSupplier steeringTagGenerator;
-    private final BufferPool stagingPool = new BufferPool(InboundStream.STAGING_BYTES);
-    private final ArrayDeque<FpduBatch> batchPool = new ArrayDeque<>();
+    private final Pool<ByteBuffer> stagingPool = new Pool<>(() -> ByteBuffer.allocateDirect(InboundStream.STAGING_BYTES));
+    private final Pool<FpduBatch> batchPool = new Pool<>(FpduBatch::new);
 
     /**
      * @param nanoClock            as {@link System#nanoTime}
@@ -208,11 +209,11 @@ final class IwarpContext implements VerbsContext {
         return steeringTagGenerator;
     }
 
-    BufferPool stagingPool() {
+    Pool<ByteBuffer> stagingPool() {
         return stagingPool;
     }
 
-    ArrayDeque<FpduBatch> batchPool() {
+    Pool<FpduBatch> batchPool() {
         return batchPool;
     }
 

@@ -5,7 +5,6 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
-import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -95,7 +94,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         remoteAddress = remote;
         channel = SocketChannel.open();
         try {
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            TcpOptions.apply(channel);
             if (local != null) {
                 channel.bind(local);
             }

@@ -2,7 +2,6 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayDeque;
 
 /**
  * Turns work requests and answers to the peer's RDMA Reads into FPDUs and hands them to TCP.
@@ -27,7 +26,7 @@ final class OutboundStream {
     private final InboundReadQueue inboundReads;
     private final OutboundReadQueue outboundReads;
     private final boolean checksum;
-    private final ArrayDeque<FpduBatch> batchPool;
+    private final Pool<FpduBatch> batchPool;
 
     private FpduBatch batch;
     private long encodedBytes;
@@ -49,7 +48,7 @@ final class OutboundStream {
      * @param batchPool empty batches, shared by the connections of a context
      */
     OutboundStream(SendRing requests, InboundReadQueue inboundReads, OutboundReadQueue outboundReads, boolean checksum,
-                   ArrayDeque<FpduBatch> batchPool) {
+                   Pool<FpduBatch> batchPool) {
         this.requests = requests;
         this.inboundReads = inboundReads;
         this.outboundReads = outboundReads;
@@ -131,17 +130,14 @@ final class OutboundStream {
 
     private FpduBatch batch() {
         if (batch == null) {
-            batch = batchPool.pollLast();
-            if (batch == null) {
-                batch = new FpduBatch();
-            }
+            batch = batchPool.take();
         }
         return batch;
     }
 
     private void releaseEmptyBatch() {
         if (batch != null && batch.isEmpty()) {
-            batchPool.addLast(batch);
+            batchPool.give(batch);
             batch = null;
         }
     }

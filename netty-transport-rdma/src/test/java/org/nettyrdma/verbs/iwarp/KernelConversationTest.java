@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.iwarp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -245,6 +246,30 @@ class KernelConversationTest {
         peer.settle();
         endpoint.queuePair.moveToError();
         kernel.expectEnd();
+    }
+
+    /** A peer that never ends its output gets what was sent, the end of it, and in the end a closed socket. */
+    @Test
+    void shouldNotWaitForeverForThePeerToClose() throws IOException {
+        peer.close();
+        long[] now = {0};
+        peer = new IwarpTestPeer(() -> now[0], steeringTags::remove);
+        connectToServer();
+        send(1, "00");
+        endpoint.queuePair.moveToError();
+        endpoint.queuePair.close();
+        kernel.receive(28);
+        kernel.expectEnd();
+        kernel.send(EMPTY_WRITE); // thrown away, without a reset
+        peer.settle();
+        kernel.send(EMPTY_WRITE);
+        now[0] += 2_000_000_000L;
+        peer.settle();
+        assertThrows(IOException.class, () -> {
+            while (true) {
+                kernel.send(EMPTY_WRITE);
+            }
+        });
     }
 
     @Test

@@ -13,17 +13,21 @@ final class CopyProgress implements CopyListener, AutoCloseable {
     /** A copy that is done before it has come so far needs no bar. */
     private static final long LONG_COPY_BYTES = 32L << 20;
     private static final int MEBI = 1 << 20;
-    private static final int UNKNOWN_LENGTH = -1;
+
+    /** For a copy of which nobody knows how much it will be. */
+    static final long UNKNOWN_BYTES = -1;
 
     private final String task;
+    private final long totalBytes;
     private final Consumer<String> warn;
     private final boolean terminal = isTerminal();
     private final LongAdder copiedBytes = new LongAdder();
     private final AtomicBoolean skippedAny = new AtomicBoolean();
     private ProgressBar bar;
 
-    CopyProgress(String task, Consumer<String> warn) {
+    CopyProgress(String task, long totalBytes, Consumer<String> warn) {
         this.task = task;
+        this.totalBytes = totalBytes;
         this.warn = warn;
     }
 
@@ -38,7 +42,7 @@ final class CopyProgress implements CopyListener, AutoCloseable {
     private synchronized void show() {
         long bytes = copiedBytes.sum();
         if (bar == null && bytes >= LONG_COPY_BYTES) {
-            bar = new ProgressBarBuilder().setTaskName(task).setInitialMax(UNKNOWN_LENGTH).setUnit(" MiB", MEBI)
+            bar = new ProgressBarBuilder().setTaskName(task).setInitialMax(totalBytes).setUnit(" MiB", MEBI)
                     .showSpeed().setUpdateIntervalMillis(200).clearDisplayOnFinish().build();
         }
         if (bar != null) {

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.client.CopyOptions;
 import org.nettyrdma.example.nfs.demo.Demo;
@@ -53,14 +54,24 @@ final class DemoCommand implements Callable<Integer> {
         T run() throws IOException;
     }
 
+    /** One of the two copies. */
+    @FunctionalInterface
+    private interface Copy {
+
+        void run(CopyOptions options) throws IOException;
+    }
+
     @Override
     public Integer call() throws IOException {
         if (from != null && !Files.isDirectory(from)) {
             throw new NotDirectoryException(from.toString());
         }
+        out().println("NFS version 3 over " + (transport == Transport.RDMA
+                ? "RPC-over-RDMA version 1, with the RDMA provider " + Rdma.provider().name() : "TCP"));
+        out().flush();
         try (TemporaryDirectory work = TemporaryDirectory.create();
-                Demo demo = Demo.start(transport, Runtime.getRuntime().maxMemory())) {
-            Path source = from != null ? from : work.path().resolve("source");
+                Demo demo = Demo.start(transport, Runtime.getRuntime().maxMemory() / 4 * 3)) {
+            Path source = from != null ? from.toRealPath() : work.path().resolve("source");
             if (from == null) {
                 step("generate", 0, () -> DemoTree.write(Files.createDirectory(source)));
             }
@@ -71,23 +82,26 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private int copyAndCompare(Demo demo, Path source, Path copy, TreeSnapshot expected) throws IOException {
-        try (CopyProgress progress = new CopyProgress("copy", this::warn)) {
-            CopyOptions options = transferOptions.toCopyOptions().setListener(progress);
-            step("put", expected.bytes(), () -> {
-                demo.put(source, options);
-                return null;
-            });
-            step("get", expected.bytes(), () -> {
-                demo.get(copy, options);
-                return null;
-            });
-        }
+        step("put", expected.bytes(), () -> copy("put", expected, options -> demo.put(source, options)));
+        step("get", expected.bytes(), () -> copy("get", expected, options -> demo.get(copy, options)));
         Optional<String> difference = step("compare", 0, () -> {
             Optional<String> onServer = expected.firstDifference(TreeSnapshot.of(demo.servedTree()));
             return onServer.isPresent() ? onServer.map(text -> "on the server: " + text)
                     : expected.firstDifference(TreeSnapshot.of(copy)).map(text -> "in the copy: " + text);
         });
         new DemoReport(demo.meters(), transport).print(out());
+        return judge(difference, expected);
+    }
+
+    private Void copy(String name, TreeSnapshot expected, Copy copy) throws IOException {
+        try (CopyProgress progress = new CopyProgress(name, expected.bytes(), this::warn)) {
+            copy.run(transferOptions.toCopyOptions().setListener(progress));
+        }
+        return null;
+    }
+
+    /** Prints the result of the comparison, and returns the exit code. */
+    int judge(Optional<String> difference, TreeSnapshot expected) {
         if (difference.isPresent()) {
             warn("the trees differ; first difference " + difference.get());
             return ExitCode.FAILED;
@@ -97,17 +111,14 @@ final class DemoCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    /** Runs a step, and then prints how long it took; until then the line may belong to a progress bar. */
     private <T> T step(String name, long bytes, Step<T> step) throws IOException {
-        out().printf(Locale.ROOT, "%-10s", name);
-        out().flush();
         long startNanos = System.nanoTime();
         T result = step.run();
         double seconds = (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1);
-        out().printf(Locale.ROOT, "%6.2f s", seconds);
-        if (bytes > 0) {
-            out().printf(Locale.ROOT, "  %,8.0f MB/s", bytes / MEGABYTE / seconds);
-        }
-        out().println();
+        String rate = bytes == 0 ? "" : String.format(Locale.ROOT, "  %,8.0f MB/s", bytes / MEGABYTE / seconds);
+        out().printf(Locale.ROOT, "%-10s%6.2f s%s%n", name, seconds, rate);
+        out().flush();
         return result;
     }
 

@@ -40,7 +40,7 @@ final class GetCommand extends RemoteCommand {
             throw new NotDirectoryException(local.toString());
         }
         List<NfsEndpoint> endpoints = parseEndpoints(arguments.subList(0, arguments.size() - 1));
-        try (CopyProgress progress = new CopyProgress("get", this::warn)) {
+        try (CopyProgress progress = new CopyProgress("get", CopyProgress.UNKNOWN_BYTES, this::warn)) {
             for (NfsEndpoint endpoint : endpoints) {
                 try (NfsSession session = open(endpoint)) {
                     RemoteFile file = session.files().find(endpoint.path());

@@ -39,12 +39,15 @@ final class PutCommand extends RemoteCommand {
     public Integer call() throws IOException {
         NfsEndpoint endpoint = parseEndpoint(arguments.get(arguments.size() - 1));
         List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(Path::of).toList();
+        long totalBytes = 0;
         for (Path source : sources) {
-            if (Files.isDirectory(source, LinkOption.NOFOLLOW_LINKS) && !recursive) {
+            boolean directory = Files.isDirectory(source, LinkOption.NOFOLLOW_LINKS);
+            if (directory && !recursive) {
                 throw new IOException(source + ": it is a directory; use -r to copy it");
             }
+            totalBytes = directory || totalBytes < 0 ? CopyProgress.UNKNOWN_BYTES : totalBytes + Files.size(source);
         }
-        try (CopyProgress progress = new CopyProgress("put", this::warn); NfsSession session = open(endpoint)) {
+        try (CopyProgress progress = new CopyProgress("put", totalBytes, this::warn); NfsSession session = open(endpoint)) {
             RemoteFiles files = session.files();
             RemoteFile directory = existingDirectory(files, endpoint.path());
             if (directory == null && sources.size() > 1) {

@@ -1,8 +1,9 @@
 package org.nettyrdma.example.nfs.cli;
 
 import com.sun.security.auth.module.UnixSystem;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -13,6 +14,8 @@ import picocli.CommandLine.Option;
 
 /** Options of all commands that talk to a server. */
 final class RemoteOptions {
+
+    private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
 
     @Option(names = "--mount-port", paramLabel = "PORT",
             description = "TCP port where the server answers MOUNT. Without it, MOUNT is asked on the connection itself, "
@@ -49,11 +52,12 @@ final class RemoteOptions {
         return new AuthSys(0, machineName(), userId.orElse((int) process.getUid()), groupId.orElse((int) process.getGid()), groups);
     }
 
+    /** Not from InetAddress, which may wait for a name server. Servers use the name for their logs at most. */
     private static String machineName() {
         try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            return "localhost"; // servers use the name for their logs at most
+            return Files.readString(HOST_NAME).strip();
+        } catch (IOException e) {
+            return "localhost";
         }
     }
 }

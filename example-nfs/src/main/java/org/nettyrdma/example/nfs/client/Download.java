@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.client;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.GatheringByteChannel;
 import java.util.ArrayDeque;
@@ -48,8 +49,7 @@ final class Download {
                 endOfFile = settle(window.removeFirst());
             }
         } finally {
-            // Replies that nobody waits for still bring data.
-            window.forEach(read -> read.reply.thenAccept(ReadResult::release));
+            window.forEach(Download::abandon);
         }
     }
 
@@ -61,7 +61,7 @@ final class Download {
     private boolean settle(PendingRead pending) throws IOException {
         PendingRead read = pending;
         while (true) {
-            ReadResult result = RemoteFiles.call(source.path(), read.reply);
+            ReadResult result = result(read);
             int count = result.content().readableBytes();
             try {
                 write(result.content());
@@ -80,6 +80,20 @@ final class Download {
             }
             read = read(read.offset + count, read.length - count);
         }
+    }
+
+    private ReadResult result(PendingRead read) throws IOException {
+        try {
+            return RemoteFiles.call(source.path(), read.reply);
+        } catch (InterruptedIOException e) {
+            abandon(read);
+            throw e;
+        }
+    }
+
+    /** A reply that nobody waits for still brings data. */
+    private static void abandon(PendingRead read) {
+        read.reply.thenAccept(ReadResult::release);
     }
 
     private void write(ByteBuf data) throws IOException {

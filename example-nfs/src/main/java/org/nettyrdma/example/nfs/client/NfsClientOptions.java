@@ -111,7 +111,8 @@ public final class NfsClientOptions {
     }
 
     /**
-     * Sets where the meters of connections go; the default is nowhere. {@link NfsClientStatistics} is bound by who made it.
+     * Sets where the meters of the connection go; the default is nowhere. A registry takes those of one session: a second
+     * one's have the same names and are left out. {@link NfsClientStatistics} is bound by who made it.
      *
      * @param registry gets meters with the tag {@code role} {@code client}
      * @return this

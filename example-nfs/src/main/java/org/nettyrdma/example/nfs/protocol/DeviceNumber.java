@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
- * The number of a device: {@code specdata3} (RFC 1813, section 2.5).
+ * The number of a device: {@code specdata3} (RFC 1813, section 2.6).
  *
  * @param major the driver, an unsigned 32-bit number
  * @param minor the device of that driver, an unsigned 32-bit number

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
- * A name in a directory: {@code diropargs3} (RFC 1813, section 2.5); all arguments of LOOKUP, REMOVE and RMDIR.
+ * A name in a directory: {@code diropargs3} (RFC 1813, section 2.6); all arguments of LOOKUP, REMOVE and RMDIR.
  *
  * @param directory the directory
  * @param name      the name in it

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
- * The attributes of a file: {@code fattr3} (RFC 1813, section 2.5).
+ * The attributes of a file: {@code fattr3} (RFC 1813, section 2.6).
  *
  * @param type         what kind of file it is
  * @param mode         permission, set-id and sticky bits, octal 0 to 7777

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBufUtil;
 import java.util.Arrays;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
-/** Names a file to the server that made it; opaque to everybody else: {@code nfs_fh3} (RFC 1813, section 2.3.3). */
+/** Names a file to the server that made it; opaque to everybody else: {@code nfs_fh3} (RFC 1813, section 2.6). */
 public final class FileHandle {
 
     private final byte[] bytes;

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.codec.oncrpc.XdrException;
 
-/** The types of files: {@code ftype3} (RFC 1813, section 2.5). */
+/** The types of files: {@code ftype3} (RFC 1813, section 2.6). */
 public enum FileType {
 
     /** A regular file. */

@@ -1,6 +1,6 @@
 package org.nettyrdma.example.nfs.protocol;
 
-/** Numbers and limits of the NFS version 3 protocol (RFC 1813, section 2.4). */
+/** Numbers and limits of the NFS version 3 protocol (RFC 1813, sections 2.2 to 2.4). */
 public final class Nfs {
 
     /** The program number. */
@@ -12,7 +12,7 @@ public final class Nfs {
     /** The usual port over TCP. */
     public static final int TCP_PORT = 2049;
 
-    /** The usual port over RDMA (RFC 8267, section 6). */
+    /** The usual port over RDMA (RFC 8267). */
     public static final int RDMA_PORT = 20049;
 
     /** Most bytes of a file handle. */

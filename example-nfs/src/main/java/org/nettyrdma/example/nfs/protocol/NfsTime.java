@@ -6,7 +6,7 @@ import java.time.Instant;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
- * A time: {@code nfstime3} (RFC 1813, section 2.5).
+ * A time: {@code nfstime3} (RFC 1813, section 2.6).
  *
  * @param seconds     seconds since 1970-01-01T00:00:00Z, an unsigned 32-bit number
  * @param nanoseconds nanoseconds, 0 to 999999999 in a proper time

@@ -6,7 +6,7 @@ import java.util.OptionalLong;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
- * Attributes to set: {@code sattr3} (RFC 1813, section 2.5).
+ * Attributes to set: {@code sattr3} (RFC 1813, section 2.6).
  *
  * @param mode       permission, set-id and sticky bits
  * @param userId     number of the owner

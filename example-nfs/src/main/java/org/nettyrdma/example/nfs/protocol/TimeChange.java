@@ -6,7 +6,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.codec.oncrpc.XdrException;
 
 /**
- * What to do with a time of a file: {@code set_atime} and {@code set_mtime} (RFC 1813, section 2.5).
+ * What to do with a time of a file: {@code set_atime} and {@code set_mtime} (RFC 1813, section 2.6).
  *
  * @param how  whose time to set, if any
  * @param time the time for {@link How#SET_TO_CLIENT_TIME}, else {@code null}

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
- * What shows whether a file changed: {@code wcc_attr} (RFC 1813, section 2.5).
+ * What shows whether a file changed: {@code wcc_attr} (RFC 1813, section 2.6).
  *
  * @param size       its size in bytes
  * @param modifyTime when its content last changed

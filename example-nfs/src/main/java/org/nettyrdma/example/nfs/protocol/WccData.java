@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
- * Weak cache consistency: a file before and after a change, {@code wcc_data} (RFC 1813, section 2.5).
+ * Weak cache consistency: a file before and after a change, {@code wcc_data} (RFC 1813, section 2.6).
  *
  * @param before what it was right before the change, or {@code null} if not known
  * @param after  its attributes right after the change, or {@code null} if not known

@@ -38,14 +38,16 @@ final class CreateProcedures {
 
     private final FileTree tree;
     private final Export export;
+    private final OpenFiles openFiles;
     private final AttributeChanges changes;
     /** Nobody else gets at a new file or directory before it belongs to the caller and has its mode. */
     private final FileAttribute<?>[] onlyOwner;
     private final FileAttribute<?>[] onlyOwnerDirectory;
 
-    CreateProcedures(FileTree tree, Export export, AttributeChanges changes) {
+    CreateProcedures(FileTree tree, Export export, OpenFiles openFiles, AttributeChanges changes) {
         this.tree = tree;
         this.export = export;
+        this.openFiles = openFiles;
         this.changes = changes;
         boolean hasPosix = export.root().getFileSystem().supportedFileAttributeViews().contains("posix");
         onlyOwner = hasPosix ? permissions("rw-------") : new FileAttribute<?>[0];
@@ -92,7 +94,8 @@ final class CreateProcedures {
             throws IOException {
         AccessControl.requireAdd(caller, directory.attributes());
         Path path = directory.path().resolve(name);
-        FileChannel.open(path, NEW_FILE, onlyOwner).close();
+        FileChannel channel = FileChannel.open(path, NEW_FILE, onlyOwner);
+        openFiles.adopt(tree.child(directory, name), channel);
         if (arguments.mode() != CreateMode.EXCLUSIVE) {
             return finish(caller, directory, name, withMode(arguments.attributes(), DEFAULT_MODE));
         }
@@ -179,6 +182,7 @@ final class CreateProcedures {
         } catch (IOException | RuntimeException e) {
             Files.delete(file.path());
             tree.removed(directory, name, file);
+            openFiles.evict(file.node().id());
             throw e;
         }
         tree.changed(directory);

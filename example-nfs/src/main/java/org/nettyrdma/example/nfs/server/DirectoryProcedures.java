@@ -51,7 +51,9 @@ final class DirectoryProcedures {
     private void list(FileObject directory, long cookie, long verifier, DirectoryResult result, EntrySource entries)
             throws IOException {
         boolean isStart = cookie == 0;
-        AccessControl.require(isStart || cookie > 0 && verifier == DirectoryListing.COOKIE_VERIFIER, NfsStatus.BAD_COOKIE);
+        // Some clients send a cookie with a verifier of 0, and a cookie is good without one.
+        boolean isVerified = verifier == DirectoryListing.COOKIE_VERIFIER || verifier == 0;
+        AccessControl.require(isStart || cookie > 0 && isVerified, NfsStatus.BAD_COOKIE);
         DirectoryListing listing = listings.of(directory, isStart);
         boolean room = true;
         if (isStart) {

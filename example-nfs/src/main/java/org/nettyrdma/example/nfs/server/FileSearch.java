@@ -51,11 +51,16 @@ final class FileSearch {
         gone.add(id);
     }
 
+    /** Notes that a file is there, perhaps again. */
+    void there(FileId id) {
+        gone.remove(id);
+    }
+
     FileObject find(FileId id) throws IOException {
         AccessControl.require(!gone.contains(id), NfsStatus.STALE);
         FileObject found = walkFor(id);
         if (found == null) {
-            gone.add(id);
+            tree.forget(id);
             throw new NfsException(NfsStatus.STALE);
         }
         return found;

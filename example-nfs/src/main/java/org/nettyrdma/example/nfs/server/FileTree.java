@@ -109,11 +109,10 @@ final class FileTree {
         if (directory.node() == root) {
             return directory; // nothing above the root of the export is visible
         }
-        Path path = directory.path().getParent();
         for (FileNode.Name name : directory.node().names()) {
-            FileStatus status = store.read(path);
-            if (status.id().equals(name.directory().id())) {
-                return object(name.directory(), path, status);
+            FileObject parent = atKnownName(name.directory().id());
+            if (parent != null) {
+                return parent;
             }
         }
         throw new NfsException(NfsStatus.STALE);
@@ -127,6 +126,7 @@ final class FileTree {
     }
 
     private FileNode newNode(FileId id) {
+        search.there(id);
         return new FileNode(id, handles.handleOf(id));
     }
 
@@ -231,9 +231,14 @@ final class FileTree {
         changed(directory);
         changed(file);
         if (file.attributes().isDirectory() || file.attributes().linkCount() <= 1) {
-            nodes.remove(file.node().id(), file.node());
-            search.gone(file.node().id());
+            forget(file.node().id());
         }
+    }
+
+    /** Notes that a file is nowhere in the export. */
+    void forget(FileId id) {
+        nodes.remove(id);
+        search.gone(id);
     }
 
     /** Notes that the server renamed a file. */

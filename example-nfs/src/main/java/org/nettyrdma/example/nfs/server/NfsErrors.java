@@ -4,6 +4,7 @@ import static java.util.Map.entry;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -52,6 +53,9 @@ final class NfsErrors {
         if (failure instanceof NfsException known) {
             return known.status();
         }
+        if (failure instanceof RuntimeException && failure.getCause() instanceof IOException wrapped) {
+            return statusOf(wrapped); // as directory streams do
+        }
         if (failure instanceof FileSystemException withReason && withReason.getReason() != null) {
             return ofText(withReason.getReason(), ofType(failure));
         }
@@ -89,6 +93,10 @@ final class NfsErrors {
         }
         if (failure instanceof UnsupportedOperationException) {
             return NfsStatus.NOTSUPP;
+        }
+        if (failure instanceof ClosedChannelException) {
+            // Another thread was interrupted while it used the channel. The next call opens the file again.
+            return NfsStatus.JUKEBOX;
         }
         return failure instanceof IOException ? NfsStatus.IO : NfsStatus.SERVERFAULT;
     }

@@ -58,7 +58,19 @@ final class OpenFiles implements AutoCloseable {
                 return known;
             }
         }
-        OpenFile opened = new OpenFile(this, open(file, key.forWriting()));
+        return add(key, open(file, key.forWriting()));
+    }
+
+    /**
+     * Takes over the channel that created a file. The client writes to it next, and where its mode allows nobody to
+     * write, this process could not open it again.
+     */
+    void adopt(FileObject file, FileChannel forWriting) {
+        add(new Key(file.node().id(), true), forWriting).close();
+    }
+
+    private OpenFile add(Key key, FileChannel channel) {
+        OpenFile opened = new OpenFile(this, channel);
         List<OpenFile> toClose = new ArrayList<>();
         synchronized (this) {
             opened.use();

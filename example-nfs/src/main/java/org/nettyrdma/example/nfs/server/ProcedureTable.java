@@ -37,7 +37,7 @@ final class ProcedureTable {
         AttributeProcedures attributes = new AttributeProcedures(tree, export, changes);
         LookupProcedures lookups = new LookupProcedures(tree);
         ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, changes, options, writeVerifier);
-        CreateProcedures creation = new CreateProcedures(tree, export, changes);
+        CreateProcedures creation = new CreateProcedures(tree, export, openFiles, changes);
         RemoveProcedures removal = new RemoveProcedures(tree, export, openFiles);
         RenameProcedures renaming = new RenameProcedures(tree, export, openFiles);
         DirectoryProcedures directories = new DirectoryProcedures(tree, FileSystemProcedures.MAX_DIRECTORY_BYTES);

@@ -56,9 +56,9 @@ final class ReadWriteProcedures {
             data = call.alloc().ioBuffer(Math.max(Xdr.paddedLength(count), Integer.BYTES));
             readFully(open.channel(), arguments.offset(), count, data);
             endOfFile = arguments.offset() < 0 || arguments.offset() + data.readableBytes() >= size;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             release(data);
-            throw evictClosed(opened, e);
+            throw e;
         }
         int length = data.readableBytes();
         Xdr.writePadding(data, length);
@@ -117,8 +117,6 @@ final class ReadWriteProcedures {
                 open.channel().force(arguments.stable() == StableHow.FILE_SYNC);
             }
             tree.changed(opened.file());
-        } catch (IOException e) {
-            throw evictClosed(opened, e);
         }
         slot.write(out);
         Xdr.writeInt(out, count);
@@ -159,8 +157,6 @@ final class ReadWriteProcedures {
         if (opened != null) {
             try (OpenFile open = opened.channel()) {
                 open.channel().force(true);
-            } catch (IOException e) {
-                throw evictClosed(opened, e);
             }
         }
         slot.write(out);
@@ -181,17 +177,5 @@ final class ReadWriteProcedures {
         } finally {
             names.unlock();
         }
-    }
-
-    /**
-     * A channel closes when a thread is interrupted while it uses it, and so fails calls of other threads. The next call
-     * opens the file again, so the client is told to make one.
-     */
-    private IOException evictClosed(Opened opened, IOException failure) {
-        if (!(failure instanceof ClosedChannelException)) {
-            return failure;
-        }
-        openFiles.evict(opened.file().node().id());
-        return new NfsException(NfsStatus.JUKEBOX);
     }
 }

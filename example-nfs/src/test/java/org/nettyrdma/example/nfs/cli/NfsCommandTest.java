@@ -9,6 +9,7 @@ import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -173,6 +174,16 @@ class NfsCommandTest {
         assertTrue(out.contains("All 3 entries are equal on the server and in the copy"), out);
         assertTrue(out.contains("RDMA Reads by the server"), out);
         out.lines().forEach(line -> assertTrue(line.length() <= 80, line));
+    }
+
+    @Test
+    void shouldExitWith1AndNameTheFirstDifferenceOfADemonstration() {
+        StringWriter error = new StringWriter();
+        CommandLine demo = NfsCommand.newCommandLine().getSubcommands().get("demo").setErr(new PrintWriter(error));
+        DemoCommand command = demo.getCommand();
+        assertEquals(1, command.judge(Optional.of("in the copy: a/b: mode is rwx------ instead of rw-------"), null));
+        assertEquals("nfs demo: the trees differ; first difference in the copy: a/b: mode is rwx------ instead of rw-------",
+                error.toString().strip());
     }
 
     private String url(Transport transport, String path) {

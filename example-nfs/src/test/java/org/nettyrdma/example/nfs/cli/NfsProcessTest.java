@@ -44,9 +44,10 @@ class NfsProcessTest {
             }
             Path large = Files.write(directory.resolve("large"), new byte[200 << 20]);
             Process put = start("put", "--transfer-size", "4096", large.toString(), rdma);
+            // Another process has no other way to say that it has begun.
             while (Files.notExists(export.resolve("large")) || Files.size(export.resolve("large")) == 0) {
                 assertTrue(put.isAlive());
-                TimeUnit.MILLISECONDS.sleep(1);
+                Thread.onSpinWait();
             }
             server.destroy();
             assertEquals(0, exitCode(server));

@@ -73,6 +73,13 @@ class CreateProceduresTest extends NfsTest {
     }
 
     @Test
+    void shouldWriteToANewFileThatNobodyMayWriteTo() {
+        FileHandle file = client.create(top, "file", CreateMode.GUARDED, Sattr.NONE.withMode(0444), 0).ok(Created::read).handle();
+        client.write(file, 0, "hello");
+        assertEquals("hello", client.read(file));
+    }
+
+    @Test
     void shouldTakeAnExistingFileUnlessGuarded() {
         FileHandle file = client.create(top, "file", "hello");
         Sattr mode = Sattr.NONE.withMode(0600);

@@ -99,6 +99,22 @@ class FileHandleTest extends NfsTest {
     }
 
     @Test
+    void shouldKnowAFileAgainThatComesBack() throws IOException {
+        FileHandle file = client.create(top, "file", "hello");
+        Path aside = root.getParent().resolve("aside");
+        Files.move(root.resolve("file"), aside, StandardCopyOption.ATOMIC_MOVE);
+        assertEquals(NfsStatus.STALE, status(file));
+        Files.move(aside, root.resolve("back"), StandardCopyOption.ATOMIC_MOVE);
+        assertEquals(file, client.lookup(top, "back").handle());
+        Files.move(root.resolve("back"), root.resolve("renamed"), StandardCopyOption.ATOMIC_MOVE);
+        long giveUpNanos = System.nanoTime() + 30_000_000_000L;
+        while (status(file) == NfsStatus.JUKEBOX) { // as long as the search rests
+            assertTrue(System.nanoTime() < giveUpNanos);
+        }
+        assertEquals("hello", client.read(file));
+    }
+
+    @Test
     void shouldForgetFilesThatAnotherProcessRemoved() throws IOException {
         FileHandle file = client.create(top, "file");
         Files.delete(root.resolve("file"));

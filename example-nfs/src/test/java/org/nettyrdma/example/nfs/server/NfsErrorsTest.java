@@ -3,8 +3,10 @@ package org.nettyrdma.example.nfs.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -43,6 +45,8 @@ class NfsErrorsTest {
                 Arguments.of(new IOException("File too large"), NfsStatus.FBIG),
                 Arguments.of(new IOException("Input/output error"), NfsStatus.IO),
                 Arguments.of(new IOException(), NfsStatus.IO),
+                Arguments.of(new ClosedByInterruptException(), NfsStatus.JUKEBOX),
+                Arguments.of(new DirectoryIteratorException(new AccessDeniedException("/x")), NfsStatus.ACCES),
                 Arguments.of(new IllegalStateException("a bug"), NfsStatus.SERVERFAULT));
     }
 

@@ -112,7 +112,8 @@ class NfsOverTcpTest extends NfsTest {
 
     @Test
     void shouldMountCreateWriteAndRead() throws Exception {
-        FileHandle root = call(Mount.PROGRAM, Mount.VERSION, MountProcedure.MNT.number(), out -> Xdr.writeString(out, "/"), in -> {
+        Consumer<ByteBuf> path = out -> Xdr.writeString(out, "/");
+        FileHandle root = call(Mount.PROGRAM, Mount.VERSION, MountProcedure.MNT.number(), path, in -> {
             assertEquals(MountStatus.OK, MountStatus.read(in));
             return MountResult.read(in).handle();
         });
@@ -141,7 +142,8 @@ class NfsOverTcpTest extends NfsTest {
         for (Future<ByteBuf> future : futures) {
             ByteBuf results = future.get(30, TimeUnit.SECONDS);
             assertEquals(NfsStatus.OK, NfsStatus.read(results));
-            assertEquals("hello", new String(NfsTestClient.Data.read(results).bytes(), StandardCharsets.UTF_8));
+            byte[] bytes = NfsTestClient.Data.read(results).bytes();
+            assertEquals("hello", new String(bytes, StandardCharsets.UTF_8));
             results.release();
         }
     }

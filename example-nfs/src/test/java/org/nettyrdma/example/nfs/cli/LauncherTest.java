@@ -1,0 +1,144 @@
+package org.nettyrdma.example.nfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The launcher script, in a project of its own whose Maven and Java only note how they were called. */
+class LauncherTest {
+
+    private static final Path LAUNCHER = Path.of("nfs").toAbsolutePath();
+    private static final int TIMEOUT_SECONDS = 60;
+
+    @TempDir
+    private Path directory;
+
+    private Path root;
+    private Path module;
+    private Path builds;
+
+    @BeforeEach
+    void writeProject() throws IOException {
+        root = Files.createDirectory(directory.resolve("a project"));
+        module = Files.createDirectories(root.resolve("example-nfs/src/main/java")).getParent().getParent().getParent();
+        builds = directory.resolve("builds");
+        Files.createFile(root.resolve("pom.xml"));
+        Files.createFile(module.resolve("pom.xml"));
+        Files.createFile(module.resolve("src/main/java/Source.java"));
+        Files.copy(LAUNCHER, module.resolve("nfs"));
+        Path programs = Files.createDirectory(directory.resolve("bin"));
+        script(programs.resolve("mvn"), "echo built >>\"$BUILDS\"; sleep 0.2; [ ! -e \"$BUILDS.fail\" ] || { echo 'it is broken'; exit 1; }",
+                "mkdir -p '" + module + "/target/lib' '" + module + "/target/classes'");
+        script(programs.resolve("java"), "echo \"LC_ALL=${LC_ALL:-}\"", "for a; do echo \"[$a]\"; done");
+    }
+
+    @Test
+    void shouldBuildOnceAndPassTheArgumentsOn() throws Exception {
+        assertTrue(run().contains("[org.nettyrdma.example.nfs.cli.NfsCommand]"));
+        String output = run("put", "a b", "*", "");
+        assertTrue(output.endsWith("[put]\n[a b]\n[*]\n[]\n"), output);
+        assertTrue(output.contains("[" + module + "/target/classes:" + module + "/target/lib/*]"), output);
+        assertEquals(1, builds());
+    }
+
+    @Test
+    void shouldBuildAgainWhenASourceOrPomIsNewer() throws Exception {
+        run();
+        Files.writeString(module.resolve("src/main/java/Source.java"), "changed");
+        run();
+        assertEquals(2, builds());
+        Files.writeString(root.resolve("pom.xml"), "changed");
+        run();
+        assertEquals(3, builds());
+        Files.delete(module.resolve("src/main/java/Source.java"));
+        run();
+        assertEquals(4, builds());
+        run();
+        assertEquals(4, builds());
+    }
+
+    @Test
+    void shouldShowWhyABuildFailedAndTryAgainNextTime() throws Exception {
+        Path failure = Files.createFile(directory.resolve("builds.fail"));
+        Process failed = start(module.resolve("nfs"));
+        String error = errors(failed);
+        assertEquals(1, exitCode(failed));
+        assertEquals("it is broken\nnfs: the build failed, see above\n", error);
+        Files.delete(failure);
+        run();
+        assertEquals(2, builds());
+    }
+
+    @Test
+    void shouldBuildOnceWhenStartedSeveralTimesAtOnce() throws Exception {
+        List<Process> processes = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            processes.add(start(module.resolve("nfs")));
+        }
+        for (Process process : processes) {
+            assertEquals(0, exitCode(process));
+        }
+        assertEquals(1, builds());
+    }
+
+    @Test
+    void shouldRunThroughASymbolicLink() throws Exception {
+        Path link = Files.createSymbolicLink(directory.resolve("link"), module.resolve("nfs"));
+        Process process = start(link, "--help");
+        assertTrue(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).endsWith("[--help]\n"));
+        assertEquals(0, exitCode(process));
+    }
+
+    @Test
+    void shouldGiveJavaALocaleThatKnowsEveryFileName() throws Exception {
+        assertTrue(run().startsWith("LC_ALL=C.UTF-8\n"));
+    }
+
+    private long builds() throws IOException {
+        return Files.readAllLines(builds).size();
+    }
+
+    private String run(String... arguments) throws Exception {
+        Process process = start(module.resolve("nfs"), arguments);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals("", errors(process));
+        assertEquals(0, exitCode(process));
+        return output;
+    }
+
+    /** Without what the launcher says when this machine is slow. */
+    private static String errors(Process process) throws IOException {
+        return new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8).replace("Building netty-rdma ...\n", "");
+    }
+
+    private Process start(Path launcher, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(launcher.toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+        builder.environment().clear();
+        builder.environment().put("PATH", directory.resolve("bin") + ":/usr/bin:/bin");
+        builder.environment().put("BUILDS", builds.toString());
+        return builder.start();
+    }
+
+    private static void script(Path path, String... lines) throws IOException {
+        Files.writeString(path, "#!/bin/sh\n" + String.join("\n", lines) + "\n");
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private static int exitCode(Process process) throws InterruptedException {
+        assertTrue(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS), "the process did not end");
+        return process.exitValue();
+    }
+}

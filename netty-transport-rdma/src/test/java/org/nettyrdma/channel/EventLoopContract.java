@@ -1,0 +1,164 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.channel.local.LocalChannel;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+abstract class EventLoopContract extends TransportFixture {
+
+    @ParameterizedTest
+    @EnumSource(IdleStrategy.class)
+    void shouldCarryMessagesWithEveryIdleStrategy(IdleStrategy idleStrategy) throws Exception {
+        RdmaEventLoopGroup other = newGroup(1, idleStrategy);
+        try {
+            Connection connection = connect(serverBootstrap(other), bootstrap(other));
+            for (int i = 0; i < 100; i++) {
+                connection.client().send("ping " + i);
+                assertEquals("ping " + i, connection.server().awaitText());
+                connection.server().send("pong " + i);
+                assertEquals("pong " + i, connection.client().awaitText());
+            }
+        } finally {
+            stop(other);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(IdleStrategy.class)
+    void shouldRunTasksAndTimersOfOtherThreads(IdleStrategy idleStrategy) throws Exception {
+        RdmaEventLoopGroup other = newGroup(1, idleStrategy);
+        try {
+            EventLoop loop = other.next();
+            for (int i = 0; i < 500; i++) {
+                int number = i;
+                assertEquals(number, Endpoint.await(loop.submit(() -> number)).getNow());
+            }
+            List<Integer> order = new CopyOnWriteArrayList<>();
+            CountDownLatch done = new CountDownLatch(3);
+            for (int i : new int[] {3, 1, 2}) {
+                loop.schedule(() -> {
+                    order.add(i);
+                    done.countDown();
+                }, i * 40L, TimeUnit.MILLISECONDS);
+            }
+            assertTrue(done.await(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertEquals(List.of(1, 2, 3), order);
+            AtomicInteger ticks = new AtomicInteger();
+            var ticker = loop.scheduleAtFixedRate(ticks::incrementAndGet, 1, 1, TimeUnit.MILLISECONDS);
+            awaitTrue(() -> ticks.get() >= 20, "the timer repeats");
+            ticker.cancel(false);
+        } finally {
+            stop(other);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = IdleStrategy.class, names = {"ADAPTIVE", "BLOCKING"})
+    void shouldUseNoCpuWhenIdle(IdleStrategy idleStrategy) throws Exception {
+        RdmaEventLoopGroup other = newGroup(1, idleStrategy);
+        try {
+            Connection connection = connect(serverBootstrap(other), bootstrap(other));
+            connection.client().send("warm up");
+            connection.server().awaitText();
+            var threads = ManagementFactory.getThreadMXBean();
+            long threadId = Endpoint.await(other.next().submit((Callable<Long>) () -> Thread.currentThread().getId())).getNow();
+            long before = threads.getThreadCpuTime(threadId);
+            TimeUnit.MILLISECONDS.sleep(500); // measures, does not synchronise
+            long usedNanos = threads.getThreadCpuTime(threadId) - before;
+            assertTrue(usedNanos < 50_000_000, usedNanos + " ns of CPU in 500 ms");
+        } finally {
+            stop(other);
+        }
+    }
+
+    @Test
+    void shouldServeChannelsWhileTasksFlood() throws Exception {
+        RdmaEventLoopGroup other = newGroup(1, IdleStrategy.ADAPTIVE);
+        try {
+            Connection connection = connect(serverBootstrap(other), bootstrap(other));
+            EventLoop loop = other.next();
+            AtomicInteger runs = new AtomicInteger();
+            Runnable again = new Runnable() {
+                @Override
+                public void run() {
+                    if (runs.incrementAndGet() >= 0) {
+                        loop.execute(this);
+                    }
+                }
+            };
+            for (int i = 0; i < 100; i++) {
+                loop.execute(again);
+            }
+            for (int i = 0; i < 100; i++) {
+                connection.client().send("ping " + i);
+                assertEquals("ping " + i, connection.server().awaitText());
+            }
+            runs.set(Integer.MIN_VALUE);
+        } finally {
+            stop(other);
+        }
+    }
+
+    @Test
+    void shouldRunTailTasks() throws Exception {
+        CountDownLatch ran = new CountDownLatch(1);
+        SingleThreadEventLoop loop = (SingleThreadEventLoop) group.next();
+        loop.executeAfterEventLoopIteration(ran::countDown);
+        loop.execute(() -> { });
+        assertTrue(ran.await(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldRefuseOtherTransports() throws Exception {
+        assertInstanceOf(IllegalStateException.class, Endpoint.awaitFailure(
+                group.register(new io.netty.channel.socket.nio.NioSocketChannel())));
+        assertFalse(new LocalChannel().isRegistered());
+    }
+
+    @Test
+    void shouldKnowItsChannels() throws Exception {
+        RdmaEventLoopGroup other = newGroup(1, IdleStrategy.ADAPTIVE);
+        try {
+            Connection connection = connect(serverBootstrap(other), bootstrap(other));
+            RdmaEventLoop loop = (RdmaEventLoop) other.next();
+            assertEquals(3, loop.registeredChannels());
+            List<Object> channels = connection.client().call(() -> {
+                List<Object> found = new CopyOnWriteArrayList<>();
+                loop.registeredChannelsIterator().forEachRemaining(found::add);
+                return found;
+            });
+            assertTrue(channels.containsAll(List.of(connection.client().channel(), connection.server().channel(),
+                    connection.server().channel().parent())));
+            connection.client().channel().close();
+            connection.server().awaitInactive();
+            awaitTrue(() -> loop.registeredChannels() == 1, "closed channels are forgotten");
+        } finally {
+            stop(other);
+        }
+    }
+
+    @Test
+    void shouldRejectTasksAfterTheShutdown() throws Exception {
+        RdmaEventLoopGroup other = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoop loop = other.next();
+        stop(other);
+        assertThrows(RejectedExecutionException.class, () -> loop.execute(() -> { }));
+    }
+}

@@ -1,0 +1,11 @@
+package org.nettyrdma.channel;
+
+import org.nettyrdma.verbs.VerbsProvider;
+
+class IwarpTransportTest extends RdmaTransportContract {
+
+    @Override
+    VerbsProvider provider() {
+        return Rdma.provider("iwarp");
+    }
+}
