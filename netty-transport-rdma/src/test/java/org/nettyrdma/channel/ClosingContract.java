@@ -25,6 +25,10 @@ import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 
 abstract class ClosingContract extends TransportFixture {
 
+    // Far enough apart that a released message is never reused as a receive buffer while a test looks at its references.
+    private static final int SENT_BYTES = 600_000;
+    private static final int RECEIVE_BYTES = 1 << 20;
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldTellBothEndsWhenOneCloses(boolean clientCloses) throws Exception {
@@ -86,11 +90,11 @@ abstract class ClosingContract extends TransportFixture {
     /** A connection whose client has more to send than the server, which does not read, lets through. */
     private Connection stuck(List<ByteBuf> messages, List<ChannelFuture> writes) throws Exception {
         ServerBootstrap server = serverBootstrap().childOption(ChannelOption.AUTO_READ, false)
-                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 1).childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, 1 << 20);
+                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 1).childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BYTES);
         Connection connection = connect(server, bootstrap().option(ChannelOption.WRITE_BUFFER_WATER_MARK,
                 new WriteBufferWaterMark(1 << 30, 1 << 30)).option(RdmaChannelOption.SEND_QUEUE_DEPTH, 8));
         for (int i = 0; i < 40; i++) {
-            ByteBuf message = connection.client().channel().alloc().buffer(1 << 20).writeZero(1 << 20);
+            ByteBuf message = connection.client().channel().alloc().buffer(SENT_BYTES).writeZero(SENT_BYTES);
             messages.add(message);
             writes.add(connection.client().channel().writeAndFlush(message));
         }
