@@ -33,8 +33,8 @@ class PortmapClientTest {
     @BeforeEach
     void start() {
         group = Transport.TCP.newEventLoopGroup(1, "server", IdleStrategy.ADAPTIVE);
-        Channel listener = Transport.TCP.newServerBootstrap(group, () -> new RpcServerHandler(new Portmap()), new SimpleMeterRegistry(), RdmaSettings.DEFAULTS)
-                .bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0)).syncUninterruptibly().channel();
+        Channel listener = Transport.TCP.newServerBootstrap(group, () -> new RpcServerHandler(new Portmap()), new SimpleMeterRegistry(),
+                RdmaSettings.DEFAULTS).bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0)).syncUninterruptibly().channel();
         endpoint = new NfsEndpoint(Transport.TCP, "127.0.0.1", ((InetSocketAddress) listener.localAddress()).getPort(), "/");
     }
 
