@@ -26,8 +26,19 @@ record ConnectAttempt(ChannelPromise promise, SocketAddress remoteAddress, Futur
         return new ConnectAttempt(promise, remoteAddress, timeout);
     }
 
-    /** Stops the clock. */
-    void end() {
+    /** The connection stands; {@code false} if the user has cancelled the attempt. */
+    boolean succeed() {
+        stopClock();
+        return promise.trySuccess();
+    }
+
+    /** There is no connection; does nothing if the outcome is known already. */
+    void fail(Throwable cause) {
+        stopClock();
+        promise.tryFailure(cause);
+    }
+
+    private void stopClock() {
         if (timeout != null) {
             timeout.cancel(false);
         }

@@ -35,6 +35,10 @@ final class ExposureTable {
     }
 
     ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws RdmaException {
+        if (length < 1 || index < 0 || index > memory.capacity() - length) {
+            throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: a piece of "
+                    + memory + ')');
+        }
         RegisteredPieces pieces = loop.pieces();
         if (!pieces.find(memory, index, length) || pieces.count() != 1) {
             throw new RdmaException("memory to expose must be registered and in one piece: " + memory);

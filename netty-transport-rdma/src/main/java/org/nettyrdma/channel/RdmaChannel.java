@@ -4,12 +4,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.ChannelMetadata;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -19,7 +17,6 @@ import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.UnresolvedAddressException;
-import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.ConnectionRequest;
@@ -71,9 +68,7 @@ public final class RdmaChannel extends AbstractChannel {
         ACTIVE,
         /** The connection is over, but messages that arrived before have not been read, or the cause is not known yet. */
         ENDED,
-        /** Closed, but the device still holds buffers or has not reported the end of the connection. */
-        DRAINING,
-        /** Over. */
+        /** Closed. What is left of the queue pair is {@link Draining}. */
         CLOSED
     }
 
@@ -94,7 +89,7 @@ public final class RdmaChannel extends AbstractChannel {
     private SocketAddress bindAddress;
     private boolean endPending;       // a connection that stands or comes about has not been reported as ended
     private IOException endCause;
-    private Future<?> drainTimeout;
+    private Draining draining;        // once closed, unless there was no queue pair
     private boolean readPending;
     private boolean scheduled;
 
@@ -192,17 +187,13 @@ public final class RdmaChannel extends AbstractChannel {
         if (state != State.ACTIVE) {
             throw new ClosedChannelException();
         }
-        if (length < 1 || index < 0 || index > memory.capacity() - length) {
-            throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: a piece of "
-                    + memory + ')');
-        }
         return work.exposures().expose(memory, index, length, access);
     }
 
     /** Withdraws exposed memory. */
     void invalidate(ExposedMemory exposed) {
-        if (state == State.DRAINING) {
-            return; // soon over, see closeIfDrained
+        if (state == State.CLOSED) {
+            return; // done soon, when the queue pair is freed
         }
         try {
             work.exposures().invalidate(exposed);
@@ -222,11 +213,8 @@ public final class RdmaChannel extends AbstractChannel {
     protected void doRegister() throws Exception {
         loop = (RdmaEventLoop) eventLoop();
         config.registered(loop.registeredAllocator());
-        requireDepth(config.getReceiveQueueDepth(), RdmaChannelOption.RECEIVE_QUEUE_DEPTH);
-        requireDepth(config.getSendQueueDepth(), RdmaChannelOption.SEND_QUEUE_DEPTH);
+        QueuePairAttributes attributes = config.queuePairAttributes(loop.provider());
         VerbsContext context = loop.context();
-        QueuePairAttributes attributes = new QueuePairAttributes(config.getSendQueueDepth(), config.getReceiveQueueDepth(),
-                config.getInboundReadDepth(), config.getOutboundReadDepth(), config.isChecksum(), config.getCloseTimeoutMillis());
         ConnectionEvents events = new ConnectionEvents();
         queuePair = request == null ? context.createQueuePair(attributes, events)
                 : context.createQueuePair(attributes, events, request);
@@ -253,13 +241,6 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    private void requireDepth(int depth, ChannelOption<Integer> option) throws RdmaException {
-        int limit = loop.provider().capabilities().maxQueueDepth();
-        if (depth > limit) {
-            throw new RdmaException(option + ": " + depth + " (provider " + loop.provider().name() + " allows " + limit + ')');
-        }
-    }
-
     /** The id by which completions find this channel on its loop. */
     int workRequestChannelId() {
         return workRequestChannelId;
@@ -283,7 +264,7 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     public boolean isOpen() {
-        return state.compareTo(State.DRAINING) < 0;
+        return state != State.CLOSED;
     }
 
     @Override
@@ -394,33 +375,19 @@ public final class RdmaChannel extends AbstractChannel {
         } catch (Throwable t) {
             fail(t);
         }
-        closeIfDrained();
+        if (draining != null) {
+            draining.finishIfDrained();
+        }
     }
 
     void messageArrived() {
-        if (state == State.DRAINING) {
+        if (state == State.CLOSED) {
             work.receives().releaseMessages();
         } else if (readPending) {
             schedule();
         } else {
             statistics.increment(Counter.RECEIVES_HELD_BACK);
         }
-    }
-
-    /** Takes a completed message out of the outbound buffer, which completes its promise. */
-    void sendCompleted(Object message) {
-        ChannelOutboundBuffer in = unsafe().outboundBuffer();
-        if (in == null) {
-            return; // closed: Netty has failed the promise already
-        }
-        while (in.current() != message) {
-            // Entries that were cancelled before they were flushed have become empty buffers. They were never posted.
-            if (in.current() != Unpooled.EMPTY_BUFFER) {
-                throw new IllegalStateException("completed: " + message + ", but the oldest message is " + in.current());
-            }
-            in.remove();
-        }
-        in.remove();
     }
 
     /** The device returns what it had: the connection is over. Why will be told with the disconnect. */
@@ -487,59 +454,26 @@ public final class RdmaChannel extends AbstractChannel {
         if (!isOpen()) {
             return;
         }
-        rdmaUnsafe().abortConnect();
-        if (queuePair == null) {
-            state = State.CLOSED;
-            if (request != null) {
-                request.reject(ByteBuffer.allocate(0)); // does nothing if it has become a queue pair or was rejected
-            }
-            return;
+        if (state == State.CONNECTING) {
+            rdmaUnsafe().abortConnect();
         }
-        state = State.DRAINING;
-        work.receives().releaseMessages();
-        queuePair.moveToError(); // from here on the device returns every buffer it has
-        drainTimeout = loop.schedule(this::giveUp, config.getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
-        closeIfDrained();
-    }
-
-    /** Frees the queue pair when the device has nothing of ours any more. */
-    private void closeIfDrained() {
-        if (state == State.DRAINING && work.outstanding() == 0 && !endPending) {
-            closed();
-        }
-    }
-
-    private void closed() {
-        queuePair.close();
-        forget();
-    }
-
-    private void forget() {
         state = State.CLOSED;
-        drainTimeout.cancel(false);
-        work.exposures().closed();
-        loop.remove(this);
+        if (queuePair != null) {
+            draining = new Draining(this, loop, queuePair, work, !endPending);
+        } else if (request != null) {
+            request.reject(ByteBuffer.allocate(0)); // does nothing if it was rejected before
+        }
     }
 
-    /** The time for draining is over. Buffers that the device still has are never used again: that could be worse. */
-    private void giveUp() {
-        if (state != State.DRAINING) {
-            return;
-        }
-        int leaked = work.buffersWithDevice();
-        if (leaked > 0) {
-            statistics.add(Counter.BUFFERS_LEAKED_ON_PURPOSE, leaked);
-            LOGGER.warn("{} The device has not returned {} buffers within {} ms of the close; they are given up", this, leaked,
-                    config.getCloseTimeoutMillis());
-        }
-        closed();
-    }
-
-    /** The loop's context is closed: no completion will come any more, and the device has lost all access. */
+    /** The loop's context is closed, and all of its channels were. */
     void contextClosed() {
-        if (state == State.DRAINING) {
-            work.abandonedByDevice();
-            forget();
+        draining.contextClosed();
+    }
+
+    private void connectionEnded() {
+        endPending = false;
+        if (draining != null) {
+            draining.connectionEnded();
         }
     }
 
@@ -563,25 +497,24 @@ public final class RdmaChannel extends AbstractChannel {
 
         @Override
         public void connectFailed(IOException cause, ByteBuffer privateData) {
-            endPending = false;
+            connectionEnded();
             if (state == State.CONNECTING) {
-                peerPrivateData = request == null ? copyOf(privateData) : peerPrivateData;
+                if (request == null) {
+                    peerPrivateData = copyOf(privateData);
+                }
                 rdmaUnsafe().connectFailed(cause);
             }
-            closeIfDrained();
         }
 
         @Override
         public void disconnected(IOException cause) {
-            endPending = false;
-            switch (state) {
-                case CONNECTING -> rdmaUnsafe().connectFailed(cause != null ? cause : new ConnectException("connection lost"));
-                case ACTIVE, ENDED -> {
-                    state = State.ENDED;
-                    endCause = cause;
-                    schedule(); // what arrived before the end is read before the end is told
-                }
-                default -> closeIfDrained();
+            connectionEnded();
+            if (state == State.CONNECTING) {
+                rdmaUnsafe().connectFailed(cause != null ? cause : new ConnectException("connection lost"));
+            } else if (isActive()) {
+                state = State.ENDED;
+                endCause = cause;
+                schedule(); // what arrived before the end is read before the end is told
             }
         }
     }
@@ -589,7 +522,7 @@ public final class RdmaChannel extends AbstractChannel {
     /** Connecting, with everything that can happen meanwhile. */
     private final class RdmaUnsafe extends AbstractUnsafe {
 
-        private ConnectAttempt attempt;
+        private ConnectAttempt attempt; // null if there was none, as on the accepting side
 
         @Override
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
@@ -597,7 +530,8 @@ public final class RdmaChannel extends AbstractChannel {
                 return;
             }
             if (state != State.OPEN) {
-                promise.tryFailure(attempt != null ? new ConnectionPendingException() : new AlreadyConnectedException());
+                promise.tryFailure(state == State.CONNECTING && attempt != null ? new ConnectionPendingException()
+                        : new AlreadyConnectedException());
                 return;
             }
             try {
@@ -620,9 +554,8 @@ public final class RdmaChannel extends AbstractChannel {
         }
 
         void connected() {
-            ConnectAttempt succeeded = endAttempt();
             // Completing the promise may close the channel; channelActive is fired all the same, because it was active.
-            boolean wanted = succeeded == null || succeeded.promise().trySuccess();
+            boolean wanted = attempt == null || attempt.succeed();
             pipeline().fireChannelActive();
             if (!wanted) {
                 close(voidPromise()); // cancelled
@@ -630,10 +563,9 @@ public final class RdmaChannel extends AbstractChannel {
         }
 
         void connectFailed(IOException cause) {
-            ConnectAttempt failed = endAttempt();
-            if (failed != null) {
-                failed.promise().tryFailure(cause instanceof ConnectTimeoutException ? cause
-                        : annotateConnectException(cause, failed.remoteAddress()));
+            if (attempt != null) {
+                attempt.fail(cause instanceof ConnectTimeoutException ? cause
+                        : annotateConnectException(cause, attempt.remoteAddress()));
             } else {
                 LOGGER.debug("{} Accepting failed", RdmaChannel.this, cause);
             }
@@ -642,19 +574,9 @@ public final class RdmaChannel extends AbstractChannel {
 
         /** The channel is being closed before there was an outcome. */
         void abortConnect() {
-            ConnectAttempt aborted = endAttempt();
-            if (aborted != null) {
-                aborted.promise().tryFailure(new ClosedChannelException());
+            if (attempt != null) {
+                attempt.fail(new ClosedChannelException());
             }
-        }
-
-        private ConnectAttempt endAttempt() {
-            ConnectAttempt ended = attempt;
-            attempt = null;
-            if (ended != null) {
-                ended.end();
-            }
-            return ended;
         }
 
         @Override

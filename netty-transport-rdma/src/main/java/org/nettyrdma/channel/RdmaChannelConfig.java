@@ -6,6 +6,8 @@ import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.internal.ObjectUtil;
 import java.util.Map;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.VerbsProvider;
 
 /**
  * The settings of one {@link RdmaChannel}; what they mean is told at {@link RdmaChannelOption}. The setters throw
@@ -38,6 +40,21 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     /** The channel has got its event loop, hence its provider. */
     void registered(RegisteredByteBufAllocator allocator) {
         registeredAllocator = allocator;
+    }
+
+    /** What a queue pair is created with. */
+    QueuePairAttributes queuePairAttributes(VerbsProvider provider) throws RdmaException {
+        requireDepth(receiveQueueDepth, RdmaChannelOption.RECEIVE_QUEUE_DEPTH, provider);
+        requireDepth(sendQueueDepth, RdmaChannelOption.SEND_QUEUE_DEPTH, provider);
+        return new QueuePairAttributes(sendQueueDepth, receiveQueueDepth, inboundReadDepth, outboundReadDepth, checksum,
+                closeTimeoutMillis);
+    }
+
+    private static void requireDepth(int depth, ChannelOption<Integer> option, VerbsProvider provider) throws RdmaException {
+        int limit = provider.capabilities().maxQueueDepth();
+        if (depth > limit) {
+            throw new RdmaException(option + ": " + depth + " (provider " + provider.name() + " allows " + limit + ')');
+        }
     }
 
     @Override

@@ -45,6 +45,11 @@ final class RegisteredByteBuf extends UnpooledDirectByteBuf {
         return block;
     }
 
+    /** Where the bytes are, {@code null} if that is not in the memory of a table. */
+    Block blockIn(MemoryRegionTable table) {
+        return pool.regions() == table ? block : null;
+    }
+
     @Override
     public int capacity() {
         return capacity;

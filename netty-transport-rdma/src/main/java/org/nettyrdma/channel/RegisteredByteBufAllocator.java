@@ -68,7 +68,11 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
     }
 
     RegisteredPieces newPieces(int maxPieces) {
-        return new RegisteredPieces(pool.regions(), maxPieces);
+        return new RegisteredPieces(regions(), maxPieces);
+    }
+
+    MemoryRegionTable regions() {
+        return pool.regions();
     }
 
     /**

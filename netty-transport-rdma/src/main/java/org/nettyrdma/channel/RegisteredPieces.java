@@ -17,13 +17,20 @@ final class RegisteredPieces {
     private static final int ADDRESS_WINDOW = 1 << 30;
 
     private final MemoryRegionTable table;
+    private final boolean hasAddresses;
     private final MemoryRegion[] regions;
     private final int[] offsets;
     private final int[] lengths;
     private int count;
 
     RegisteredPieces(MemoryRegionTable table, int maxPieces) {
+        this(table, maxPieces, PlatformDependent.hasUnsafe());
+    }
+
+    /** Visible for tests: without addresses, as where {@code Unsafe} is missing. */
+    RegisteredPieces(MemoryRegionTable table, int maxPieces, boolean hasAddresses) {
         this.table = table;
+        this.hasAddresses = hasAddresses;
         regions = new MemoryRegion[maxPieces];
         offsets = new int[maxPieces];
         lengths = new int[maxPieces];
@@ -40,7 +47,7 @@ final class RegisteredPieces {
     }
 
     private boolean collect(ByteBuf buffer, int index, int length) {
-        if (buffer.hasMemoryAddress()) {
+        if (hasAddresses && buffer.hasMemoryAddress()) {
             return table.find(buffer.memoryAddress() + index, length, this);
         }
         if (buffer instanceof CompositeByteBuf composite) {
@@ -49,7 +56,7 @@ final class RegisteredPieces {
         if (!buffer.isDirect()) {
             return false;
         }
-        return PlatformDependent.hasUnsafe() ? collectByAddress(buffer, index, length) : collectByRoot(buffer, index, length);
+        return hasAddresses ? collectByAddress(buffer, index, length) : collectByRoot(buffer, index, length);
     }
 
     private boolean collectComponents(CompositeByteBuf composite, int index, int length) {
@@ -80,13 +87,16 @@ final class RegisteredPieces {
         return true;
     }
 
-    /** Without {@code Unsafe}: the block comes from the buffer at the root, the place within it from the alignments. */
+    /**
+     * Without {@code Unsafe}: the block comes from the buffer at the root, the place within it from the alignments. What is
+     * derived from a composite is not found, and will be copied.
+     */
     private boolean collectByRoot(ByteBuf buffer, int index, int length) {
         ByteBuf root = buffer;
         while (root.unwrap() != null) {
             root = root.unwrap();
         }
-        Block block = root instanceof RegisteredByteBuf registered ? registered.block() : null;
+        Block block = root instanceof RegisteredByteBuf registered ? registered.blockIn(table) : null;
         if (block == null) {
             return false;
         }

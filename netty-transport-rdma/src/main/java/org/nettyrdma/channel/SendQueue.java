@@ -2,6 +2,7 @@ package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufHolder;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -149,6 +150,25 @@ final class SendQueue {
             free(slot);
         }
         return message;
+    }
+
+    /**
+     * Takes a completed message out of the outbound buffer, which succeeds its promise.
+     *
+     * @param in {@code null} if the channel is closed: then Netty has failed the promise already
+     */
+    static void confirm(Object message, ChannelOutboundBuffer in) {
+        if (in == null) {
+            return;
+        }
+        while (in.current() != message) {
+            // Entries that were cancelled before they were flushed have become empty buffers. They were never posted.
+            if (in.current() != Unpooled.EMPTY_BUFFER) {
+                throw new IllegalStateException("completed: " + message + ", but the oldest message is " + in.current());
+            }
+            in.remove();
+        }
+        in.remove();
     }
 
     private void free(int slot) {

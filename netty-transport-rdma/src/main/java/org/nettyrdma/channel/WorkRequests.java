@@ -61,7 +61,7 @@ final class WorkRequests {
             case WorkRequestId.SEND -> {
                 Object message = sends.complete(slot, success);
                 if (success) {
-                    channel.sendCompleted(message);
+                    SendQueue.confirm(message, channel.unsafe().outboundBuffer());
                 }
                 yield "a Send, RDMA Write or RDMA Read";
             }

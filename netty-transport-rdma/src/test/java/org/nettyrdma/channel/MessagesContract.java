@@ -18,6 +18,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.WriteBufferWaterMark;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -284,6 +285,25 @@ abstract class MessagesContract extends TransportFixture {
         sendAndCompare(connection, composite(registered, gatherable + 1), 10L * (gatherable + 1));
         sendAndCompare(connection, composite(registered, 3).addComponent(true, Unpooled.wrappedBuffer(new byte[7])), 37);
         assertEquals(0, connection.server().count(Counter.COPIED_BYTES));
+    }
+
+    @Test
+    void shouldCopyTheContentOfHoldersToo() throws Exception {
+        Connection connection = connect();
+        RdmaChannel client = connection.client().channel();
+        ByteBuf memory = connection.server().channel().alloc().buffer(10);
+        ExposedMemory exposed = connection.server().call(
+                () -> connection.server().channel().expose(memory, 0, 10, RemoteAccess.WRITE));
+        ByteBuf sent = Unpooled.copiedBuffer("sent", StandardCharsets.UTF_8);
+        ByteBuf written = Unpooled.copiedBuffer("written", StandardCharsets.UTF_8);
+        client.write(new RdmaWrite(written, exposed.segment()));
+        Endpoint.await(client.writeAndFlush(new RdmaSend(sent, exposed.segment().steeringTag())));
+        assertEquals("sent", connection.server().awaitText());
+        assertEquals("written", memory.writerIndex(7).toString(StandardCharsets.UTF_8));
+        assertEquals(0, sent.refCnt());
+        assertEquals(0, written.refCnt());
+        assertEquals(11, connection.client().count(Counter.COPIED_BYTES));
+        memory.release();
     }
 
     private static CompositeByteBuf composite(ByteBufAllocator allocator, int components) {

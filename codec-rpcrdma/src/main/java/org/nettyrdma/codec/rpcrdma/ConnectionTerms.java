@@ -5,11 +5,13 @@ import io.netty.channel.Channel;
 /**
  * What the two sides have told each other while connecting, and what follows from it.
  *
- * @param threshold          how large a Send may be
- * @param remoteInvalidation whether a responder may answer by Send with Invalidate; in version 1 only if both sides have
- *                           said that they cope with it (RFC 8797)
+ * @param threshold        how large a Send may be
+ * @param mayInvalidate    whether this side's replies may be Sends with Invalidate: only if both sides have said that they cope with them
+ *                         (RFC 8797)
+ * @param mayBeInvalidated whether the peer's replies may be: if this side has said so. The Linux server asks for no more, and says itself
+ *                         that it does not cope with them, since it never opens memory to its clients
  */
-record ConnectionTerms(InlineThreshold threshold, boolean remoteInvalidation) {
+record ConnectionTerms(InlineThreshold threshold, boolean mayInvalidate, boolean mayBeInvalidated) {
 
     /** The terms that {@link RpcRdma} has for a handler: known once the channel is active, and not before. */
     interface Source {
@@ -23,7 +25,7 @@ record ConnectionTerms(InlineThreshold threshold, boolean remoteInvalidation) {
     }
 
     static ConnectionTerms of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
-        return new ConnectionTerms(InlineThreshold.of(own, peer),
-                own.acceptsInvalidation() && peer.acceptsInvalidation());
+        return new ConnectionTerms(InlineThreshold.of(own, peer), own.acceptsInvalidation() && peer.acceptsInvalidation(),
+                own.acceptsInvalidation());
     }
 }

@@ -170,7 +170,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
             return;
         }
         int invalidated = exposure.invalidatedCount();
-        if (invalidated > (terms().remoteInvalidation() ? 1 : 0)) {
+        if (invalidated > (terms().mayBeInvalidated() ? 1 : 0)) {
             // A reply invalidates one handle at most, so some other message has taken a handle of this call.
             reply.release();
             discard(call);

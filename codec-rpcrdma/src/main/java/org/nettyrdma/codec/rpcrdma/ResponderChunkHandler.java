@@ -216,7 +216,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             ctx.write(write);
         });
         RpcRdmaMessage reply = RpcRdmaMessage.reply(placement.header(call.xid()), body);
-        long handle = terms().remoteInvalidation() ? call.onlyHandle() : -1;
+        long handle = terms().mayInvalidate() ? call.onlyHandle() : -1;
         if (handle >= 0) {
             reply = reply.invalidating((int) handle);
             statistics.increment(Counter.REMOTE_INVALIDATIONS);

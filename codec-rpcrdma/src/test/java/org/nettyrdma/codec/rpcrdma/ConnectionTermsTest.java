@@ -73,9 +73,18 @@ class ConnectionTermsTest {
     void shouldInvalidateRemotelyOnlyIfBothSidesSaySo() {
         RpcRdmaPrivateData yes = RpcRdmaPrivateData.parse(hex(LINUX_CLIENT));
         RpcRdmaPrivateData no = RpcRdmaPrivateData.parse(hex(LINUX_SERVER));
-        assertTrue(ConnectionTerms.of(yes, yes).remoteInvalidation());
-        assertFalse(ConnectionTerms.of(yes, no).remoteInvalidation());
-        assertFalse(ConnectionTerms.of(no, yes).remoteInvalidation());
-        assertFalse(ConnectionTerms.of(yes, RpcRdmaPrivateData.NONE).remoteInvalidation());
+        assertTrue(ConnectionTerms.of(yes, yes).mayInvalidate());
+        assertFalse(ConnectionTerms.of(yes, no).mayInvalidate());
+        assertFalse(ConnectionTerms.of(no, yes).mayInvalidate());
+        assertFalse(ConnectionTerms.of(yes, RpcRdmaPrivateData.NONE).mayInvalidate());
+    }
+
+    @Test
+    void shouldLetTheLinuxServerInvalidateWhatItWasToldItMay() {
+        RpcRdmaPrivateData yes = RpcRdmaPrivateData.parse(hex(LINUX_CLIENT));
+        RpcRdmaPrivateData no = RpcRdmaPrivateData.parse(hex(LINUX_SERVER));
+        assertTrue(ConnectionTerms.of(yes, no).mayBeInvalidated());
+        assertFalse(ConnectionTerms.of(no, no).mayBeInvalidated());
+        assertFalse(ConnectionTerms.of(no, yes).mayBeInvalidated());
     }
 }

@@ -69,8 +69,8 @@ public final class NfsServer implements AutoCloseable {
         List<RpcProgram> programs = List.of(service.nfsProgram(), service.mountProgram());
         InetSocketAddress address = options.bindAddress() == null ? new InetSocketAddress(port)
                 : new InetSocketAddress(options.bindAddress(), port);
-        ChannelFuture bound = transport.newServerBootstrap(group, () -> new RpcServerHandler(programs, executor), options.meterRegistry())
-                .bind(address).awaitUninterruptibly();
+        ChannelFuture bound = transport.newServerBootstrap(group, () -> new RpcServerHandler(programs, executor), options.meterRegistry(),
+                options.rdmaSettings()).bind(address).awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException("cannot listen on " + transport.scheme() + " port " + port + ": " + bound.cause().getMessage(),
                     bound.cause());

@@ -22,6 +22,7 @@ public final class NfsServerOptions {
     private int eventLoops = 1;
     private int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
+    private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
     private NfsServiceOptions serviceOptions = NfsServiceOptions.DEFAULTS
             .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES);
     private MeterRegistry meterRegistry = new CompositeMeterRegistry();
@@ -88,6 +89,17 @@ public final class NfsServerOptions {
     }
 
     /**
+     * Sets what RDMA connections agree on; the default is {@link RdmaSettings#DEFAULTS}.
+     *
+     * @param settings credits and checksums
+     * @return this
+     */
+    public NfsServerOptions setRdmaSettings(RdmaSettings settings) {
+        rdmaSettings = requireNonNull(settings, "settings");
+        return this;
+    }
+
+    /**
      * Sets the options of the NFS service.
      *
      * @param options limits and the place of lasting state
@@ -123,6 +135,10 @@ public final class NfsServerOptions {
 
     int threads() {
         return threads;
+    }
+
+    RdmaSettings rdmaSettings() {
+        return rdmaSettings;
     }
 
     IdleStrategy idleStrategy() {

@@ -18,6 +18,7 @@ import java.util.function.Supplier;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
@@ -41,23 +42,27 @@ public enum Transport {
         }
 
         @Override
-        public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry) {
-            RpcRdma rpcRdma = withBindings(RpcRdma.client().callObserver(new CallRoutes(registry)), handler);
+        public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry,
+                RdmaSettings settings) {
+            RpcRdma rpcRdma = withBindings(RpcRdma.client().callObserver(new CallRoutes(registry)), handler, settings);
             new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "client")).bindTo(registry);
-            return rpcRdma.configure(new Bootstrap().group(group).channel(RdmaChannel.class));
+            return rpcRdma.configure(new Bootstrap().group(group).channel(RdmaChannel.class))
+                    .option(RdmaChannelOption.CHECKSUM, settings.checksum());
         }
 
         @Override
         public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
-                MeterRegistry registry) {
-            RpcRdma rpcRdma = withBindings(RpcRdma.server(), handler);
+                MeterRegistry registry, RdmaSettings settings) {
+            RpcRdma rpcRdma = withBindings(RpcRdma.server(), handler, settings);
             new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "server")).bindTo(registry);
-            return rpcRdma.configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class));
+            return rpcRdma.configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class))
+                    .childOption(RdmaChannelOption.CHECKSUM, settings.checksum());
         }
 
-        private static RpcRdma withBindings(RpcRdma.Builder builder, Supplier<? extends ChannelHandler> handler) {
+        private static RpcRdma withBindings(RpcRdma.Builder builder, Supplier<? extends ChannelHandler> handler,
+                RdmaSettings settings) {
             return builder.binding(new NfsUpperLayerBinding()).binding(new MountUpperLayerBinding())
-                    .maxMessageBytes(MAX_MESSAGE_BYTES).handlers(pipeline -> pipeline.addLast(handler.get())).build();
+                    .maxMessageBytes(MAX_MESSAGE_BYTES).credits(settings.credits()).handlers(pipeline -> pipeline.addLast(handler.get())).build();
         }
     },
 
@@ -69,14 +74,15 @@ public enum Transport {
         }
 
         @Override
-        public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry) {
+        public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry,
+                RdmaSettings settings) {
             return new Bootstrap().group(group).channel(NioSocketChannel.class)
                     .option(ChannelOption.TCP_NODELAY, true).handler(recordMarking(handler));
         }
 
         @Override
         public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
-                MeterRegistry registry) {
+                MeterRegistry registry, RdmaSettings settings) {
             return new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                     .childOption(ChannelOption.TCP_NODELAY, true).childHandler(recordMarking(handler));
         }
@@ -140,9 +146,11 @@ public enum Transport {
      * @param group a group that this transport made
      * @param handler makes the last handler of a channel, which reads and writes whole RPC messages
      * @param registry where the meters of the connections go
+     * @param settings what connections agree on; only with {@link #RDMA}
      * @return a new bootstrap
      */
-    public abstract Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry);
+    public abstract Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry,
+            RdmaSettings settings);
 
     /**
      * Returns a bootstrap that has all but what to bind to.
@@ -150,8 +158,9 @@ public enum Transport {
      * @param group a group that this transport made
      * @param handler makes the last handler of each accepted channel, which reads and writes whole RPC messages
      * @param registry where the meters of the connections go
+     * @param settings what connections agree on; only with {@link #RDMA}
      * @return a new bootstrap
      */
     public abstract ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
-            MeterRegistry registry);
+            MeterRegistry registry, RdmaSettings settings);
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of all commands that talk to a server. */
@@ -31,9 +32,13 @@ final class RemoteOptions {
             description = "How long to wait for a reply; default: ${DEFAULT-VALUE}.")
     private long timeoutSeconds;
 
+    @Mixin
+    private RdmaOptions rdma;
+
     NfsClientOptions toClientOptions() {
         NfsClientOptions options = new NfsClientOptions()
                 .setCredential(credential().toOpaqueAuth())
+                .setRdmaSettings(rdma.toSettings())
                 .setCallTimeoutMillis(Math.multiplyExact(timeoutSeconds, 1000L));
         mountPort.ifPresent(options::setMountPort);
         return options;

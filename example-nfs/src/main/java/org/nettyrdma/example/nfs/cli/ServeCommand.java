@@ -22,6 +22,7 @@ import org.nettyrdma.example.nfs.server.MemoryFileSystem;
 import org.nettyrdma.example.nfs.server.NfsServiceOptions;
 import org.nettyrdma.example.nfs.server.Squash;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -75,6 +76,9 @@ final class ServeCommand implements Callable<Integer> {
             description = "What an idle event loop does: ${COMPLETION-CANDIDATES}; default: ${DEFAULT-VALUE}.")
     private IdleStrategy idleStrategy;
 
+    @Mixin
+    private RdmaOptions rdma;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (exported != null && !Files.isDirectory(exported)) {
@@ -93,7 +97,7 @@ final class ServeCommand implements Callable<Integer> {
 
     private NfsServerOptions options(Path root, boolean inMemory) {
         NfsServerOptions options = new NfsServerOptions().setPort(Transport.RDMA, port)
-                .setEventLoops(eventLoops).setIdleStrategy(idleStrategy);
+                .setEventLoops(eventLoops).setIdleStrategy(idleStrategy).setRdmaSettings(rdma.toSettings());
         tcpPort.ifPresent(value -> options.setPort(Transport.TCP, value));
         threads.ifPresent(options::setThreads);
         if (bindAddress != null) {

@@ -12,6 +12,7 @@ import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.example.nfs.RdmaSettings;
 
 /** How a client connects and calls. Not thread safe while it is being set. */
 public final class NfsClientOptions {
@@ -23,6 +24,7 @@ public final class NfsClientOptions {
     private int connectTimeoutMillis = 10_000;
     private OptionalInt mountPort = OptionalInt.empty();
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
+    private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
     private NfsClientStatistics statistics = new NfsClientStatistics();
     private MeterRegistry meterRegistry = new CompositeMeterRegistry();
 
@@ -98,6 +100,17 @@ public final class NfsClientOptions {
     }
 
     /**
+     * Sets what RDMA connections agree on; the default is {@link RdmaSettings#DEFAULTS}.
+     *
+     * @param settings credits and checksums
+     * @return this
+     */
+    public NfsClientOptions setRdmaSettings(RdmaSettings settings) {
+        rdmaSettings = requireNonNull(settings, "settings");
+        return this;
+    }
+
+    /**
      * Sets where the meters of the connection go; the default is nowhere. A registry takes those of one session: a second
      * one's have the same names and are left out. {@link NfsClientStatistics} is bound by who made it.
      *
@@ -123,6 +136,10 @@ public final class NfsClientOptions {
 
     OptionalInt mountPort() {
         return mountPort;
+    }
+
+    RdmaSettings rdmaSettings() {
+        return rdmaSettings;
     }
 
     IdleStrategy idleStrategy() {

@@ -36,7 +36,7 @@ final class RpcConnection implements Closeable {
         EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", options.idleStrategy());
         try {
             RpcClient rpc = new RpcClient(options.callTimeoutMillis());
-            ChannelFuture connected = transport.newBootstrap(group, () -> rpc, options.meterRegistry())
+            ChannelFuture connected = transport.newBootstrap(group, () -> rpc, options.meterRegistry(), options.rdmaSettings())
                     .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, options.connectTimeoutMillis())
                     .connect(new InetSocketAddress(host, port));
             connected.awaitUninterruptibly();

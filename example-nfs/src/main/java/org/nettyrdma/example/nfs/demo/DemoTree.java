@@ -129,8 +129,8 @@ public final class DemoTree {
         Files.createSymbolicLink(directory.resolve("to-directory"), path("../deep"));
         Files.createSymbolicLink(directory.resolve("to-nothing"), path("no/such/file"));
         Files.createSymbolicLink(directory.resolve("absolute"), path("/no/such/file"));
-        // Longer than what fits inline with a threshold of 1024, and not a multiple of four.
-        Files.createSymbolicLink(directory.resolve("long-target"), path("segment-/".repeat(110) + "end"));
+        // A call with it does not fit inline, and its length is not a multiple of four.
+        Files.createSymbolicLink(directory.resolve("long-target"), path("segment-/".repeat(444) + "end"));
     }
 
     private void writeModes() throws IOException {

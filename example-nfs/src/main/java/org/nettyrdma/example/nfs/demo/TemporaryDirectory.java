@@ -1,15 +1,21 @@
 package org.nettyrdma.example.nfs.demo;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A directory that is deleted with all that is in it, also when the process is ended by a signal. */
 public final class TemporaryDirectory implements AutoCloseable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(TemporaryDirectory.class);
+    private static final int MAX_ATTEMPTS_AT_EXIT = 100;
 
     private final Path path;
     private final Thread deleteAtExit = new Thread(this::deleteQuietly, "delete-temporary-directory");
@@ -44,11 +50,15 @@ public final class TemporaryDirectory implements AutoCloseable {
         Runtime.getRuntime().removeShutdownHook(deleteAtExit);
     }
 
+    /** Other threads may still write; they fail once the directory is gone that they write to. */
     private void deleteQuietly() {
-        try {
-            delete();
-        } catch (IOException e) {
-            // The process ends, and what could not be deleted is still being written.
+        for (int attempt = 0; attempt < MAX_ATTEMPTS_AT_EXIT; attempt++) {
+            try {
+                delete();
+                return;
+            } catch (IOException | UncheckedIOException e) {
+                LOGGER.debug("cannot delete {} yet", path, e);
+            }
         }
     }
 

@@ -66,6 +66,7 @@ class NfsCommandTest {
         "ls,                 'nfs ls: Missing required parameter: ''URL''; try ''nfs ls --help'''",
         "ls http://x/,       'nfs ls: not an NFS address: ''http://x/'': ''http'' is neither rdma nor tcp; try ''nfs ls --help'''",
         "put a rdma://x:y/,  'nfs put: not an NFS address: ''rdma://x:y/'': ''y'' is not a port number; try ''nfs put --help'''",
+        "serve --credits 0,  'nfs serve: Invalid value for option ''--credits'': ''0'' is not a number from 1 to 1024; try ''nfs serve --help'''",
         "ping -c 0 tcp://x,  nfs ping: -c must be at least 1; try 'nfs ping --help'",
     })
     void shouldExitWith2AndOneLineOnWrongUsage(String arguments, String error) {
@@ -121,6 +122,13 @@ class NfsCommandTest {
         assertEquals(0, run("rm", "-r", url(transport, "/a")), () -> err);
         assertEquals(0, run("ls", url(transport, "/")), () -> err);
         assertEquals("", out);
+    }
+
+    @Test
+    void shouldCopyWithChecksumsAndOneCredit() throws IOException {
+        Path source = Files.write(local.resolve("source"), new byte[300_001]);
+        assertEquals(0, run("put", "--checksum", "--credits", "1", source.toString(), url(Transport.RDMA, "/copied")), () -> err);
+        assertEquals(-1, Files.mismatch(source, server.root().resolve("copied")));
     }
 
     @Test

@@ -20,6 +20,7 @@ import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 
 /** A server that has rpcbind's program and nothing else. */
@@ -32,7 +33,7 @@ class PortmapClientTest {
     @BeforeEach
     void start() {
         group = Transport.TCP.newEventLoopGroup(1, "server", IdleStrategy.ADAPTIVE);
-        Channel listener = Transport.TCP.newServerBootstrap(group, () -> new RpcServerHandler(new Portmap()), new SimpleMeterRegistry())
+        Channel listener = Transport.TCP.newServerBootstrap(group, () -> new RpcServerHandler(new Portmap()), new SimpleMeterRegistry(), RdmaSettings.DEFAULTS)
                 .bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0)).syncUninterruptibly().channel();
         endpoint = new NfsEndpoint(Transport.TCP, "127.0.0.1", ((InetSocketAddress) listener.localAddress()).getPort(), "/");
     }

@@ -31,6 +31,7 @@ import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
 import org.nettyrdma.example.nfs.protocol.DeviceNumber;
@@ -67,8 +68,8 @@ class TransferTest {
         new Random(7).nextBytes(content);
         source = Files.write(memory.getPath("/source"), content);
         group = Transport.RDMA.newEventLoopGroup(1, "server", IdleStrategy.ADAPTIVE);
-        listener = Transport.RDMA.newServerBootstrap(group, () -> new RpcServerHandler(program), new SimpleMeterRegistry())
-                .bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0)).syncUninterruptibly().channel();
+        listener = Transport.RDMA.newServerBootstrap(group, () -> new RpcServerHandler(program), new SimpleMeterRegistry(),
+                RdmaSettings.DEFAULTS).bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0)).syncUninterruptibly().channel();
         NfsClientOptions options = new NfsClientOptions();
         connection = RpcConnection.open(Transport.RDMA, "127.0.0.1", ((InetSocketAddress) listener.localAddress()).getPort(), options);
         NfsClient client = new NfsClient(connection.rpc(), connection.channel().alloc(), options.credential(), options.statistics());

@@ -1,0 +1,76 @@
+# What the scenarios use inside of the guest.
+
+export_directory=/tmp/export
+host_address=10.0.2.2
+guest_address=10.0.2.15
+
+start_network() {
+    ip link set lo up
+    ip link set eth0 up
+    ip address add $guest_address/24 dev eth0
+    rdma link add siw0 type siw netdev eth0
+    echo 1 >/proc/sys/kernel/panic_on_oops # an oops ends the guest at once, with the trace as the console's last lines
+}
+
+# The kernel as server: NFS over RDMA and TCP, MOUNT on a fixed port.
+start_kernel_server() {
+    local server=$1/root options=${2:-rw,no_root_squash} # where the packages are unpacked
+    PATH=$PATH:$server/usr/sbin:$server/sbin
+    mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
+    mkdir -p $export_directory /var/lib/nfs/v4recovery /run/rpcbind /run/sendsigs.omit.d
+    mountpoint -q $export_directory || mount -t tmpfs -o size=1g tmpfs $export_directory
+    touch /etc/exports /var/lib/nfs/etab
+    pgrep -x rpcbind >/dev/null || rpcbind -w
+    exportfs -o "$options,insecure,no_subtree_check,fsid=0" "*:$export_directory"
+    rpc.nfsd -N 4.2 4
+    pgrep -x rpc.mountd >/dev/null || rpc.mountd -p 20048
+    grep -q rdma /proc/fs/nfsd/portlist || echo rdma 20049 >/proc/fs/nfsd/portlist
+}
+
+stop_kernel_server() {
+    local server=$1/root
+    PATH=$PATH:$server/usr/sbin:$server/sbin
+    exportfs -ua
+    rpc.nfsd 0
+}
+
+# The kernel as client: mount_product RDMA_PORT MOUNT_PORT [MORE_OPTIONS]
+mount_product() {
+    mkdir -p /mnt
+    mount -t nfs -o "rdma,port=$1,vers=3,mountport=$2,mountproto=tcp,nolock${3:+,$3}" $host_address:/ /mnt
+}
+
+# The numbers of the kernel's RDMA transport in the order of xprt_rdma_print_stats, under their names.
+transport_counters() {
+    local -a names=(
+        binds connects connect_time idle_seconds sends receives bad_xids call_slots backlog
+        read_chunks write_chunks reply_chunks total_rdma_request total_rdma_reply pullup_copy fixup_copy
+        hardway_register failed_marshal bad_reply nomsg_call mrs_recycled mrs_orphaned mrs_allocated
+        local_invalidates empty_sendctx_q reply_waits_for_send
+    )
+    local line
+    line=$(grep -A 30 "mounted on ${1:-/mnt} " /proc/self/mountstats | grep -m 1 'xprt:[[:space:]]*rdma')
+    local -a values
+    read -ra values <<<"${line#*rdma }"
+    local index=1 name # the first value is the local port
+    for name in "${names[@]}"; do
+        echo "$name=${values[index++]}"
+    done
+}
+
+await() {
+    local limit=$1 what=$2 deadline=$((SECONDS + $1))
+    shift 2
+    until "$@"; do
+        [[ $SECONDS -lt $deadline ]] || { echo "gave up waiting for $what after $limit s"; return 1; }
+        sleep 0.1
+    done
+}
+
+checksums() {
+    (
+        cd "$1"
+        find . -type f -print0 | sort -z | xargs -0 -r sha256sum
+        find . -type l -printf '%p -> %l\n' | sort
+    )
+}

@@ -1,0 +1,43 @@
+# Send with Invalidate in both directions: the side that gets it has nothing left to invalidate itself.
+peer="kernel, both roles"
+
+scenario() {
+    kernel_client
+    kernel_server
+}
+
+kernel_client() {
+    mkdir "$log/export"
+    start_server --export "$log/export" --no-root-squash
+    capture "$rdma_port" "$log/client.pcap"
+    guest 30 mount_product "$rdma_port" "$tcp_port"
+    guest 20 transport_counters >"$log/counters.before"
+    guest 60 write_and_read 100
+    guest 20 transport_counters >"$log/counters.after"
+    guest 30 umount /mnt
+    stop_capture
+    stop_server
+    local before chunks invalidated
+    before=$(source "$log/counters.before" && echo $((read_chunks + write_chunks - local_invalidates)))
+    source "$log/counters.after"
+    chunks=$((read_chunks + write_chunks - local_invalidates - before))
+    expect_at_least "chunks that needed no local invalidation" 190 "$chunks"
+    invalidated=$(packets "$log/client.pcap" "iwarp_rdma.opcode == 4 && tcp.srcport == 20049")
+    expect_at_least "Sends with Invalidate from us" 190 "$invalidated"
+    checked "kernel client: $invalidated Sends with Invalidate from us, $chunks chunks without a local invalidation in mountstats"
+}
+
+kernel_server() {
+    guest 30 start_kernel_server "$laboratory"
+    head -c 8M /dev/urandom >"$log/data"
+    capture "$guest_rdma_port" "$log/server.pcap"
+    client 60 put --mount-port "$guest_mount_port" "$log/data" "rdma://127.0.0.1:$guest_rdma_port/tmp/export/" >"$log/put.log"
+    client 60 get --mount-port "$guest_mount_port" "rdma://127.0.0.1:$guest_rdma_port/tmp/export/data" "$log/back" >"$log/get.log"
+    stop_capture
+    guest 20 stop_kernel_server "$laboratory"
+    cmp "$log/data" "$log/back" >&2
+    local invalidated
+    invalidated=$(packets "$log/server.pcap" "iwarp_rdma.opcode == 4 && tcp.srcport == 20049")
+    expect_at_least "Sends with Invalidate from the kernel" 16 "$invalidated"
+    checked "kernel server: $invalidated Sends with Invalidate from it for 8 MiB each way"
+}

@@ -1,0 +1,86 @@
+package org.nettyrdma.channel;
+
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.verbs.QueuePair;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What is left of a closed channel: its queue pair, which can be freed only when the device has returned every buffer and
+ * the connection has come to its end. Then, or when that takes too long, the event loop forgets the channel. Event loop
+ * only.
+ */
+final class Draining {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Draining.class);
+
+    private final RdmaChannel channel;
+    private final RdmaEventLoop loop;
+    private final QueuePair queuePair;
+    private final WorkRequests work;
+    private final Future<?> timeout;
+    private boolean connectionEnded;
+    private boolean done;
+
+    /** Starts the end of a queue pair. */
+    Draining(RdmaChannel channel, RdmaEventLoop loop, QueuePair queuePair, WorkRequests work, boolean connectionEnded) {
+        this.channel = channel;
+        this.loop = loop;
+        this.queuePair = queuePair;
+        this.work = work;
+        this.connectionEnded = connectionEnded;
+        work.receives().releaseMessages();
+        queuePair.moveToError(); // from here on the device returns every buffer it has
+        timeout = loop.schedule(this::giveUp, channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
+        finishIfDrained();
+    }
+
+    /** The provider has reported the end of the connection. */
+    void connectionEnded() {
+        connectionEnded = true;
+        finishIfDrained();
+    }
+
+    /** Called after every completion. */
+    void finishIfDrained() {
+        if (!done && connectionEnded && work.outstanding() == 0) {
+            finish();
+        }
+    }
+
+    /** The time is over. Buffers that the device still has are never used again: that could be worse. */
+    private void giveUp() {
+        if (done) {
+            return;
+        }
+        int leaked = work.buffersWithDevice();
+        if (leaked > 0) {
+            channel.statistics().add(Counter.BUFFERS_LEAKED_ON_PURPOSE, leaked);
+            LOGGER.warn("{} The device has not returned {} buffers within {} ms of the close; they are given up", channel, leaked,
+                    channel.config().getCloseTimeoutMillis());
+        }
+        finish();
+    }
+
+    private void finish() {
+        queuePair.close();
+        forget();
+    }
+
+    /** The loop's context is closed, and the queue pair with it: nothing will complete, the device has lost all access. */
+    void contextClosed() {
+        if (!done) {
+            work.abandonedByDevice();
+            forget();
+        }
+    }
+
+    private void forget() {
+        done = true;
+        timeout.cancel(false);
+        work.exposures().closed();
+        loop.remove(channel);
+    }
+}

@@ -1,0 +1,221 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/** The channel above a device that is slower than software iWARP, or broken. */
+class DeviceFaultTest extends TransportFixture {
+
+    /** Keeps what is lost on purpose from the eyes of the leak detector. */
+    private static final List<Object> GIVEN_UP = new ArrayList<>();
+
+    private final FaultyProvider faulty = new FaultyProvider();
+
+    @Override
+    VerbsProvider provider() {
+        return faulty;
+    }
+
+    @Test
+    void shouldWaitForInvalidationsThatTakeTime() throws Exception {
+        Endpoint client = connect().client();
+        faulty.slowInvalidation = true;
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        ExposedMemory exposed = client.call(() -> client.channel().expose(memory, 0, 100, RemoteAccess.READ));
+        ChannelFuture first = client.call(() -> {
+            ChannelFuture future = exposed.invalidate();
+            assertFalse(future.isDone());
+            assertFalse(exposed.isInvalidated());
+            assertEquals(2, memory.refCnt());
+            assertSame(future, exposed.invalidate());
+            return future;
+        });
+        Endpoint.await(first);
+        assertTrue(client.call(exposed::isInvalidated));
+        assertEquals(1, memory.refCnt());
+        memory.release();
+    }
+
+    @Test
+    void shouldLetInvalidationsWaitForRoomInTheSendQueue() throws Exception {
+        Connection connection = connect(serverBootstrap(), bootstrap().option(RdmaChannelOption.SEND_QUEUE_DEPTH, 2));
+        Endpoint client = connection.client();
+        faulty.slowInvalidation = true;
+        List<ByteBuf> buffers = new ArrayList<>();
+        List<ChannelFuture> futures = new ArrayList<>();
+        client.call(() -> {
+            for (int i = 0; i < 20; i++) {
+                ByteBuf memory = client.channel().alloc().buffer(100);
+                buffers.add(memory);
+                ExposedMemory exposed = client.channel().expose(memory, 0, 100, RemoteAccess.WRITE);
+                futures.add(client.channel().write(client.text("message " + i)));
+                futures.add(exposed.invalidate());
+            }
+            client.channel().flush();
+            return null;
+        });
+        for (ChannelFuture future : futures) {
+            Endpoint.await(future);
+        }
+        for (int i = 0; i < 20; i++) {
+            assertEquals("message " + i, connection.server().awaitText());
+            assertEquals(1, buffers.get(i).refCnt());
+            buffers.get(i).release();
+        }
+        assertEquals(20, client.count(Counter.LOCAL_INVALIDATIONS));
+    }
+
+    @Test
+    void shouldFinishInvalidationsInProgressWhenTheConnectionEnds() throws Exception {
+        Endpoint client = connect().client();
+        faulty.slowInvalidation = true;
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        ChannelFuture future = client.call(() -> {
+            ExposedMemory exposed = client.channel().expose(memory, 0, 100, RemoteAccess.READ);
+            ChannelFuture invalidation = exposed.invalidate();
+            client.channel().close();
+            return invalidation;
+        });
+        Endpoint.await(future);
+        assertEquals(1, memory.refCnt());
+        memory.release();
+    }
+
+    @Test
+    void shouldFailWithTheStatusOfTheWorkRequest() throws Exception {
+        Endpoint client = connect().client();
+        faulty.nextSendStatus = WorkCompletionStatus.REMOTE_ACCESS_ERROR;
+        ByteBuf message = client.text("refused");
+        Throwable cause = Endpoint.awaitFailure(client.channel().writeAndFlush(message));
+        assertEquals(WorkCompletionStatus.REMOTE_ACCESS_ERROR, assertInstanceOf(RdmaException.class, cause).status());
+        assertTrue(cause.getMessage().contains("REMOTE_ACCESS_ERROR (vendor error 77)"), cause.getMessage());
+        assertSame(cause, client.awaitCause());
+        client.awaitInactive();
+        assertEquals(0, message.refCnt());
+        assertFalse(client.hasCause());
+    }
+
+    @Test
+    void shouldWaitForTheCauseWhenWorkIsFlushedFirst() throws Exception {
+        Connection connection = connect();
+        Endpoint client = connection.client();
+        faulty.nextSendStatus = WorkCompletionStatus.WORK_REQUEST_FLUSHED;
+        ChannelFuture flushed = client.send("flushed");
+        awaitTrue(() -> client.count(Counter.FLUSHED_WORK_REQUESTS) == 1, "flushed");
+        ChannelFuture later = client.send("later");
+        assertTrue(client.call(() -> client.channel().isOpen() && !flushed.isDone() && !later.isDone()));
+        connection.server().channel().close();
+        Endpoint.awaitFailure(flushed);
+        Endpoint.awaitFailure(later);
+        client.awaitInactive();
+    }
+
+    @Test
+    void shouldCloseTheChannelWhoseWorkTheDeviceRefuses() throws Exception {
+        RdmaServerChannel server = listen(serverBootstrap());
+        Endpoint client = connect(bootstrap(), server);
+        Endpoint other = connect(bootstrap(), server);
+        faulty.refuseNextPost = true;
+        ByteBuf message = client.text("refused");
+        Throwable cause = Endpoint.awaitFailure(client.channel().writeAndFlush(message));
+        assertEquals("the device refuses", cause.getMessage());
+        client.awaitInactive();
+        assertEquals(0, message.refCnt());
+        Endpoint.await(other.send("accepted"));
+    }
+
+    @Test
+    void shouldGiveUpBuffersThatTheDeviceDoesNotReturn() throws Exception {
+        Bootstrap bootstrap = bootstrap().option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 50)
+                .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 3);
+        Connection connection = connect(serverBootstrap().childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 50), bootstrap);
+        GIVEN_UP.add(connection);
+        Endpoint client = connection.client();
+        List<ByteBuf> posted = new ArrayList<>();
+        faulty.withholdCompletions = true;
+        for (int i = 0; i < 2; i++) {
+            ByteBuf message = client.text("lost");
+            posted.add(message);
+            client.channel().writeAndFlush(message);
+        }
+        Endpoint.await(client.channel().close());
+        client.awaitInactive();
+        awaitTrue(() -> client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE) == 5, "given up");
+        posted.forEach(message -> assertEquals(1, message.refCnt(), "never used again"));
+        stop(group);
+        posted.forEach(ByteBuf::release);
+    }
+
+    @Test
+    void shouldCloseItsChannelsAndGoOnWhenAContextBreaks() throws Exception {
+        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        try {
+            Connection connection = connect(serverBootstrap(single), bootstrap(single));
+            Endpoint client = connection.client();
+            ByteBuf memory = client.channel().alloc().buffer(100);
+            ExposedMemory exposed = client.call(() -> client.channel().expose(memory, 0, 100, RemoteAccess.READ));
+            int before = faulty.contexts.get();
+            faulty.nextPollFailure = new IOException("device removed");
+            client.channel().eventLoop().execute(() -> { });
+            client.awaitInactive();
+            connection.server().awaitInactive();
+            assertEquals("device removed", client.awaitCause().getMessage());
+            Endpoint.await(connection.server().channel().parent().closeFuture());
+            assertEquals(before + 1, faulty.contexts.get());
+            assertTrue(client.call(exposed::isInvalidated));
+            memory.release();
+
+            Connection again = connect(serverBootstrap(single), bootstrap(single));
+            again.client().send("new context");
+            assertEquals("new context", again.server().awaitText());
+        } finally {
+            stop(single);
+        }
+    }
+
+    @Test
+    void shouldEndTheLoopWhenTheContextCannotBeReplaced() throws Exception {
+        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(single), bootstrap(single));
+        faulty.refuseContexts = true;
+        faulty.nextPollFailure = new IOException("device removed");
+        connection.client().channel().eventLoop().execute(() -> { });
+        connection.client().awaitInactive();
+        assertTrue(single.awaitTermination(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldSurviveAFaultOfTheProviderThatConcernsNobody() throws Exception {
+        Connection connection = connect();
+        faulty.nextPollFailure = new IllegalStateException("a bug");
+        connection.client().send("still working");
+        assertEquals("still working", connection.server().awaitText());
+    }
+
+    @Test
+    void shouldFailToCreateAGroupOnADeviceThatCannotBeOpened() {
+        faulty.refuseContexts = true;
+        try {
+            newGroup(2, IdleStrategy.ADAPTIVE);
+        } catch (IllegalStateException e) {
+            assertEquals("no context", e.getCause().getMessage());
+            return;
+        }
+        throw new AssertionError("created");
+    }
+}

@@ -1,0 +1,224 @@
+package org.nettyrdma.channel;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.nettyrdma.verbs.Capabilities;
+import org.nettyrdma.verbs.CompletionHandler;
+import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/**
+ * Software iWARP with the behaviour of other devices, and with their failures: invalidations that take time, completions
+ * with an error or never, a context that breaks. The switches may be set from any thread.
+ */
+final class FaultyProvider implements VerbsProvider {
+
+    private final VerbsProvider real = Rdma.provider("iwarp");
+
+    /** Invalidations complete one poll later, as on hardware. */
+    volatile boolean slowInvalidation;
+    /** Nothing is completed any more. */
+    volatile boolean withholdCompletions;
+    /** The next Send, RDMA Write or RDMA Read that completes does so with this. */
+    volatile WorkCompletionStatus nextSendStatus;
+    /** The next post to a send queue fails. */
+    volatile boolean refuseNextPost;
+    /** The next poll fails with this. */
+    volatile Exception nextPollFailure;
+    /** Opening a context fails. */
+    volatile boolean refuseContexts;
+    final AtomicInteger contexts = new AtomicInteger();
+
+    @Override
+    public String name() {
+        return "faulty";
+    }
+
+    @Override
+    public Throwable unavailabilityCause() {
+        return null;
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return real.capabilities();
+    }
+
+    @Override
+    public MemoryRegion registerMemory(ByteBuffer memory) throws IOException {
+        return real.registerMemory(memory);
+    }
+
+    @Override
+    public VerbsContext openContext() throws IOException {
+        if (refuseContexts) {
+            throw new IOException("no context");
+        }
+        contexts.incrementAndGet();
+        return new Context(real.openContext());
+    }
+
+    private final class Context implements VerbsContext {
+
+        private final VerbsContext context;
+        private final Queue<Long> invalidated = new ArrayDeque<>();
+
+        Context(VerbsContext context) {
+            this.context = context;
+        }
+
+        @Override
+        public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) throws IOException {
+            return new Pair(this, context.createQueuePair(attributes, listener));
+        }
+
+        @Override
+        public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
+                throws IOException {
+            return new Pair(this, context.createQueuePair(attributes, listener, request));
+        }
+
+        @Override
+        public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
+                                         ConnectionListener.Handler listener) throws IOException {
+            return context.listen(address, backlog, attributes, listener);
+        }
+
+        @Override
+        public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
+            Exception failure = nextPollFailure;
+            if (failure != null) {
+                nextPollFailure = null;
+                if (failure instanceof IOException e) {
+                    throw e;
+                }
+                throw (RuntimeException) failure;
+            }
+            int count = 0;
+            for (int waiting = invalidated.size(); waiting > 0; waiting--, count++) {
+                handler.onCompletion(invalidated.remove(), WorkCompletionStatus.SUCCESS, 0, false, 0, 0);
+            }
+            return count + context.poll((id, status, byteLength, byPeer, tag, vendorError) -> {
+                WorkCompletionStatus forced = nextSendStatus;
+                if (withholdCompletions) {
+                    return;
+                }
+                if (forced != null && WorkRequestId.kind(id) == WorkRequestId.SEND) {
+                    nextSendStatus = null;
+                    handler.onCompletion(id, forced, 0, false, 0, 77);
+                } else {
+                    handler.onCompletion(id, status, byteLength, byPeer, tag, vendorError);
+                }
+            }, maxCompletions);
+        }
+
+        @Override
+        public void await(long timeoutNanos) throws IOException {
+            if (invalidated.isEmpty()) {
+                context.await(timeoutNanos);
+            }
+        }
+
+        @Override
+        public void wakeup() {
+            context.wakeup();
+        }
+
+        @Override
+        public void close() {
+            context.close();
+        }
+    }
+
+    private final class Pair implements QueuePair {
+
+        private final Context context;
+        private final QueuePair pair;
+
+        Pair(Context context, QueuePair pair) {
+            this.context = context;
+            this.pair = pair;
+        }
+
+        @Override
+        public void connect(SocketAddress remote, SocketAddress local, ByteBuffer privateData) throws IOException {
+            pair.connect(remote, local, privateData);
+        }
+
+        @Override
+        public void accept(ByteBuffer privateData) throws IOException {
+            pair.accept(privateData);
+        }
+
+        @Override
+        public void postReceive(long id, MemoryRegion region, int offset, int length) throws IOException {
+            pair.postReceive(id, region, offset, length);
+        }
+
+        @Override
+        public void postSend(SendWorkRequest request) throws IOException {
+            if (refuseNextPost) {
+                refuseNextPost = false;
+                throw new IOException("the device refuses");
+            }
+            pair.postSend(request);
+        }
+
+        @Override
+        public void flush() {
+            pair.flush();
+        }
+
+        @Override
+        public int expose(MemoryRegion region, int offset, int length, int access) throws IOException {
+            return pair.expose(region, offset, length, access);
+        }
+
+        @Override
+        public long remoteOffset(int steeringTag) {
+            return pair.remoteOffset(steeringTag);
+        }
+
+        @Override
+        public boolean invalidate(long id, int steeringTag) throws IOException {
+            if (!slowInvalidation) {
+                return pair.invalidate(id, steeringTag);
+            }
+            pair.invalidate(id, steeringTag);
+            context.invalidated.add(id);
+            return false;
+        }
+
+        @Override
+        public SocketAddress localAddress() {
+            return pair.localAddress();
+        }
+
+        @Override
+        public SocketAddress remoteAddress() {
+            return pair.remoteAddress();
+        }
+
+        @Override
+        public void moveToError() {
+            pair.moveToError();
+        }
+
+        @Override
+        public void close() {
+            pair.close();
+        }
+    }
+}
