@@ -44,7 +44,7 @@ public final class ChunkStatistics {
         SHORT_MESSAGES_DROPPED("messages", "Received messages too short for a header"),
         /** Received messages of the obsolete type RDMA_DONE; dropped. */
         DONE_MESSAGES_DROPPED("messages", "Received messages of type RDMA_DONE"),
-        /** Received messages that this side does not take: replies and errors at a server, calls at a client; dropped. */
+        /** Received messages of a direction that is not served: replies and errors at a server, calls at a client; dropped. */
         STRAY_MESSAGES_DROPPED("messages", "Received messages of a direction that is not served"),
         /** Replies to no outstanding call, for example to one that was given up; dropped. */
         UNKNOWN_REPLIES_DROPPED("replies", "Replies to no outstanding call"),
