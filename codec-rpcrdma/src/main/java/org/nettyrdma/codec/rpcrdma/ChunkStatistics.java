@@ -44,10 +44,16 @@ public final class ChunkStatistics {
         SHORT_MESSAGES_DROPPED("messages", "Received messages too short for a header"),
         /** Received messages of the obsolete type RDMA_DONE; dropped. */
         DONE_MESSAGES_DROPPED("messages", "Received messages of type RDMA_DONE"),
-        /** Received messages that this side does not take: replies and errors at a server, calls at a client; dropped. */
+        /** Received messages of a direction that is not served: replies and errors at a server, calls at a client; dropped. */
         STRAY_MESSAGES_DROPPED("messages", "Received messages of a direction that is not served"),
         /** Replies to no outstanding call, for example to one that was given up; dropped. */
-        UNKNOWN_REPLIES_DROPPED("replies", "Replies to no outstanding call");
+        UNKNOWN_REPLIES_DROPPED("replies", "Replies to no outstanding call"),
+        /** Calls from server to client, sent or received. */
+        REVERSE_CALLS("calls", "Calls from server to client"),
+        /** Replies from client to server, sent or received. */
+        REVERSE_REPLIES("replies", "Replies from client to server"),
+        /** Calls from server to client, and replies to them, that did not fit into one Send: not sent. */
+        REVERSE_MESSAGES_TOO_LARGE("messages", "Messages of the reverse direction that did not fit into one Send");
 
         private final String baseUnit;
         private final String description;

@@ -20,6 +20,7 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**
  * The chunks of the calls that go out and of the replies that come in. Outbound it takes each call, a {@link ByteBuf} or
@@ -152,7 +153,8 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
-        if (!(msg instanceof RpcRdmaMessage reply)) {
+        // A request is a call of the reverse direction, which has no chunks.
+        if (!(msg instanceof RpcRdmaMessage reply) || reply.role() != Role.RESPONSE) {
             context.fireChannelRead(msg);
             return;
         }

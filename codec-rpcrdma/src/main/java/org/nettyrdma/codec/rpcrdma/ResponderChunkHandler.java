@@ -18,6 +18,7 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -83,7 +84,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
-        if (!(msg instanceof RpcRdmaMessage call)) {
+        // A response answers a call of the reverse direction, which has no chunks.
+        if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST) {
             context.fireChannelRead(msg);
             return;
         }

@@ -1,5 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import static io.netty.util.internal.ObjectUtil.checkInRange;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -46,6 +48,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     private final boolean server;
     private final RpcRdmaLimits limits;
+    /** Calls from server to client that may be in progress at once; 0 if there are none at all. */
+    private final int reverseCredits;
     private final PeerPolicy peerPolicy;
     private final CallObserver callObserver;
     private final UpperLayerBindings bindings;
@@ -56,6 +60,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private RpcRdma(Builder builder) {
         server = builder.server;
         limits = builder.limits;
+        reverseCredits = builder.reverseCredits;
         peerPolicy = builder.peerPolicy;
         callObserver = builder.callObserver;
         bindings = new UpperLayerBindings(builder.bindings);
@@ -84,17 +89,37 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     protected void initChannel(RdmaChannel channel) {
         RpcRdmaLimits own = limitsOf(channel);
         RpcRdmaPrivateData announced = announce(channel, own);
-        CreditGate gate = new CreditGate(own.credits());
+        CreditGate gate = gate(own);
         channel.pipeline()
                 .addLast(codec(own))                      // ByteBuf         <-> RpcRdmaMessage
                 .addLast(gate)                            // holds calls back, counts them in, stamps credits
                 .addLast(chunkHandler(own, announced));   // RpcRdmaMessage  <-> whole RPC message
+        if (isReverse()) {
+            channel.pipeline().addLast(reverseHandler(announced)); // the same for the other direction, without chunks
+        }
         handlers.accept(channel.pipeline());              // RPC message     <-> the application
         connections.add(channel, gate);
     }
 
     private ChannelHandler codec(RpcRdmaLimits own) {
-        return server ? RpcRdmaCodec.server(own, statistics) : RpcRdmaCodec.client(own, statistics);
+        return server ? RpcRdmaCodec.server(own, statistics, isReverse()) : RpcRdmaCodec.client(own, statistics, isReverse());
+    }
+
+    private boolean isReverse() {
+        return reverseCredits > 0;
+    }
+
+    /** One gate holds both directions: a server's requests are the reverse calls, a client serves them. */
+    private CreditGate gate(RpcRdmaLimits own) {
+        int reverse = Math.max(1, reverseCredits); // a gate has at least one; without the reverse direction nothing uses it
+        return server ? new CreditGate(reverse, CreditGate.DEFAULT_MAX_WAITING, own.credits())
+                : new CreditGate(own.credits(), CreditGate.DEFAULT_MAX_WAITING, reverse);
+    }
+
+    private ChannelHandler reverseHandler(RpcRdmaPrivateData announced) {
+        ConnectionTerms.Source termsOf = channel -> terms(announced, channel);
+        return server ? ReverseDirectionHandler.server(statistics, termsOf)
+                : ReverseDirectionHandler.client(statistics, termsOf);
     }
 
     private ChannelHandler chunkHandler(RpcRdmaLimits own, RpcRdmaPrivateData announced) {
@@ -109,7 +134,11 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     /** The limits, lowered to what this channel's receives can take: never grant or announce what is not posted. */
     private RpcRdmaLimits limitsOf(RdmaChannel channel) {
-        int depth = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH);
+        int depth = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH) - reverseCredits;
+        if (depth < 1) {
+            throw new IllegalStateException("RECEIVE_QUEUE_DEPTH: " + (depth + reverseCredits) + " (expected: more than the "
+                    + reverseCredits + " credits of the reverse direction)");
+        }
         int bufferBytes = channel.config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE);
         if (bufferBytes < RpcRdmaPrivateData.DEFAULT_INLINE_BYTES) {
             throw new IllegalStateException("RECEIVE_BUFFER_SIZE: " + bufferBytes + " (expected: at least "
@@ -155,7 +184,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      */
     public ServerBootstrap configure(ServerBootstrap bootstrap) {
         return bootstrap.childHandler(this)
-                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits())
+                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + reverseCredits)
                 .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, limits.inlineThresholdBytes());
     }
 
@@ -167,7 +196,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      */
     public Bootstrap configure(Bootstrap bootstrap) {
         return bootstrap.handler(this)
-                .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits())
+                .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + reverseCredits)
                 .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, limits.inlineThresholdBytes());
     }
 
@@ -196,6 +225,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         private PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
         private CallObserver callObserver = (program, version, procedure, call, reply) -> { };
         private Consumer<ChannelPipeline> handlers;
+        private int reverseCredits;
 
         private Builder(boolean server) {
             this.server = server;
@@ -279,16 +309,40 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         }
 
         /**
-         * Adds a program to serve: the last handler is then an {@link RpcServerHandler} with all of them.
+         * Opens the reverse direction (RFC 8167; rfc5666bis-01, section 8): the server calls the client on the connection
+         * that the client made. Credits and XIDs of the two directions are independent of each other. On a server, the
+         * {@link RpcClient} in the pipeline of a connection then calls that client; a client serves its {@link #program}s.
+         *
+         * <p>Such calls and their replies carry no chunks. A call above the inline threshold fails with
+         * {@link RpcRdmaException} before it is sent; a reply above it becomes one with SYSTEM_ERR. Calls fail with the
+         * connection, and a server can call again only when the client has connected again.
+         *
+         * <p>The protocol does not say whether the peer has the reverse direction: the upper layer has to know before it
+         * calls (section 8.3.1). A peer of this library without it drops such calls, so that they time out; another peer
+         * may end the connection.
+         *
+         * <p>Receives are needed for these credits besides those of {@link #credits}; {@link RpcRdma#configure(Bootstrap)}
+         * posts them, and where the channel has fewer, the forward direction gets what is left.
+         *
+         * @param credits calls from server to client that may be in progress at once, 0 to 1024; default 0, which means none
+         *                at all: what arrives of that direction is dropped and counted
+         * @return this
+         * @throws IllegalArgumentException if it is out of its range
+         */
+        public Builder reverse(int credits) {
+            reverseCredits = checkInRange(credits, 0, 1024, "credits");
+            return this;
+        }
+
+        /**
+         * Adds a program to serve: to clients on a server, to the server on a client with {@link #reverse}. The last handler
+         * is then an {@link RpcServerHandler} with all of them, on a server with {@link #reverse} followed by an
+         * {@link RpcClient}.
          *
          * @param program the program
          * @return this
-         * @throws IllegalStateException if this builds a client
          */
         public Builder program(RpcProgram program) {
-            if (!server) {
-                throw new IllegalStateException("a client serves no programs");
-            }
             programs.add(Objects.requireNonNull(program, "program"));
             return this;
         }
@@ -320,12 +374,17 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          * Makes the initializer.
          *
          * @return what to set as the handler of a client or as the child handler of a server
-         * @throws IllegalStateException    if a server has neither programs nor handlers, or both
+         * @throws IllegalStateException    if a side that serves has neither programs nor handlers, or both, or if a client
+         *                                  without {@link #reverse} has programs
          * @throws IllegalArgumentException if two bindings are for one program
          */
         public RpcRdma build() {
-            if (server && programs.isEmpty() == (handlers == null)) {
-                throw new IllegalStateException("a server needs programs or handlers, not both");
+            boolean serves = server || reverseCredits > 0;
+            if (serves && programs.isEmpty() == (handlers == null)) {
+                throw new IllegalStateException("a side that serves calls needs programs or handlers, not both");
+            }
+            if (!serves && !programs.isEmpty()) {
+                throw new IllegalStateException("a client serves programs in the reverse direction only");
             }
             return new RpcRdma(this);
         }
@@ -334,12 +393,17 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
             if (handlers != null) {
                 return handlers;
             }
-            if (!server) {
-                return pipeline -> pipeline.addLast(new RpcClient());
-            }
+            boolean calls = !server || reverseCredits > 0;
             List<RpcProgram> served = List.copyOf(programs);
             Executor runner = executor;
-            return pipeline -> pipeline.addLast(new RpcServerHandler(served, runner));
+            return pipeline -> {
+                if (!served.isEmpty()) {
+                    pipeline.addLast(new RpcServerHandler(served, runner));
+                }
+                if (calls) {
+                    pipeline.addLast(new RpcClient());
+                }
+            };
         }
     }
 }

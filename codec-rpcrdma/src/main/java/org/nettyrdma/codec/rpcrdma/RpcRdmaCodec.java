@@ -23,6 +23,11 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * released and counted. A message that can be attributed but breaks a rule goes up as {@link Malformed}, because it used a
  * receive and a credit like any other.
  *
+ * <h2>Direction</h2>
+ * Calls from server to client, and the replies to them, are RDMA_MSG with three empty lists; only the RPC message's own
+ * direction word tells them from the others (rfc5666bis-01, sections 8.3.4 and 8.3.5). They get the role that this word says.
+ * What cannot be attributed to a direction is taken for the forward one, except that an RDMA_ERROR is always an answer.
+ *
  * <h2>Buffers</h2>
  * Inbound, the received buffer becomes the content of the message. Outbound, a short body is copied behind its header,
  * because that costs less than one more piece to gather; a longer one is sent from where it is.
@@ -38,11 +43,13 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     private static final int RPC_PREFIX_BYTES = 8;
 
     private final Role inboundRole;
+    private final boolean reverse;
     private final RpcRdmaHeaderReader reader;
     private final ChunkStatistics statistics;
 
-    private RpcRdmaCodec(Role inboundRole, RpcRdmaLimits limits, ChunkStatistics statistics) {
+    private RpcRdmaCodec(Role inboundRole, boolean reverse, RpcRdmaLimits limits, ChunkStatistics statistics) {
         this.inboundRole = inboundRole;
+        this.reverse = reverse;
         this.reader = new RpcRdmaHeaderReader(limits);
         this.statistics = statistics;
     }
@@ -55,7 +62,12 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
      * @return a handler for one channel
      */
     public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkStatistics statistics) {
-        return new RpcRdmaCodec(Role.RESPONSE, limits, statistics);
+        return client(limits, statistics, false);
+    }
+
+    /** Like {@link #client(RpcRdmaLimits, ChunkStatistics)}, where {@code reverse} says whether calls come in too. */
+    static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkStatistics statistics, boolean reverse) {
+        return new RpcRdmaCodec(Role.RESPONSE, reverse, limits, statistics);
     }
 
     /**
@@ -66,7 +78,12 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
      * @return a handler for one channel
      */
     public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkStatistics statistics) {
-        return new RpcRdmaCodec(Role.REQUEST, limits, statistics);
+        return server(limits, statistics, false);
+    }
+
+    /** Like {@link #server(RpcRdmaLimits, ChunkStatistics)}, where {@code reverse} says whether calls go out too. */
+    static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkStatistics statistics, boolean reverse) {
+        return new RpcRdmaCodec(Role.REQUEST, reverse, limits, statistics);
     }
 
     @Override
@@ -92,52 +109,70 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             return drop(received, Counter.DONE_MESSAGES_DROPPED);
         }
         // An error is an answer, whatever it says and however wrong it is; to answer it could go on for ever.
-        if (type == MessageType.RDMA_ERROR.code() && inboundRole == Role.REQUEST) {
+        Role role = type == MessageType.RDMA_ERROR.code() ? Role.RESPONSE : inboundRole;
+        if (!isServed(role)) {
             return drop(received, Counter.STRAY_MESSAGES_DROPPED);
         }
         try {
             RpcRdmaHeader header = reader.read(received);
-            if (header instanceof Msg msg && !requireMessage(msg, received)) {
-                return drop(received, Counter.STRAY_MESSAGES_DROPPED);
+            if (header instanceof Msg msg) {
+                role = roleOf(msg, received);
+                if (!isServed(role)) {
+                    return drop(received, Counter.STRAY_MESSAGES_DROPPED);
+                }
+                requireSound(msg, received, role);
             }
-            return message(header, received);
+            return message(role, header, received);
         } catch (RpcRdmaException e) {
             statistics.increment(Counter.MALFORMED_MESSAGES);
             Malformed header = new Malformed(received.getInt(start), received.getInt(start + RpcRdmaLayout.VERSION_OFFSET),
                     received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), e);
             received.release();
-            return message(header, Unpooled.EMPTY_BUFFER);
+            return message(role, header, Unpooled.EMPTY_BUFFER);
         }
     }
 
-    /**
-     * Looks at the first two words of the RPC message.
-     *
-     * @return whether it goes in the direction that this side serves
-     */
-    private boolean requireMessage(Msg header, ByteBuf body) throws RpcRdmaException {
-        if (!body.isReadable() && inboundRole == Role.REQUEST && header.chunks().hasPositionZeroChunk()) {
-            return true; // an RDMA_NOMSG under the name of RDMA_MSG, which Linux takes too
+    private boolean isServed(Role role) {
+        return role == inboundRole || reverse;
+    }
+
+    /** What the RPC message says about its direction. */
+    private Role roleOf(Msg header, ByteBuf body) throws RpcRdmaException {
+        if (isMisnamedNoMsg(header, body)) {
+            return inboundRole;
         }
         if (body.readableBytes() < RPC_PREFIX_BYTES) {
             throw RpcRdmaException.malformed("RPC message of %d bytes", body.readableBytes());
         }
-        int rpcXid = body.getInt(body.readerIndex());
         int rpcType = body.getInt(body.readerIndex() + Integer.BYTES);
-        if (rpcType == (inboundRole == Role.REQUEST ? RPC_REPLY : RPC_CALL)) {
-            return false;
+        return switch (rpcType) {
+            case RPC_CALL -> Role.REQUEST;
+            case RPC_REPLY -> Role.RESPONSE;
+            default -> throw RpcRdmaException.malformed("RPC message type %s (expected: 0..1)",
+                    Integer.toUnsignedString(rpcType));
+        };
+    }
+
+    private void requireSound(Msg header, ByteBuf body, Role role) throws RpcRdmaException {
+        if (isMisnamedNoMsg(header, body)) {
+            return;
         }
-        if (rpcType != RPC_CALL && rpcType != RPC_REPLY) {
-            throw RpcRdmaException.malformed("RPC message type %s (expected: 0..1)", Integer.toUnsignedString(rpcType));
-        }
+        int rpcXid = body.getInt(body.readerIndex());
         if (rpcXid != header.xid()) {
             throw RpcRdmaException.malformed("XID %08x in the header, %08x in the RPC message", header.xid(), rpcXid);
         }
-        return true;
+        if (role != inboundRole && !header.chunks().isEmpty()) {
+            throw RpcRdmaException.malformed("chunks in a message of the reverse direction");
+        }
     }
 
-    private RpcRdmaMessage message(RpcRdmaHeader header, ByteBuf body) {
-        return inboundRole == Role.REQUEST ? RpcRdmaMessage.call(header, body) : RpcRdmaMessage.reply(header, body);
+    /** Whether this is an RDMA_NOMSG under the name of RDMA_MSG, which Linux takes too. */
+    private boolean isMisnamedNoMsg(Msg header, ByteBuf body) {
+        return !body.isReadable() && inboundRole == Role.REQUEST && header.chunks().hasPositionZeroChunk();
+    }
+
+    private static RpcRdmaMessage message(Role role, RpcRdmaHeader header, ByteBuf body) {
+        return role == Role.REQUEST ? RpcRdmaMessage.call(header, body) : RpcRdmaMessage.reply(header, body);
     }
 
     private RpcRdmaMessage drop(ByteBuf received, Counter counter) {

@@ -42,7 +42,7 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
         return peer;
     }
 
-    /** Listens for one client; {@code accepted} gets the peer when it is there. */
+    /** Listens for one client; {@code accepted} gets the peer when the connection stands. */
     static Channel listen(String privateData, BlockingQueue<RawPeer> accepted) throws Exception {
         return new ServerBootstrap().group(GROUP).channel(RdmaServerChannel.class)
                 .childOption(RdmaChannelOption.PRIVATE_DATA, Bytes.hex(privateData).array())
@@ -51,8 +51,12 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
                     protected void initChannel(RdmaChannel child) {
                         RawPeer peer = new RawPeer();
                         peer.channel = child;
-                        child.pipeline().addLast(peer);
-                        accepted.add(peer);
+                        child.pipeline().addLast(peer, new ChannelInboundHandlerAdapter() {
+                            @Override
+                            public void channelActive(ChannelHandlerContext ctx) {
+                                accepted.add(peer);
+                            }
+                        });
                     }
                 })
                 .bind(loopback()).sync().channel();

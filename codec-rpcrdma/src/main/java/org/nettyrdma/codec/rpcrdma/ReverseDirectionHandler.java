@@ -1,0 +1,144 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import org.nettyrdma.codec.oncrpc.AcceptStatus;
+import org.nettyrdma.codec.oncrpc.RpcCallFailure;
+import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
+import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The calls from server to client and their replies (rfc5666bis-01, section 8; RFC 8167). They share the connection with the
+ * forward direction and nothing else: no chunks, an XID space of their own, credits of their own. Stands above the chunk
+ * handler, which lets them pass, so that neither knows of the other's messages.
+ *
+ * <p>A reverse message has to fit into one Send. A call that does not is refused before it is sent. A reply that does not
+ * becomes one with SYSTEM_ERR, whose outcome is then the outcome of the application's write: the call is answered, and the
+ * connection lives. All methods run on the event loop.
+ */
+final class ReverseDirectionHandler extends ChannelDuplexHandler {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ReverseDirectionHandler.class);
+
+    /** What of the outbound messages belongs to the reverse direction: the calls of a server, the replies of a client. */
+    private final RpcMessageType outbound;
+    private final ChunkStatistics statistics;
+    private final ConnectionTerms.Source termsOf;
+
+    private ReverseDirectionHandler(RpcMessageType outbound, ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
+        this.outbound = outbound;
+        this.statistics = statistics;
+        this.termsOf = termsOf;
+    }
+
+    /** For the side that connects, and is called. */
+    static ReverseDirectionHandler client(ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
+        return new ReverseDirectionHandler(RpcMessageType.REPLY, statistics, termsOf);
+    }
+
+    /** For the side that accepts, and calls. */
+    static ReverseDirectionHandler server(ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
+        return new ReverseDirectionHandler(RpcMessageType.CALL, statistics, termsOf);
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+        ByteBuf message = msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
+        if (message == null || RpcMessageType.peek(message) != outbound) {
+            ctx.write(msg, promise);
+            return;
+        }
+        RpcRdmaMessage reverse;
+        try {
+            reverse = outbound == RpcMessageType.CALL ? call(ctx, message) : reply(ctx, message);
+        } catch (IOException e) {
+            message.release();
+            promise.tryFailure(e);
+            return;
+        }
+        ctx.write(reverse, promise);
+    }
+
+    private RpcRdmaMessage call(ChannelHandlerContext ctx, ByteBuf call) throws IOException {
+        requireFits(ctx, call);
+        statistics.increment(Counter.REVERSE_CALLS);
+        return RpcRdmaMessage.call(header(call), call);
+    }
+
+    private RpcRdmaMessage reply(ChannelHandlerContext ctx, ByteBuf reply) throws IOException {
+        ByteBuf answer = reply;
+        try {
+            requireFits(ctx, reply);
+        } catch (RpcRdmaException e) {
+            LOGGER.debug("{} answering with SYSTEM_ERR", ctx.channel(), e);
+            answer = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
+            new RpcReplyHeader.Accepted(RpcOffsets.word(reply, 0), AcceptStatus.SYSTEM_ERR).write(answer);
+            reply.release();
+        }
+        statistics.increment(Counter.REVERSE_REPLIES);
+        return RpcRdmaMessage.reply(header(answer), answer);
+    }
+
+    private void requireFits(ChannelHandlerContext ctx, ByteBuf message) throws IOException {
+        if (!ctx.channel().isActive()) {
+            throw new ClosedChannelException();
+        }
+        InlineThreshold threshold = termsOf.of(ctx.channel()).threshold();
+        if (!threshold.fitsSend(ChunkLists.EMPTY, message.readableBytes())) {
+            statistics.increment(Counter.REVERSE_MESSAGES_TOO_LARGE);
+            throw RpcRdmaException.tooLarge("reverse %s of %d bytes (expected: at most %d, as it cannot have chunks)",
+                    outbound == RpcMessageType.CALL ? "call" : "reply", message.readableBytes(),
+                    threshold.sendBytes() - RpcRdmaLayout.CHUNK_FREE_LENGTH);
+        }
+    }
+
+    private static Msg header(ByteBuf message) {
+        return new Msg(RpcOffsets.word(message, 0), 0, ChunkLists.EMPTY);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+        if (!(msg instanceof RpcRdmaMessage message)) {
+            ctx.fireChannelRead(msg);
+            return;
+        }
+        boolean call = message.role() == Role.REQUEST;
+        if (message.header() instanceof Msg) {
+            statistics.increment(call ? Counter.REVERSE_CALLS : Counter.REVERSE_REPLIES);
+            ctx.fireChannelRead(message.content()); // its reference with it
+            return;
+        }
+        message.release();
+        RpcRdmaException cause = cause(message.header());
+        if (call) {
+            LOGGER.debug("{} refusing reverse call {}", ctx.channel(), Integer.toHexString(message.xid()), cause);
+            statistics.increment(Counter.CHUNK_ERRORS);
+            ctx.writeAndFlush(RpcRdmaMessage.error(new ChunkError(message.xid(), RpcRdmaLayout.VERSION, 0)));
+        } else {
+            ctx.fireUserEventTriggered(new RpcCallFailure(message.xid(), cause));
+        }
+    }
+
+    /** Why there is no message in what was received. */
+    private RpcRdmaException cause(RpcRdmaHeader header) {
+        if (header instanceof Malformed malformed) {
+            return malformed.cause();
+        }
+        boolean version = header instanceof VersionError;
+        statistics.increment(version ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);
+        return RpcRdmaException.refused("reverse call refused with %s", version ? "ERR_VERS" : "ERR_CHUNK");
+    }
+}

@@ -1,0 +1,190 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.util.concurrent.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.codec.oncrpc.RpcCall;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+
+/** Both ends call each other on one connection. */
+@Timeout(120)
+class ReverseDirectionTest {
+
+    private static final int REVERSE_CREDITS = 4;
+
+    private final BulkProgram served = new BulkProgram(true);
+    private final BulkProgram callbacks = new BulkProgram(true);
+
+    private RpcRdma.Builder serverBuilder() {
+        return RpcRdma.server().program(served).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS);
+    }
+
+    private RpcRdma.Builder clientBuilder() {
+        return RpcRdma.client().binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS).program(callbacks);
+    }
+
+    /** What calls the client of a pair. */
+    private RpcClient callerOf(RpcRdmaPair pair) throws Exception {
+        Future<ByteBuf> forward = pair.start(BulkProgram.HANG, Unpooled.EMPTY_BUFFER);
+        RpcCall call = take(served);
+        call.reply(Unpooled.EMPTY_BUFFER);
+        RpcRdmaPair.result(forward).release();
+        return call.channel().pipeline().get(RpcClient.class);
+    }
+
+    private static RpcCall take(BulkProgram program) throws Exception {
+        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        call.arguments().release();
+        return call;
+    }
+
+    private static RpcRequest request(int procedure, ByteBuf arguments) {
+        return new RpcRequest(BulkProgram.PROGRAM, 1, procedure, arguments);
+    }
+
+    @Test
+    void shouldCallInBothDirectionsAtOnce() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
+            RpcClient caller = callerOf(pair);
+            List<Future<ByteBuf>> forward = new ArrayList<>();
+            List<Future<ByteBuf>> reverse = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                // The larger ones of the forward direction go by chunks.
+                forward.add(pair.start(BulkProgram.ECHO, RpcRdmaPair.opaque(Bytes.pattern(i * 40, i))));
+                reverse.add(caller.call(request(BulkProgram.ECHO, RpcRdmaPair.opaque(Bytes.pattern(i * 10, i)))));
+            }
+            for (int i = 0; i < 300; i++) {
+                assertEcho(Bytes.pattern(i * 40, i), forward.get(i));
+                assertEcho(Bytes.pattern(i * 10, i), reverse.get(i));
+            }
+            assertEquals(300, pair.client.statistics().get(Counter.REVERSE_CALLS));
+            assertEquals(300, pair.server.statistics().get(Counter.REVERSE_REPLIES));
+            assertEquals(0, pair.client.connections().exceededCredits() + pair.server.connections().exceededCredits());
+            assertEquals(REVERSE_CREDITS, pair.server.connections().credits(now -> now.requests().granted()));
+            assertEquals(REVERSE_CREDITS, pair.client.connections().credits(now -> now.served().granted()));
+            assertEquals(32, pair.client.connections().credits(now -> now.requests().granted()));
+        }
+    }
+
+    private static void assertEcho(byte[] expected, Future<ByteBuf> call) throws Exception {
+        ByteBuf result = RpcRdmaPair.result(call);
+        try {
+            assertEquals(expected.length, result.readInt());
+            assertArrayEquals(expected, ByteBufUtil.getBytes(result, result.readerIndex(), expected.length));
+        } finally {
+            result.release();
+        }
+    }
+
+    @Test
+    void shouldServeCallbackWhileItsForwardCallWaits() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
+            Future<ByteBuf> forward = pair.start(BulkProgram.HANG, Unpooled.EMPTY_BUFFER);
+            RpcCall call = take(served);
+            RpcClient caller = call.channel().pipeline().get(RpcClient.class);
+            assertEcho(Bytes.pattern(9, 1), caller.call(request(BulkProgram.ECHO, RpcRdmaPair.opaque(Bytes.pattern(9, 1)))));
+            call.reply(Unpooled.EMPTY_BUFFER);
+            RpcRdmaPair.result(forward).release();
+        }
+    }
+
+    @Test
+    void shouldTimeOutReverseCallToClientWithoutThatDirection() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), RpcRdma.client().credits(32))) {
+            RpcClient caller = callerOf(pair);
+            Future<ByteBuf> call = caller.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER).setTimeoutMillis(200));
+            assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(call));
+            assertEquals(1, pair.client.statistics().get(Counter.STRAY_MESSAGES_DROPPED));
+            pair.call(BulkProgram.NULL, Unpooled.EMPTY_BUFFER).release();
+        }
+    }
+
+    @Test
+    void shouldFailCallsOfBothDirectionsOnceWhenTheConnectionIsLost() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
+            RpcClient caller = callerOf(pair);
+            caller.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER)).get().release(); // from here there are 4 credits
+            RpcClient client = pair.channel.pipeline().get(RpcClient.class);
+            AtomicInteger ends = new AtomicInteger();
+            List<Future<ByteBuf>> calls = new ArrayList<>();
+            for (int i = 0; i < 10; i++) { // of the reverse ones most wait for a credit
+                calls.add(caller.call(request(BulkProgram.HANG, RpcRdmaPair.opaque(new byte[100]))));
+                calls.add(pair.start(BulkProgram.HANG, RpcRdmaPair.opaque(new byte[100])));
+            }
+            calls.forEach(call -> call.addListener(end -> ends.incrementAndGet()));
+            List<RpcCall> taken = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                taken.add(take(served));
+            }
+            for (int i = 0; i < REVERSE_CREDITS; i++) {
+                taken.add(take(callbacks));
+            }
+            assertNull(callbacks.hanging.poll());
+
+            pair.channel.close();
+            for (Future<ByteBuf> call : calls) {
+                assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(call));
+            }
+            taken.forEach(call -> call.reply(Unpooled.EMPTY_BUFFER)); // too late, and dropped
+            // Calls made now fail too, each behind what is still to be told on its event loop.
+            RpcRdmaPair.failure(caller.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER)));
+            RpcRdmaPair.failure(client.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER)));
+            assertEquals(20, ends.get());
+        }
+    }
+
+    @Test
+    void shouldPostReceivesForBothDirections() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
+            assertEquals(32 + REVERSE_CREDITS, pair.channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH));
+        }
+    }
+
+    @Test
+    void shouldLeaveForwardDirectionWhatReceivesAreLeft() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
+            Bootstrap bootstrap = pair.client.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
+                    .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, REVERSE_CREDITS);
+            ChannelFuture refused = bootstrap.connect(pair.channel.remoteAddress()).await();
+            assertEquals(false, refused.isSuccess());
+
+            ChannelFuture connected = bootstrap.option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, REVERSE_CREDITS + 5)
+                    .connect(pair.channel.remoteAddress()).sync();
+            RpcClient client = connected.channel().pipeline().get(RpcClient.class);
+            RpcRdmaPair.result(client.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER))).release();
+            // 32 on the connection of the pair would be the sum's other part, but that one has not heard of its grant yet.
+            assertEquals(1 + 5, pair.client.connections().credits(now -> now.requests().granted()));
+            connected.channel().close().sync();
+        }
+    }
+
+    @Test
+    void shouldDemandProgramsExactlyWhereCallsAreServed() {
+        assertThrows(IllegalStateException.class, () -> RpcRdma.client().reverse(1).build());
+        assertThrows(IllegalStateException.class, () -> RpcRdma.client().program(callbacks).build());
+        assertThrows(IllegalArgumentException.class, () -> RpcRdma.client().reverse(1025));
+        assertThrows(IllegalArgumentException.class, () -> RpcRdma.server().reverse(-1));
+        RpcRdma.client().reverse(0).build();
+    }
+}
