@@ -94,6 +94,7 @@ class RpcRdmaClientWireTest {
         Future<ByteBuf> first = start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
         Future<ByteBuf> second = start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
         Future<ByteBuf> third = start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+        awaitEventLoop();
 
         String xid = server.receiveHex().substring(0, 8);
         assertFalse(channel.isWritable());
@@ -303,6 +304,7 @@ class RpcRdmaClientWireTest {
         calls.add(start(BulkProgram.LOAD, Unpooled.buffer().writeInt(100000).writeInt(0)));
         calls.add(start(BulkProgram.STORE, Unpooled.buffer().writeInt(1).writeInt(60000).writeZero(60004)));
         calls.add(start(BulkProgram.ECHO, RpcRdmaPair.opaque(new byte[60000])));
+        awaitEventLoop();
         server.channel().close();
 
         for (Future<ByteBuf> call : calls) {
@@ -316,7 +318,11 @@ class RpcRdmaClientWireTest {
     void shouldWithdrawMemoryOfCallThatIsCancelledBeforeItIsSent() throws Exception {
         Offer offer = offer(5000);
         Future<ByteBuf> waiting = start(BulkProgram.LOAD, Unpooled.buffer().writeInt(100000).writeInt(0));
+        awaitEventLoop();
+        assertFalse(channel.isWritable()); // it waits for a credit, with its memory exposed
         assertTrue(waiting.cancel(false));
+        awaitEventLoop(); // or the reply might be handled first, and its credit spent on the call
+        assertTrue(channel.isWritable());
         server.sendHex(placedReply(offer, 0, 0));
         RpcRdmaPair.result(offer.call).release();
         assertAlive();
@@ -351,6 +357,11 @@ class RpcRdmaClientWireTest {
 
     private Future<ByteBuf> start(int procedure, ByteBuf arguments) {
         return rpcClient.call(new RpcRequest(BulkProgram.PROGRAM, 1, procedure, arguments));
+    }
+
+    /** The client's event loop has run what this thread gave it so far: calls are written, or wait for a credit. */
+    private void awaitEventLoop() throws Exception {
+        channel.eventLoop().submit(() -> { }).get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
     private static RpcRdmaException failure(Future<ByteBuf> call) throws Exception {
