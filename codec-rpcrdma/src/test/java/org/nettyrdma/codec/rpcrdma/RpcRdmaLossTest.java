@@ -117,9 +117,10 @@ class RpcRdmaLossTest {
     void shouldEndEveryCallOnceWhenTheServerGoesAwayUnderLoad() throws Exception {
         for (int round = 0; round < 5; round++) {
             BlockingQueue<Channel> loaded = new LinkedBlockingQueue<>();
+            BulkProgram program = new BulkProgram(true);
             RpcRdma.Builder builder = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
                 loaded.add(pipeline.channel());
-                pipeline.addLast(new RpcServerHandler(new BulkProgram(true)));
+                pipeline.addLast(new RpcServerHandler(program));
             });
             try (RpcRdmaPair pair = new RpcRdmaPair(builder, RpcRdma.client().binding(BulkProgram.BINDING))) {
                 List<Future<ByteBuf>> calls = new ArrayList<>();
@@ -131,6 +132,7 @@ class RpcRdmaLossTest {
                         default -> pair.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
                     });
                 }
+                calls.add(pair.start(BulkProgram.HANG, Unpooled.EMPTY_BUFFER)); // outstanding however fast the others are
                 assertTrue(calls.get(20 * round).await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
                 loaded.take().close();
                 int failed = 0;
@@ -145,6 +147,7 @@ class RpcRdmaLossTest {
                 }
                 assertTrue(failed > 0, "the connection was lost before the end");
             }
+            program.hanging.forEach(call -> call.arguments().release());
         }
     }
 
