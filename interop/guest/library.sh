@@ -14,7 +14,7 @@ start_network() {
 
 # The kernel as server: NFS over RDMA and TCP, MOUNT on a fixed port.
 start_kernel_server() {
-    local server=$1/root options=${2:-rw,no_root_squash} # where the packages are unpacked
+    local server=/run/host$1/root options=${2:-rw,no_root_squash} # where the packages are unpacked
     PATH=$PATH:$server/usr/sbin:$server/sbin
     mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
     mkdir -p $export_directory /var/lib/nfs/v4recovery /run/rpcbind /run/sendsigs.omit.d
@@ -28,7 +28,7 @@ start_kernel_server() {
 }
 
 stop_kernel_server() {
-    local server=$1/root
+    local server=/run/host$1/root
     PATH=$PATH:$server/usr/sbin:$server/sbin
     exportfs -ua
     rpc.nfsd 0
