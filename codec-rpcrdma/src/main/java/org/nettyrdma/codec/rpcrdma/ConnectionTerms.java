@@ -24,6 +24,11 @@ record ConnectionTerms(InlineThreshold threshold, boolean mayInvalidate, boolean
         ConnectionTerms of(Channel channel);
     }
 
+    /** The version that calls on this connection are sent in. */
+    RpcRdmaVersion version() {
+        return threshold.version();
+    }
+
     static ConnectionTerms of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
         return new ConnectionTerms(InlineThreshold.of(own, peer), own.acceptsInvalidation() && peer.acceptsInvalidation(),
                 own.acceptsInvalidation());
