@@ -75,7 +75,7 @@ final class ChunkListReader {
             count++;
             next += RpcRdmaLayout.READ_ENTRY_LENGTH;
         }
-        requireSegments(count, "Read chunk");
+        requireSegments(count, in.readableBytes(), "Read chunk");
         RemoteSegment[] segments = new RemoteSegment[count];
         for (int i = 0; i < count; i++) {
             in.readerIndex(start + i * RpcRdmaLayout.READ_ENTRY_LENGTH + Integer.BYTES);
@@ -96,7 +96,7 @@ final class ChunkListReader {
         if (index > 0 && chunks.get(index - 1).position() == chunk.position()) {
             List<RemoteSegment> segments = new ArrayList<>(chunks.get(index - 1).segments());
             segments.addAll(chunk.segments());
-            requireSegments(segments.size(), "Read chunk");
+            requireSegments(segments.size(), Integer.MAX_VALUE, "Read chunk");
             chunks.set(index - 1, new ReadChunk(chunk.position(), segments));
         } else {
             chunks.add(index, chunk);
@@ -126,7 +126,7 @@ final class ChunkListReader {
     private WriteChunk readWriteChunk(ByteBuf in, String field) throws RpcRdmaException {
         requireReadable(in, Integer.BYTES, field);
         long count = in.readUnsignedInt();
-        requireSegments(count, field);
+        requireSegments(count, in.readableBytes(), field);
         requireReadable(in, (int) count * RpcRdmaLayout.SEGMENT_LENGTH, field);
         RemoteSegment[] segments = new RemoteSegment[(int) count]; // bounded by our limit and by the bytes present
         for (int i = 0; i < segments.length; i++) {
@@ -146,10 +146,11 @@ final class ChunkListReader {
         return new RemoteSegment(handle, length, offset);
     }
 
-    private void requireSegments(long count, String field) throws RpcRdmaException {
+    private void requireSegments(long count, int bytesPresent, String field) throws RpcRdmaException {
         if (count < 1 || count > limits.maxSegmentsPerChunk()) {
-            // None at all is no question of how many are supported.
-            RpcRdmaError error = count < 1 ? RpcRdmaError.BAD_XDR : new RpcRdmaError.Segments(limits.maxSegmentsPerChunk());
+            // Only what could be parsed is a question of how many segments are supported.
+            boolean parses = count >= 1 && count * RpcRdmaLayout.SEGMENT_LENGTH <= bytesPresent;
+            RpcRdmaError error = parses ? new RpcRdmaError.Segments(limits.maxSegmentsPerChunk()) : RpcRdmaError.BAD_XDR;
             throw malformed(error, "%s of %d segments (expected: 1..%d)", field, count, limits.maxSegmentsPerChunk());
         }
     }
