@@ -87,6 +87,6 @@ final class PropertySetType implements XdrType<PropertySet> {
         if (entry instanceof Value<?> value) {
             return value;
         }
-        throw new IllegalArgumentException("property " + Integer.toUnsignedString(entry.id()) + " has no value that can be sent");
+        throw new IllegalArgumentException("property " + Integer.toUnsignedString(entry.id()) + " has no value to send");
     }
 }

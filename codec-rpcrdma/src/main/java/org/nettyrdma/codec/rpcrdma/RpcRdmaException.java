@@ -14,7 +14,10 @@ public final class RpcRdmaException extends IOException {
     public enum Reason {
         /** The peer's message has a version that is not spoken here. One call is affected; ERR_VERS answers it. */
         VERSION,
-        /** The peer's message breaks the rules of its header or chunks. One call is affected; ERR_CHUNK or {@link #error} answers it. */
+        /**
+         * The peer's message breaks the rules of its header or chunks. One call is affected; ERR_CHUNK, in version 2
+         * {@link #error}, answers it.
+         */
         MALFORMED,
         /** The peer refused a call with RDMA_ERROR. One call is affected; it must not be sent again as it was. */
         REFUSED,

@@ -31,9 +31,9 @@ public sealed interface RpcRdmaHeader {
     long credits();
 
     /**
-     * The flag word of version 2 (version-two-08, section 3.2), as it was received. Of a header that is to be sent it holds the
-     * flags of extensions, which must be registered with {@link RpcRdmaExtensions}; RPCRDMA2_F_RESPONSE is added by the codec to
-     * every message in the role of a response and taken away from every request.
+     * The flag word of version 2 (version-two-08, section 3.2), as it was received. Of a header that is to be sent it holds
+     * the flags of extensions, which must be registered with {@link RpcRdmaExtensions}; the codec adds RPCRDMA2_F_RESPONSE to
+     * every message in the role of a response and takes it away from every request.
      *
      * @return the bits, {@link HeaderFlag} names them; 0 in version 1, which has no such word
      */

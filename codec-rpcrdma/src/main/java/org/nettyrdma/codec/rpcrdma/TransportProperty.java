@@ -18,8 +18,8 @@ import org.nettyrdma.codec.oncrpc.XdrException;
 public record TransportProperty<T>(int id, String name, T defaultValue, XdrType<T> type) {
 
     /**
-     * Receive Buffer Size (section 4.2.1), id 1: the least size of the sender's receive buffers in bytes, 0 to 4294967295, and so
-     * the largest message that it can be sent. Default 4096.
+     * Receive Buffer Size (section 4.2.1), id 1: the least size of the sender's receive buffers in bytes, 0 to 4294967295, and
+     * so the largest message that it can be sent. Default 4096.
      */
     public static final TransportProperty<Long> RECEIVE_BUFFER_SIZE =
             new TransportProperty<>(1, "Receive Buffer Size", 4096L, new UnsignedInt());
