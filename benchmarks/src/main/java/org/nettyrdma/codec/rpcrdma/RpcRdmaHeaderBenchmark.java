@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -39,7 +40,11 @@ public class RpcRdmaHeaderBenchmark {
     @Param({"0", "4"})
     private int segments;
 
-    private final RpcRdmaHeaderReader reader = new RpcRdmaHeaderReader(RpcRdmaLimits.DEFAULT);
+    /** The version of the header. */
+    @Param({"1", "2"})
+    private int version;
+
+    private HeaderFormat format;
     private RpcRdmaHeader header;
     private ByteBuf wire;
     private ByteBuf out;
@@ -51,13 +56,15 @@ public class RpcRdmaHeaderBenchmark {
      */
     @Setup(Level.Trial)
     public void setUp() throws RpcRdmaException {
-        header = new Msg(XID, CREDITS, chunks());
+        format = version == 1 ? new VersionOneFormat(RpcRdmaLimits.DEFAULT, SpokenVersions.BOTH)
+                : new VersionTwoFormat(RpcRdmaLimits.DEFAULT, RpcRdmaExtensions.NONE);
+        header = new Msg(XID, version, CREDITS, 0, chunks());
         wire = PooledByteBufAllocator.DEFAULT.directBuffer(1024);
         out = PooledByteBufAllocator.DEFAULT.directBuffer(1024);
-        RpcRdmaHeaderWriter.write(header, wire);
-        int expectedBytes = RpcRdmaLayout.headerLength(ChunkLists.EMPTY) + (segments == 0 ? 0 : 8 + segments * 16);
+        format.write(header, Role.REQUEST, wire);
+        int expectedBytes = (version == 1 ? 28 : 36) + (segments == 0 ? 0 : 8 + segments * 16);
         if (wire.readableBytes() != expectedBytes || !decode().equals(header)) {
-            throw new IllegalStateException("not measuring a header with " + segments + " segments");
+            throw new IllegalStateException("not measuring a version " + version + " header with " + segments + " segments");
         }
     }
 
@@ -87,7 +94,7 @@ public class RpcRdmaHeaderBenchmark {
      */
     @Benchmark
     public RpcRdmaHeader decode() throws RpcRdmaException {
-        return reader.read(wire.readerIndex(0));
+        return format.read(wire.readerIndex(0));
     }
 
     /**
@@ -97,7 +104,7 @@ public class RpcRdmaHeaderBenchmark {
      */
     @Benchmark
     public ByteBuf encode() {
-        RpcRdmaHeaderWriter.write(header, out.clear());
+        format.write(header, Role.REQUEST, out.clear());
         return out;
     }
 }

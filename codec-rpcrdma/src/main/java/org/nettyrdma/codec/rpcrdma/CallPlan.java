@@ -39,7 +39,7 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
     static CallPlan of(int callBytes, List<DataItem> items, ReplySpace space, InlineThreshold threshold, PeerPolicy policy,
                        RpcRdmaLimits limits) throws RpcRdmaException {
         CallPlan reply = planReply(space, threshold, policy, limits);
-        int headerBytes = RpcRdmaLayout.CHUNK_FREE_LENGTH + reply.offerBytes();
+        int headerBytes = threshold.version().chunkFreeLength() + reply.offerBytes();
         int room = threshold.sendBytes() - headerBytes - callBytes;
         if (room >= 0) {
             return reply;
@@ -82,11 +82,11 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         for (int itemBytes : space.maxDataItemBytes()) {
             wholeBytes += RpcOffsets.padded(itemBytes);
         }
-        if (threshold.fitsReceive(RpcRdmaLayout.CHUNK_FREE_LENGTH, wholeBytes)) {
+        if (threshold.fitsReceive(threshold.version().chunkFreeLength(), wholeBytes)) {
             return INLINE;
         }
         int chunks = space.maxDataItemBytes().size();
-        int headerBytes = RpcRdmaLayout.CHUNK_FREE_LENGTH + chunks * RpcRdmaLayout.writeChunkLength(1);
+        int headerBytes = threshold.version().chunkFreeLength() + chunks * RpcRdmaLayout.writeChunkLength(1);
         boolean restFits = threshold.fitsReceive(headerBytes, space.maxReplyBytes());
         if (chunks == 0 || !restFits && !policy.writeListWithReplyChunk()) {
             // A reply that is larger than what we accept at all will be refused by the responder.

@@ -3,14 +3,18 @@ package org.nettyrdma.codec.rpcrdma;
 import java.util.List;
 
 /**
- * The chunks of one message (rfc5666bis-01, section 5.2). Whatever version the header is of, the chunk handlers work on
- * this.
+ * The chunks of one message (rfc5666bis-01, section 5.2; version-two-08, section 3.3). Whatever version the header is of, the
+ * chunk handlers work on this.
  *
- * @param readChunks  what the responder is to fetch, in ascending order of position; immutable, empty in replies
- * @param writeChunks places for the DDP-eligible results, in the order of the results; immutable
- * @param replyChunk  place for a whole reply, or {@code null} if there is none
+ * @param readChunks       what the responder is to fetch, in ascending order of position; immutable, empty in replies
+ * @param writeChunks      places for the DDP-eligible results, in the order of the results; immutable
+ * @param replyChunk       place for a whole reply, or {@code null} if there is none
+ * @param invalidateHandle the handle among those of the chunks that the responder may invalidate with its reply, or 0 if
+ *                         there is none; always 0 in version 1, which has no such field, and in replies. Of a received call it
+ *                         is what the requester wrote: whoever uses it checks that it is one of the handles
  */
-public record ChunkLists(List<ReadChunk> readChunks, List<WriteChunk> writeChunks, WriteChunk replyChunk) {
+public record ChunkLists(List<ReadChunk> readChunks, List<WriteChunk> writeChunks, WriteChunk replyChunk,
+                         int invalidateHandle) {
 
     /** No chunks: what most messages have. */
     public static final ChunkLists EMPTY = new ChunkLists(List.of(), List.of(), null);
@@ -21,10 +25,22 @@ public record ChunkLists(List<ReadChunk> readChunks, List<WriteChunk> writeChunk
      * @param readChunks  what the responder is to fetch
      * @param writeChunks places for the DDP-eligible results
      * @param replyChunk  place for a whole reply, or {@code null}
+     * @param invalidateHandle the handle that the reply may invalidate, or 0
      */
     public ChunkLists {
         readChunks = List.copyOf(readChunks);
         writeChunks = List.copyOf(writeChunks);
+    }
+
+    /**
+     * Creates lists of which no handle is to be invalidated by the peer.
+     *
+     * @param readChunks  what the responder is to fetch
+     * @param writeChunks places for the DDP-eligible results
+     * @param replyChunk  place for a whole reply, or {@code null}
+     */
+    public ChunkLists(List<ReadChunk> readChunks, List<WriteChunk> writeChunks, WriteChunk replyChunk) {
+        this(readChunks, writeChunks, replyChunk, 0);
     }
 
     /**

@@ -36,10 +36,15 @@ public final class ChunkStatistics {
         REMOTE_INVALIDATIONS("replies", "Replies that invalidated a steering tag of the requester"),
         /** Calls refused because of their version, with ERR_VERS. */
         VERSION_ERRORS("errors", "Calls refused with ERR_VERS"),
-        /** Calls refused with ERR_CHUNK: a bad header, or a reply that did not fit into what the call offered. */
-        CHUNK_ERRORS("errors", "Calls refused with ERR_CHUNK"),
+        /**
+         * Calls refused with ERR_CHUNK, or in version 2 with any error but RDMA2_ERR_VERS: a bad header, or a reply that did not
+         * fit into what the call offered.
+         */
+        CHUNK_ERRORS("errors", "Calls refused with ERR_CHUNK or a transport error of version 2"),
         /** Received messages that could not be parsed beyond their fixed words. */
         MALFORMED_MESSAGES("messages", "Received messages with a malformed header"),
+        /** Received messages of version 2 with a flag that nobody has registered, which was ignored. */
+        UNKNOWN_FLAGS_IGNORED("messages", "Received messages with an unknown flag"),
         /** Received messages too short to be attributed to a call; dropped. */
         SHORT_MESSAGES_DROPPED("messages", "Received messages too short for a header"),
         /** Received messages of the obsolete type RDMA_DONE; dropped. */

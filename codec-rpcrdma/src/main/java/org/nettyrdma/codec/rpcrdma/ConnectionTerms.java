@@ -25,6 +25,15 @@ public record ConnectionTerms(InlineThreshold threshold, boolean mayInvalidate, 
         ConnectionTerms of(Channel channel);
     }
 
+    /**
+     * The version that calls on this connection are sent in.
+     *
+     * @return the version
+     */
+    public RpcRdmaVersion version() {
+        return threshold.version();
+    }
+
     static ConnectionTerms of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
         return new ConnectionTerms(InlineThreshold.of(own, peer), own.acceptsInvalidation() && peer.acceptsInvalidation(),
                 own.acceptsInvalidation());

@@ -6,8 +6,14 @@ package org.nettyrdma.codec.rpcrdma;
  *
  * @param sendBytes    largest Send from here to the peer
  * @param receiveBytes largest Send from the peer to here
+ * @param version      whose headers count into these sizes
  */
-public record InlineThreshold(int sendBytes, int receiveBytes) {
+public record InlineThreshold(int sendBytes, int receiveBytes, RpcRdmaVersion version) {
+
+    /** For version 1. */
+    InlineThreshold(int sendBytes, int receiveBytes) {
+        this(sendBytes, receiveBytes, RpcRdmaVersion.ONE);
+    }
 
     /** The smaller one of what each side is prepared for, in each direction. */
     static InlineThreshold of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
@@ -17,7 +23,7 @@ public record InlineThreshold(int sendBytes, int receiveBytes) {
 
     /** Whether a message with these chunks and this much of the RPC message inline can be sent to the peer. */
     boolean fitsSend(ChunkLists chunks, long bodyBytes) {
-        return RpcRdmaLayout.headerLength(chunks) + bodyBytes <= sendBytes;
+        return version.headerLength(chunks) + bodyBytes <= sendBytes;
     }
 
     /** Whether the peer can send a message with a header and a body of these lengths. */

@@ -9,8 +9,6 @@ import java.util.function.Consumer;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.DataItem;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 
 /**
  * Decides how the parts of one reply travel, before anything is written, so that a reply that does not fit can still be
@@ -27,13 +25,16 @@ final class ReplyPlacement {
     private final List<WriteChunk> offered;
     private final ChunkLists returned;
     private final WriteChunk replyChunk;
+    private final RpcRdmaVersion version;
 
-    private ReplyPlacement(ByteBuf reply, List<DataItem> placed, ChunkLists offered, ChunkLists returned, boolean isLong) {
+    private ReplyPlacement(ByteBuf reply, List<DataItem> placed, ChunkLists offered, ChunkLists returned, boolean isLong,
+                           RpcRdmaVersion version) {
         this.reply = reply;
         this.placed = placed;
         this.offered = offered.writeChunks();
         this.returned = returned;
         this.replyChunk = isLong ? offered.replyChunk() : null;
+        this.version = version;
     }
 
     /**
@@ -53,7 +54,7 @@ final class ReplyPlacement {
         long inlineBytes = reply.readableBytes() - DataItems.requireWithin(placed, reply.readableBytes());
         ChunkLists returned = offered.isEmpty() ? ChunkLists.EMPTY : returned(placed, offered, 0);
         if (threshold.fitsSend(returned, inlineBytes)) {
-            return new ReplyPlacement(reply, placed, offered, returned, false);
+            return new ReplyPlacement(reply, placed, offered, returned, false, threshold.version());
         }
         if (offered.replyChunk() == null) {
             throw RpcRdmaException.tooLarge("%d bytes of reply do not fit inline (limit: %d with the header), and the call "
@@ -63,7 +64,7 @@ final class ReplyPlacement {
             throw RpcRdmaException.tooLarge("%d bytes of reply do not fit into a Reply chunk of %d", inlineBytes,
                     offered.replyChunk().lengthBytes());
         }
-        return new ReplyPlacement(reply, placed, offered, returned(placed, offered, inlineBytes), true);
+        return new ReplyPlacement(reply, placed, offered, returned(placed, offered, inlineBytes), true, threshold.version());
     }
 
     /** The lists with the lengths that will have been written. */
@@ -98,7 +99,7 @@ final class ReplyPlacement {
     }
 
     RpcRdmaHeader header(int xid) {
-        return isLong() ? new NoMsg(xid, 0, returned) : new Msg(xid, 0, returned);
+        return isLong() ? version.noMsg(xid, returned) : version.msg(xid, returned);
     }
 
     /**

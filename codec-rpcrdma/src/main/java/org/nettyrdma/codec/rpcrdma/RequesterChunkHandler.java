@@ -16,9 +16,9 @@ import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
@@ -116,11 +116,11 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
         RpcRdmaHeader header;
         ByteBuf body = message;
         if (plan.isLong()) {
-            header = new NoMsg(call.xid(), 0, call.chunks());
+            header = terms().version().noMsg(call.xid(), call.chunks());
             body = Unpooled.EMPTY_BUFFER;
             message.release();
         } else {
-            header = new Msg(call.xid(), 0, call.chunks());
+            header = terms().version().msg(call.xid(), call.chunks());
             if (!plan.readItems().isEmpty()) {
                 body = DataItems.takeOut(ctx.alloc(), message, plan.readItems());
             }
@@ -154,7 +154,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
         // A request is a call of the reverse direction, which has no chunks.
-        if (!(msg instanceof RpcRdmaMessage reply) || reply.role() != Role.RESPONSE) {
+        if (!(msg instanceof RpcRdmaMessage reply) || reply.role() != Role.RESPONSE || reply.header() instanceof Control) {
             context.fireChannelRead(msg);
             return;
         }
@@ -210,6 +210,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
                 statistics.increment(Counter.CHUNK_ERRORS);
                 failure = RpcRdmaException.refused("refused with ERR_CHUNK: the responder could not parse the call, or the "
                         + "reply did not fit into what it offered (%s)", describe(call.chunks()));
+            } else if (header instanceof TransportError error) {
+                statistics.increment(Counter.CHUNK_ERRORS);
+                failure = RpcRdmaException.refused(error.error());
             } else {
                 message = assemble(call, reply);
             }

@@ -12,11 +12,10 @@ import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 import org.slf4j.Logger;
@@ -91,7 +90,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
         // A response answers a call of the reverse direction, which has no chunks.
-        if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST) {
+        if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST || call.header() instanceof Control) {
             context.fireChannelRead(msg);
             return;
         }
@@ -198,7 +197,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             placement = ReplyPlacement.of(reply, items, call.chunks(), terms().threshold());
         } catch (RpcRdmaException | RuntimeException e) {
             reply.release();
-            refuse(new ChunkError(call.xid(), RpcRdmaLayout.VERSION, 0), e, promise);
+            refuse(terms().version().msg(call.xid(), call.chunks()), e, promise);
             return;
         }
         send(call, placement, promise);
@@ -241,11 +240,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         LOGGER.debug("{} refusing call {}", ctx.channel(), Integer.toHexString(call.xid()), cause);
         boolean version = cause instanceof RpcRdmaException e && e.reason() == RpcRdmaException.Reason.VERSION;
         statistics.increment(version ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);
-        // The version word is the call's, as Linux does it; rfc5666bis-01, section 5.5 leaves it open.
-        RpcRdmaHeader error = version
-                ? new VersionError(call.xid(), call.version(), 0, RpcRdmaLayout.VERSION, RpcRdmaLayout.VERSION)
-                : new ChunkError(call.xid(), call.version(), 0);
-        ctx.writeAndFlush(RpcRdmaMessage.error(error), promise);
+        ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(call.xid(), call.version(), cause)), promise);
     }
 
     @Override

@@ -12,9 +12,10 @@ import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 import org.slf4j.Logger;
@@ -75,7 +76,7 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
     private RpcRdmaMessage call(ChannelHandlerContext ctx, ByteBuf call) throws IOException {
         requireFits(ctx, call);
         statistics.increment(Counter.REVERSE_CALLS);
-        return RpcRdmaMessage.call(header(call), call);
+        return RpcRdmaMessage.call(header(ctx, call), call);
     }
 
     private RpcRdmaMessage reply(ChannelHandlerContext ctx, ByteBuf reply) throws IOException {
@@ -89,7 +90,7 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
             reply.release();
         }
         statistics.increment(Counter.REVERSE_REPLIES);
-        return RpcRdmaMessage.reply(header(answer), answer);
+        return RpcRdmaMessage.reply(header(ctx, answer), answer);
     }
 
     private void requireFits(ChannelHandlerContext ctx, ByteBuf message) throws IOException {
@@ -101,17 +102,17 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
             statistics.increment(Counter.REVERSE_MESSAGES_TOO_LARGE);
             throw RpcRdmaException.tooLarge("reverse %s of %d bytes (expected: at most %d, as it cannot have chunks)",
                     outbound == RpcMessageType.CALL ? "call" : "reply", message.readableBytes(),
-                    threshold.sendBytes() - RpcRdmaLayout.CHUNK_FREE_LENGTH);
+                    threshold.sendBytes() - threshold.version().chunkFreeLength());
         }
     }
 
-    private static Msg header(ByteBuf message) {
-        return new Msg(RpcOffsets.word(message, 0), 0, ChunkLists.EMPTY);
+    private Msg header(ChannelHandlerContext ctx, ByteBuf message) {
+        return termsOf.of(ctx.channel()).version().msg(RpcOffsets.word(message, 0), ChunkLists.EMPTY);
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object msg) {
-        if (!(msg instanceof RpcRdmaMessage message)) {
+        if (!(msg instanceof RpcRdmaMessage message) || message.header() instanceof Control) {
             ctx.fireChannelRead(msg);
             return;
         }
@@ -126,7 +127,7 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
         if (call) {
             LOGGER.debug("{} refusing reverse call {}", ctx.channel(), Integer.toHexString(message.xid()), cause);
             statistics.increment(Counter.CHUNK_ERRORS);
-            ctx.writeAndFlush(RpcRdmaMessage.error(new ChunkError(message.xid(), RpcRdmaLayout.VERSION, 0)));
+            ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(message.xid(), message.header().version(), cause)));
         } else {
             ctx.fireUserEventTriggered(new RpcCallFailure(message.xid(), cause));
         }
@@ -136,6 +137,10 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
     private RpcRdmaException cause(RpcRdmaHeader header) {
         if (header instanceof Malformed malformed) {
             return malformed.cause();
+        }
+        if (header instanceof TransportError error) {
+            statistics.increment(Counter.CHUNK_ERRORS);
+            return RpcRdmaException.refused(error.error());
         }
         boolean version = header instanceof VersionError;
         statistics.increment(version ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);

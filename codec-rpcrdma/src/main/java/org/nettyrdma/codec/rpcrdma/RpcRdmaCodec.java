@@ -10,9 +10,9 @@ import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**
@@ -23,10 +23,15 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * released and counted. A message that can be attributed but breaks a rule goes up as {@link Malformed}, because it used a
  * receive and a credit like any other.
  *
+ * <h2>Versions</h2>
+ * Each received message is read in the format that its version word says, each header to be sent is written in the format of
+ * its own version. A version that is not spoken makes the message {@link Malformed}.
+ *
  * <h2>Direction</h2>
- * Calls from server to client, and the replies to them, are RDMA_MSG with three empty lists; only the RPC message's own
- * direction word tells them from the others (rfc5666bis-01, sections 8.3.4 and 8.3.5). They get the role that this word says.
- * What cannot be attributed to a direction is taken for the forward one, except that an RDMA_ERROR is always an answer.
+ * In version 2 a flag of the header tells calls from replies. In version 1, calls from server to client, and the replies to
+ * them, are RDMA_MSG with three empty lists; only the RPC message's own direction word tells them from the others
+ * (rfc5666bis-01, sections 8.3.4 and 8.3.5). They get the role that this word says. What cannot be attributed to a direction is
+ * taken for the forward one, except that an RDMA_ERROR is always an answer.
  *
  * <h2>Buffers</h2>
  * Inbound, the received buffer becomes the content of the message. Outbound, a short body is copied behind its header,
@@ -44,18 +49,18 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
 
     private final Role inboundRole;
     private final boolean reverse;
-    private final RpcRdmaHeaderReader reader;
+    private final HeaderFormats formats;
     private final ChunkStatistics statistics;
 
-    private RpcRdmaCodec(Role inboundRole, boolean reverse, RpcRdmaLimits limits, ChunkStatistics statistics) {
+    private RpcRdmaCodec(Role inboundRole, boolean reverse, HeaderFormats formats, ChunkStatistics statistics) {
         this.inboundRole = inboundRole;
         this.reverse = reverse;
-        this.reader = new RpcRdmaHeaderReader(limits);
+        this.formats = formats;
         this.statistics = statistics;
     }
 
     /**
-     * Creates the codec of a connection on which calls go out.
+     * Creates the codec of a version 1 connection on which calls go out.
      *
      * @param limits     what is accepted in chunk lists
      * @param statistics where dropped and malformed messages are counted
@@ -67,11 +72,27 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
 
     /** Like {@link #client(RpcRdmaLimits, ChunkStatistics)}, where {@code reverse} says whether calls come in too. */
     static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkStatistics statistics, boolean reverse) {
-        return new RpcRdmaCodec(Role.RESPONSE, reverse, limits, statistics);
+        return client(HeaderFormats.versionOne(limits), statistics, reverse);
     }
 
     /**
-     * Creates the codec of a connection on which calls come in.
+     * Creates the codec of a connection on which calls go out, in version 1 or 2.
+     *
+     * @param limits     what is accepted in chunk lists
+     * @param statistics where dropped and malformed messages are counted
+     * @param extensions what is understood of version 2 beyond the base protocol
+     * @return a handler for one channel
+     */
+    public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkStatistics statistics, RpcRdmaExtensions extensions) {
+        return client(new HeaderFormats(SpokenVersions.BOTH, limits, extensions), statistics, false);
+    }
+
+    static RpcRdmaCodec client(HeaderFormats formats, ChunkStatistics statistics, boolean reverse) {
+        return new RpcRdmaCodec(Role.RESPONSE, reverse, formats, statistics);
+    }
+
+    /**
+     * Creates the codec of a version 1 connection on which calls come in.
      *
      * @param limits     what is accepted in chunk lists
      * @param statistics where dropped and malformed messages are counted
@@ -83,7 +104,23 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
 
     /** Like {@link #server(RpcRdmaLimits, ChunkStatistics)}, where {@code reverse} says whether calls go out too. */
     static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkStatistics statistics, boolean reverse) {
-        return new RpcRdmaCodec(Role.REQUEST, reverse, limits, statistics);
+        return server(HeaderFormats.versionOne(limits), statistics, reverse);
+    }
+
+    /**
+     * Creates the codec of a connection on which calls come in, in version 1 or 2.
+     *
+     * @param limits     what is accepted in chunk lists
+     * @param statistics where dropped and malformed messages are counted
+     * @param extensions what is understood of version 2 beyond the base protocol
+     * @return a handler for one channel
+     */
+    public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkStatistics statistics, RpcRdmaExtensions extensions) {
+        return server(new HeaderFormats(SpokenVersions.BOTH, limits, extensions), statistics, false);
+    }
+
+    static RpcRdmaCodec server(HeaderFormats formats, ChunkStatistics statistics, boolean reverse) {
+        return new RpcRdmaCodec(Role.REQUEST, reverse, formats, statistics);
     }
 
     @Override
@@ -103,41 +140,44 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         if (received.readableBytes() < RpcRdmaLayout.FIXED_LENGTH) {
             return drop(received, Counter.SHORT_MESSAGES_DROPPED);
         }
+        HeaderFormat format = formats.ofReceived(received);
         int start = received.readerIndex();
         int type = received.getInt(start + RpcRdmaLayout.TYPE_OFFSET);
-        if (type == MessageType.RDMA_DONE.code()) {
+        if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE) {
             return drop(received, Counter.DONE_MESSAGES_DROPPED);
         }
-        // An error is an answer, whatever it says and however wrong it is; to answer it could go on for ever.
-        Role role = type == MessageType.RDMA_ERROR.code() ? Role.RESPONSE : inboundRole;
+        Role role = format.roleOf(received, inboundRole);
         if (!isServed(role)) {
             return drop(received, Counter.STRAY_MESSAGES_DROPPED);
         }
         try {
-            RpcRdmaHeader header = reader.read(received);
+            RpcRdmaHeader header = format.read(received);
             if (header instanceof Msg msg) {
-                role = roleOf(msg, received);
+                role = roleOf(msg, received, role);
                 if (!isServed(role)) {
                     return drop(received, Counter.STRAY_MESSAGES_DROPPED);
                 }
                 requireSound(msg, received, role);
             }
-            return message(role, header, received);
+            if (formats.hasUnknownFlags(header)) {
+                statistics.increment(Counter.UNKNOWN_FLAGS_IGNORED);
+            }
+            return RpcRdmaMessage.of(role, header, received);
         } catch (RpcRdmaException e) {
             statistics.increment(Counter.MALFORMED_MESSAGES);
             Malformed header = new Malformed(received.getInt(start), received.getInt(start + RpcRdmaLayout.VERSION_OFFSET),
                     received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), e);
             received.release();
-            return message(role, header, Unpooled.EMPTY_BUFFER);
+            return RpcRdmaMessage.of(role, header, Unpooled.EMPTY_BUFFER);
         }
     }
 
     private boolean isServed(Role role) {
-        return role == inboundRole || reverse;
+        return role == inboundRole || role == Role.NEITHER || reverse;
     }
 
-    /** What the RPC message says about its direction. */
-    private Role roleOf(Msg header, ByteBuf body) throws RpcRdmaException {
+    /** What the RPC message says about its direction; in version 2 the header has said the same. */
+    private Role roleOf(Msg header, ByteBuf body, Role role) throws RpcRdmaException {
         if (isMisnamedNoMsg(header, body)) {
             return inboundRole;
         }
@@ -145,12 +185,17 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             throw RpcRdmaException.malformed("RPC message of %d bytes", body.readableBytes());
         }
         int rpcType = body.getInt(body.readerIndex() + Integer.BYTES);
-        return switch (rpcType) {
+        Role rpcRole = switch (rpcType) {
             case RPC_CALL -> Role.REQUEST;
             case RPC_REPLY -> Role.RESPONSE;
             default -> throw RpcRdmaException.malformed("RPC message type %s (expected: 0..1)",
                     Integer.toUnsignedString(rpcType));
         };
+        if (header.version() == VersionTwoLayout.VERSION && rpcRole != role) {
+            throw RpcRdmaException.malformed("RPC message type %d in a message that is a %s by its flags", rpcType,
+                    role == Role.REQUEST ? "call" : "reply");
+        }
+        return rpcRole;
     }
 
     private void requireSound(Msg header, ByteBuf body, Role role) throws RpcRdmaException {
@@ -166,13 +211,10 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         }
     }
 
-    /** Whether this is an RDMA_NOMSG under the name of RDMA_MSG, which Linux takes too. */
+    /** Whether this is an RDMA_NOMSG of version 1 under the name of RDMA_MSG, which Linux takes too. */
     private boolean isMisnamedNoMsg(Msg header, ByteBuf body) {
-        return !body.isReadable() && inboundRole == Role.REQUEST && header.chunks().hasPositionZeroChunk();
-    }
-
-    private static RpcRdmaMessage message(Role role, RpcRdmaHeader header, ByteBuf body) {
-        return role == Role.REQUEST ? RpcRdmaMessage.call(header, body) : RpcRdmaMessage.reply(header, body);
+        return !body.isReadable() && inboundRole == Role.REQUEST && header.version() == RpcRdmaLayout.VERSION
+                && header.chunks().hasPositionZeroChunk();
     }
 
     private RpcRdmaMessage drop(ByteBuf received, Counter counter) {
@@ -198,18 +240,23 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         ctx.write(message.isInvalidating() ? new RdmaSend(send, message.invalidatedTag()) : send, promise);
     }
 
+    private static boolean mayHaveBody(RpcRdmaHeader header) {
+        return header instanceof Msg || header instanceof Extension<?> extension && extension.type().conveysMessage();
+    }
+
     /** Takes over the reference of {@code message} if it succeeds. */
-    private static ByteBuf encode(ByteBufAllocator alloc, RpcRdmaMessage message) {
+    private ByteBuf encode(ByteBufAllocator alloc, RpcRdmaMessage message) {
         RpcRdmaHeader header = message.header();
         ByteBuf body = message.content();
-        if (header instanceof NoMsg && body.isReadable()) {
-            throw new IllegalArgumentException("RDMA_NOMSG with " + body.readableBytes() + " bytes of body");
+        if (body.isReadable() && !mayHaveBody(header)) {
+            throw new IllegalArgumentException(header + " with " + body.readableBytes() + " bytes of body");
         }
+        HeaderFormat format = formats.ofSent(header);
         int bodyBytes = body.readableBytes();
         boolean copy = bodyBytes <= COPIED_BODY_BYTES;
-        ByteBuf send = alloc.directBuffer(RpcRdmaHeaderWriter.lengthOf(header) + (copy ? bodyBytes : 0));
+        ByteBuf send = alloc.directBuffer(format.lengthOf(header) + (copy ? bodyBytes : 0));
         try {
-            RpcRdmaHeaderWriter.write(header, send);
+            format.write(header, message.role(), send);
             if (copy) {
                 send.writeBytes(body, body.readerIndex(), bodyBytes);
             }

@@ -14,7 +14,10 @@ public final class RpcRdmaException extends IOException {
     public enum Reason {
         /** The peer's message has a version that is not spoken here. One call is affected; ERR_VERS answers it. */
         VERSION,
-        /** The peer's message breaks the rules of its header or chunks. One call is affected; ERR_CHUNK answers it. */
+        /**
+         * The peer's message breaks the rules of its header or chunks. One call is affected; ERR_CHUNK, in version 2
+         * {@link #error}, answers it.
+         */
         MALFORMED,
         /** The peer refused a call with RDMA_ERROR. One call is affected; it must not be sent again as it was. */
         REFUSED,
@@ -26,31 +29,48 @@ public final class RpcRdmaException extends IOException {
 
     /** What happened. */
     private final Reason reason;
+    /** What a transport error of version 2 said or is to say. */
+    private final transient RpcRdmaError error;
 
-    private RpcRdmaException(Reason reason, String message) {
+    private RpcRdmaException(Reason reason, RpcRdmaError error, String message) {
         super(message);
         this.reason = reason;
+        this.error = error;
     }
 
-    static RpcRdmaException version(int version) {
-        return new RpcRdmaException(Reason.VERSION, "RPC-over-RDMA version " + Integer.toUnsignedString(version)
-                + " (spoken: " + RpcRdmaLayout.VERSION + ')');
+    static RpcRdmaException version(int version, SpokenVersions spoken) {
+        return new RpcRdmaException(Reason.VERSION,
+                new RpcRdmaError.Versions(spoken.lowest().number(), spoken.highest().number()),
+                "RPC-over-RDMA version " + Integer.toUnsignedString(version) + " (spoken: " + spoken + ')');
     }
 
     static RpcRdmaException malformed(String format, Object... arguments) {
-        return new RpcRdmaException(Reason.MALFORMED, String.format(format, arguments));
+        return malformed(RpcRdmaError.BAD_XDR, format, arguments);
+    }
+
+    static RpcRdmaException malformed(RpcRdmaError answer, String format, Object... arguments) {
+        return new RpcRdmaException(Reason.MALFORMED, answer, String.format(format, arguments));
     }
 
     static RpcRdmaException refused(String format, Object... arguments) {
-        return new RpcRdmaException(Reason.REFUSED, String.format(format, arguments));
+        return new RpcRdmaException(Reason.REFUSED, null, String.format(format, arguments));
+    }
+
+    /** The peer has answered with {@code error}. */
+    static RpcRdmaException refused(RpcRdmaError error) {
+        return new RpcRdmaException(Reason.REFUSED, error, "refused with " + error);
     }
 
     static RpcRdmaException tooLarge(String format, Object... arguments) {
-        return new RpcRdmaException(Reason.TOO_LARGE, String.format(format, arguments));
+        return tooLarge(RpcRdmaError.SYSTEM, format, arguments);
+    }
+
+    static RpcRdmaException tooLarge(RpcRdmaError answer, String format, Object... arguments) {
+        return new RpcRdmaException(Reason.TOO_LARGE, answer, String.format(format, arguments));
     }
 
     static RpcRdmaException connection(String format, Object... arguments) {
-        return new RpcRdmaException(Reason.CONNECTION, String.format(format, arguments));
+        return new RpcRdmaException(Reason.CONNECTION, null, String.format(format, arguments));
     }
 
     /**
@@ -60,6 +80,16 @@ public final class RpcRdmaException extends IOException {
      */
     public Reason reason() {
         return reason;
+    }
+
+    /**
+     * The transport error that goes with it (version-two-08, section 5.3.3): for {@link Reason#REFUSED} what the peer said,
+     * otherwise what answers the message in version 2. It is not serialized.
+     *
+     * @return the error, {@code null} if none is known or none fits
+     */
+    public RpcRdmaError error() {
+        return error;
     }
 
     @Override

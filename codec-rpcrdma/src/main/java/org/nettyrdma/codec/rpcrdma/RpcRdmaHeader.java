@@ -1,9 +1,11 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import java.util.Objects;
+
 /**
- * The transport header of one message, as far as it matters above the codec. {@link RpcRdmaCodec} makes one of every
- * message that can be attributed to a call; the obsolete types never come out of it: RDMA_MSGP is a {@link Msg}, RDMA_DONE
- * is dropped.
+ * The transport header of one message, of either version, as far as it matters above the codec. {@link RpcRdmaCodec} makes one
+ * of every message that can be attributed to a call; the obsolete types of version 1 never come out of it: RDMA_MSGP is a
+ * {@link Msg}, RDMA_DONE is dropped.
  */
 public sealed interface RpcRdmaHeader {
 
@@ -17,7 +19,7 @@ public sealed interface RpcRdmaHeader {
     /**
      * The version word.
      *
-     * @return the version, 1 unless the header is {@link Malformed} or an error that quotes the version of its call
+     * @return the version, 1 or 2 unless the header is {@link Malformed} or an error that quotes the version of its call
      */
     int version();
 
@@ -27,6 +29,17 @@ public sealed interface RpcRdmaHeader {
      * @return the credits as they stand on the wire, 0 to 4294967295
      */
     long credits();
+
+    /**
+     * The flag word of version 2 (version-two-08, section 3.2), as it was received. Of a header that is to be sent it holds
+     * the flags of extensions, which must be registered with {@link RpcRdmaExtensions}; the codec adds RPCRDMA2_F_RESPONSE to
+     * every message in the role of a response and takes it away from every request.
+     *
+     * @return the bits, {@link HeaderFlag} names them; 0 in version 1, which has no such word
+     */
+    default int flags() {
+        return 0;
+    }
 
     /**
      * The same header with another credit word.
@@ -47,48 +60,75 @@ public sealed interface RpcRdmaHeader {
         ChunkLists chunks();
     }
 
-    /**
-     * RDMA_MSG: an RPC message follows, from which the content of the chunks has been taken out.
-     *
-     * @param xid     the transaction id
-     * @param credits the credit word
-     * @param chunks  the chunks
-     */
-    record Msg(int xid, long credits, ChunkLists chunks) implements WithChunks {
+    /** A header of version 2 that belongs to the connection or to an extension and not to a call. */
+    sealed interface Control extends RpcRdmaHeader {
 
         @Override
-        public int version() {
-            return RpcRdmaLayout.VERSION;
+        default int version() {
+            return VersionTwoLayout.VERSION;
+        }
+    }
+
+    /**
+     * RDMA_MSG, RDMA2_MSG: an RPC message follows, from which the content of the chunks has been taken out.
+     *
+     * @param xid     the transaction id
+     * @param version 1 or 2
+     * @param credits the credit word
+     * @param flags   the flag word, 0 in version 1
+     * @param chunks  the chunks
+     */
+    record Msg(int xid, int version, long credits, int flags, ChunkLists chunks) implements WithChunks {
+
+        /**
+         * Creates a header of version 1.
+         *
+         * @param xid     the transaction id
+         * @param credits the credit word
+         * @param chunks  the chunks
+         */
+        public Msg(int xid, long credits, ChunkLists chunks) {
+            this(xid, RpcRdmaLayout.VERSION, credits, 0, chunks);
         }
 
         @Override
         public Msg withCredits(long newCredits) {
-            return new Msg(xid, newCredits, chunks);
+            return new Msg(xid, version, newCredits, flags, chunks);
         }
     }
 
     /**
-     * RDMA_NOMSG: the RPC message is in the Position Zero Read chunk of a call or in the Reply chunk of a reply.
+     * RDMA_NOMSG, RDMA2_NOMSG: the RPC message is in the Position Zero Read chunk of a call or in the Reply chunk of a reply.
      *
      * @param xid     the transaction id
+     * @param version 1 or 2
      * @param credits the credit word
+     * @param flags   the flag word, 0 in version 1
      * @param chunks  the chunks
      */
-    record NoMsg(int xid, long credits, ChunkLists chunks) implements WithChunks {
+    record NoMsg(int xid, int version, long credits, int flags, ChunkLists chunks) implements WithChunks {
 
-        @Override
-        public int version() {
-            return RpcRdmaLayout.VERSION;
+        /**
+         * Creates a header of version 1.
+         *
+         * @param xid     the transaction id
+         * @param credits the credit word
+         * @param chunks  the chunks
+         */
+        public NoMsg(int xid, long credits, ChunkLists chunks) {
+            this(xid, RpcRdmaLayout.VERSION, credits, 0, chunks);
         }
 
         @Override
         public NoMsg withCredits(long newCredits) {
-            return new NoMsg(xid, newCredits, chunks);
+            return new NoMsg(xid, version, newCredits, flags, chunks);
         }
     }
 
     /**
-     * RDMA_ERROR with ERR_VERS: the responder does not speak the version of the call.
+     * RDMA_ERROR with ERR_VERS, RDMA2_ERROR with RDMA2_ERR_VERS: the responder does not speak the version of the call. It is
+     * always sent in the layout of version 1, whatever its version word says: that is what every responder without version 2
+     * sends, and a version that is not spoken has no layout that could be known. Both layouts are read.
      *
      * @param xid            the transaction id of the call
      * @param version        the version word: what the call said
@@ -107,6 +147,7 @@ public sealed interface RpcRdmaHeader {
 
     /**
      * RDMA_ERROR with ERR_CHUNK: the responder cannot parse the header, or cannot convey the reply in what the call offered.
+     * Version 1 only.
      *
      * @param xid     the transaction id of the call
      * @param version the version word: what the call said
@@ -117,6 +158,90 @@ public sealed interface RpcRdmaHeader {
         @Override
         public ChunkError withCredits(long newCredits) {
             return new ChunkError(xid, version, newCredits);
+        }
+    }
+
+    /**
+     * RDMA2_ERROR with any code but RDMA2_ERR_VERS (version-two-08, section 5.3.3): the responder refuses a message. The
+     * receiver must not use the credit word.
+     *
+     * @param xid     the transaction id of the message that is refused
+     * @param credits the credit word
+     * @param flags   the flag word
+     * @param error   why it is refused
+     */
+    record TransportError(int xid, long credits, int flags, RpcRdmaError error) implements RpcRdmaHeader {
+
+        /**
+         * Checks the error.
+         *
+         * @param xid     the transaction id of the message that is refused
+         * @param credits the credit word
+         * @param flags   the flag word
+         * @param error   why it is refused
+         * @throws IllegalArgumentException if the error is {@link RpcRdmaError.Versions}, for which there is
+         *                                  {@link VersionError}
+         */
+        public TransportError {
+            if (error instanceof RpcRdmaError.Versions) {
+                throw new IllegalArgumentException("error: " + error + " (expected: any other; use VersionError)");
+            }
+            Objects.requireNonNull(error, "error");
+        }
+
+        /**
+         * Creates a header with no flag but RPCRDMA2_F_RESPONSE, which every error has.
+         *
+         * @param xid     the transaction id of the message that is refused
+         * @param credits the credit word
+         * @param error   why it is refused
+         */
+        public TransportError(int xid, long credits, RpcRdmaError error) {
+            this(xid, credits, VersionTwoLayout.F_RESPONSE, error);
+        }
+
+        @Override
+        public int version() {
+            return VersionTwoLayout.VERSION;
+        }
+
+        @Override
+        public TransportError withCredits(long newCredits) {
+            return new TransportError(xid, newCredits, flags, error);
+        }
+    }
+
+    /**
+     * RDMA2_CONNPROP: tells the peer the transport properties of this side (version-two-08, section 5.3.4).
+     *
+     * @param xid        a number of the sender's choice
+     * @param credits    the credit word
+     * @param flags      the flag word
+     * @param properties the properties; those that are not in it have their default values
+     */
+    record ConnectionProperties(int xid, long credits, int flags, PropertySet properties) implements Control {
+
+        @Override
+        public ConnectionProperties withCredits(long newCredits) {
+            return new ConnectionProperties(xid, newCredits, flags, properties);
+        }
+    }
+
+    /**
+     * A header of an OPTIONAL type that was registered with {@link RpcRdmaExtensions} (version-two-08, section 9.1).
+     *
+     * @param <T>     what the type's header is parsed to
+     * @param xid     the transaction id, or a number that the extension defines
+     * @param credits the credit word
+     * @param flags   the flag word
+     * @param type    the header type
+     * @param value   what stands behind the prefix
+     */
+    record Extension<T>(int xid, long credits, int flags, HeaderType<T> type, T value) implements Control {
+
+        @Override
+        public Extension<T> withCredits(long newCredits) {
+            return new Extension<>(xid, newCredits, flags, type, value);
         }
     }
 

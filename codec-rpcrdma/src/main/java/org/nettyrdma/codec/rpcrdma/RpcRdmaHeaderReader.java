@@ -1,26 +1,30 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import static org.nettyrdma.codec.rpcrdma.ChunkListReader.requireReadable;
 import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
 
 import io.netty.buffer.ByteBuf;
-import java.util.ArrayList;
-import java.util.List;
-import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
 
 /**
- * Reads version 1 headers from bytes: verifies, bounds, and only then reads. No number of the peer's leads to an allocation
- * before it was compared with our limit and with the bytes that are there. Stateless, so any thread may use it.
+ * Reads version 1 headers from bytes, and RDMA_ERRORs of any version that have the layout of version 1. Stateless, so any
+ * thread may use it.
  */
 final class RpcRdmaHeaderReader {
 
-    private final RpcRdmaLimits limits;
+    private final ChunkListReader chunkLists;
+    private final SpokenVersions spoken;
 
     RpcRdmaHeaderReader(RpcRdmaLimits limits) {
-        this.limits = limits;
+        this(limits, SpokenVersions.ONE);
+    }
+
+    RpcRdmaHeaderReader(RpcRdmaLimits limits, SpokenVersions spoken) {
+        this.chunkLists = new ChunkListReader(limits);
+        this.spoken = spoken;
     }
 
     /**
@@ -40,14 +44,14 @@ final class RpcRdmaHeaderReader {
         if (type == MessageType.RDMA_ERROR) {
             return readError(in, xid, version, credits);
         }
-        if (version != RpcRdmaLayout.VERSION) {
-            throw RpcRdmaException.version(version);
+        if (version != RpcRdmaLayout.VERSION || !spoken.includes(RpcRdmaVersion.ONE)) {
+            throw RpcRdmaException.version(version, spoken);
         }
         switch (type) {
             case RDMA_MSG:
-                return new Msg(xid, credits, readChunkLists(in));
+                return new Msg(xid, credits, chunkLists.read(in, 0));
             case RDMA_NOMSG:
-                ChunkLists chunks = readChunkLists(in);
+                ChunkLists chunks = chunkLists.read(in, 0);
                 if (in.isReadable()) {
                     throw malformed("%d bytes after an RDMA_NOMSG header", in.readableBytes());
                 }
@@ -56,7 +60,7 @@ final class RpcRdmaHeaderReader {
                 // The hint may be ignored, the message is to be treated as RDMA_MSG (rfc5666bis-01, section 5.7.1).
                 requireReadable(in, RpcRdmaLayout.ALIGNMENT_HINT_LENGTH, "alignment hint");
                 in.skipBytes(RpcRdmaLayout.ALIGNMENT_HINT_LENGTH);
-                return new Msg(xid, credits, readChunkLists(in));
+                return new Msg(xid, credits, chunkLists.read(in, 0));
             default:
                 throw malformed("message type %s (expected: 0..4)", Integer.toUnsignedString(typeCode));
         }
@@ -81,144 +85,5 @@ final class RpcRdmaHeaderReader {
             throw malformed("%d bytes after an RDMA_ERROR", in.readableBytes());
         }
         return header;
-    }
-
-    private ChunkLists readChunkLists(ByteBuf in) throws RpcRdmaException {
-        int start = in.readerIndex();
-        // Most messages have no chunk; three zero words take no allocation and one comparison each.
-        if (in.readableBytes() >= 12 && in.getLong(start) == 0 && in.getInt(start + 8) == 0) {
-            in.skipBytes(12);
-            return ChunkLists.EMPTY;
-        }
-        List<ReadChunk> readChunks = readReadList(in);
-        List<WriteChunk> writeChunks = readWriteList(in);
-        WriteChunk replyChunk = readPresence(in, "Reply chunk") ? readWriteChunk(in, "Reply chunk") : null;
-        return new ChunkLists(readChunks, writeChunks, replyChunk);
-    }
-
-    private List<ReadChunk> readReadList(ByteBuf in) throws RpcRdmaException {
-        if (!readPresence(in, "Read list")) {
-            return List.of();
-        }
-        ReadChunk first = readRun(in);
-        if (!readPresence(in, "Read list")) {
-            return List.of(first);
-        }
-        List<ReadChunk> chunks = new ArrayList<>(2);
-        chunks.add(first);
-        do {
-            insert(chunks, readRun(in));
-            if (chunks.size() > limits.maxReadChunks()) {
-                throw malformed("more than %d Read chunks", limits.maxReadChunks());
-            }
-        } while (readPresence(in, "Read list"));
-        return chunks;
-    }
-
-    /** Reads one entry, its presence word being read already, and those after it that have the same position. */
-    private ReadChunk readRun(ByteBuf in) throws RpcRdmaException {
-        requireReadable(in, RpcRdmaLayout.READ_ENTRY_LENGTH, "Read list entry"); // with the presence word of the next
-        int start = in.readerIndex();
-        int position = in.getInt(start);
-        if ((position & 3) != 0 || position < 0 || position > limits.maxMessageBytes()) {
-            throw malformed("Read list position %s (expected: a multiple of 4 in 0..%d)",
-                    Integer.toUnsignedString(position), limits.maxMessageBytes());
-        }
-        int count = 1;
-        int next = start + RpcRdmaLayout.READ_ENTRY_LENGTH; // the position of the entry after those counted
-        while (next + RpcRdmaLayout.READ_ENTRY_LENGTH <= in.writerIndex()
-                && in.getInt(next - Integer.BYTES) == 1 && in.getInt(next) == position) {
-            count++;
-            next += RpcRdmaLayout.READ_ENTRY_LENGTH;
-        }
-        requireSegments(count, "Read chunk");
-        RemoteSegment[] segments = new RemoteSegment[count];
-        for (int i = 0; i < count; i++) {
-            in.readerIndex(start + i * RpcRdmaLayout.READ_ENTRY_LENGTH + Integer.BYTES);
-            segments[i] = readSegment(in);
-        }
-        return new ReadChunk(position, List.of(segments));
-    }
-
-    /**
-     * Keeps the chunks sorted. A sender should sort them itself (rfc5666bis-01, section 5.2.1), so this is usually an append;
-     * a position that comes up again continues its chunk.
-     */
-    private void insert(List<ReadChunk> chunks, ReadChunk chunk) throws RpcRdmaException {
-        int index = chunks.size();
-        while (index > 0 && chunks.get(index - 1).position() > chunk.position()) {
-            index--;
-        }
-        if (index > 0 && chunks.get(index - 1).position() == chunk.position()) {
-            List<RemoteSegment> segments = new ArrayList<>(chunks.get(index - 1).segments());
-            segments.addAll(chunk.segments());
-            requireSegments(segments.size(), "Read chunk");
-            chunks.set(index - 1, new ReadChunk(chunk.position(), segments));
-        } else {
-            chunks.add(index, chunk);
-        }
-    }
-
-    private List<WriteChunk> readWriteList(ByteBuf in) throws RpcRdmaException {
-        if (!readPresence(in, "Write list")) {
-            return List.of();
-        }
-        WriteChunk first = readWriteChunk(in, "Write chunk");
-        if (!readPresence(in, "Write list")) {
-            return List.of(first);
-        }
-        List<WriteChunk> chunks = new ArrayList<>(2);
-        chunks.add(first);
-        do {
-            if (chunks.size() == limits.maxWriteChunks()) {
-                throw malformed("more than %d Write chunks", limits.maxWriteChunks());
-            }
-            chunks.add(readWriteChunk(in, "Write chunk"));
-        } while (readPresence(in, "Write list"));
-        return chunks;
-    }
-
-    private WriteChunk readWriteChunk(ByteBuf in, String field) throws RpcRdmaException {
-        requireReadable(in, Integer.BYTES, field);
-        long count = in.readUnsignedInt();
-        requireSegments(count, field);
-        requireReadable(in, (int) count * RpcRdmaLayout.SEGMENT_LENGTH, field);
-        RemoteSegment[] segments = new RemoteSegment[(int) count]; // bounded by our limit and by the bytes present
-        for (int i = 0; i < segments.length; i++) {
-            segments[i] = readSegment(in);
-        }
-        return new WriteChunk(List.of(segments));
-    }
-
-    private static RemoteSegment readSegment(ByteBuf in) throws RpcRdmaException {
-        int handle = in.readInt();
-        long length = in.readUnsignedInt();
-        long offset = in.readLong();
-        if (length > 0 && Long.compareUnsigned(offset + length - 1, offset) < 0) {
-            throw malformed("segment of %d bytes at offset %s runs over the end of the address space", length,
-                    Long.toUnsignedString(offset));
-        }
-        return new RemoteSegment(handle, length, offset);
-    }
-
-    private void requireSegments(long count, String field) throws RpcRdmaException {
-        if (count < 1 || count > limits.maxSegmentsPerChunk()) {
-            throw malformed("%s of %d segments (expected: 1..%d)", field, count, limits.maxSegmentsPerChunk());
-        }
-    }
-
-    private static boolean readPresence(ByteBuf in, String field) throws RpcRdmaException {
-        requireReadable(in, Integer.BYTES, field);
-        int present = in.readInt();
-        if ((present & ~1) != 0) {
-            throw malformed("%s: presence word %s (expected: 0..1)", field, Integer.toUnsignedString(present));
-        }
-        return present == 1;
-    }
-
-    private static void requireReadable(ByteBuf in, int length, String field) throws RpcRdmaException {
-        if (in.readableBytes() < length) {
-            throw malformed("%s needs %d bytes, %d are left", field, length, in.readableBytes());
-        }
     }
 }

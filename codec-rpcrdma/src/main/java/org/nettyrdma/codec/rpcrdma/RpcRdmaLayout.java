@@ -55,7 +55,12 @@ final class RpcRdmaLayout {
 
     /** The length in bytes of an RDMA_MSG or RDMA_NOMSG header with these chunks. */
     static int headerLength(ChunkLists chunks) {
-        int length = CHUNK_FREE_LENGTH;
+        return CHUNK_FREE_LENGTH + chunksLength(chunks);
+    }
+
+    /** The bytes that these chunks add to a header without chunks, in either version. */
+    static int chunksLength(ChunkLists chunks) {
+        int length = 0;
         if (chunks == ChunkLists.EMPTY) {
             return length;
         }

@@ -9,7 +9,8 @@ import org.nettyrdma.handler.credit.CreditedMessage;
 
 /**
  * One transport message: the header, and the bytes of the RPC message that travel in the same Send. The content is empty
- * unless the header is a {@link RpcRdmaHeader.Msg}; its reader index stands at the XID of the RPC message. A received
+ * unless the header is a {@link RpcRdmaHeader.Msg}, or an {@link RpcRdmaHeader.Extension} that conveys a message; its reader
+ * index stands at the XID of the RPC message. A received
  * message's content is the receive buffer itself, its reader index moved over the header, so nothing was copied.
  */
 public final class RpcRdmaMessage extends DefaultByteBufHolder implements CreditedMessage {
@@ -51,11 +52,39 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
     /**
      * Creates a message that refuses a call.
      *
-     * @param header a {@link RpcRdmaHeader.VersionError} or {@link RpcRdmaHeader.ChunkError}
+     * @param header a {@link RpcRdmaHeader.VersionError}, {@link RpcRdmaHeader.ChunkError} or
+     *               {@link RpcRdmaHeader.TransportError}
      * @return a message in the role of a response
      */
     public static RpcRdmaMessage error(RpcRdmaHeader header) {
         return new RpcRdmaMessage(header, Role.RESPONSE, Unpooled.EMPTY_BUFFER, -1);
+    }
+
+    /**
+     * Creates a message that tells the peer transport properties.
+     *
+     * @param header its header
+     * @return a message that takes no credit and gives none back
+     */
+    public static RpcRdmaMessage properties(RpcRdmaHeader.ConnectionProperties header) {
+        return new RpcRdmaMessage(header, Role.NEITHER, Unpooled.EMPTY_BUFFER, -1);
+    }
+
+    /**
+     * Creates a message of an OPTIONAL header type.
+     *
+     * @param header its header; {@link HeaderFlag#RESPONSE} in its flags says whether a credited one is a request or a response
+     * @param body   what follows it, empty unless the type {@linkplain HeaderType#conveysMessage conveys a message}; its
+     *               reference passes to the new message
+     * @return a message in the role that its type and flags say
+     */
+    public static RpcRdmaMessage extension(RpcRdmaHeader.Extension<?> header, ByteBuf body) {
+        return of(header.type().role(HeaderFlag.RESPONSE.isSet(header)), header, body);
+    }
+
+    /** Creates a message in any role. */
+    static RpcRdmaMessage of(Role role, RpcRdmaHeader header, ByteBuf body) {
+        return new RpcRdmaMessage(header, role, body, -1);
     }
 
     /**

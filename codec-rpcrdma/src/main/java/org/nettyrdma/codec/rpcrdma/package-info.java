@@ -1,5 +1,7 @@
 /**
- * RPC-over-RDMA version 1 (rfc5666bis-01, the draft of RFC 8166).
+ * RPC-over-RDMA version 1 (rfc5666bis-01, the draft of RFC 8166), and the header format of version 2
+ * (draft-cel-nfsv4-rpcrdma-version-two-08, called version-two-08 here), which pipelines do not speak yet unless they are put
+ * together by hand. One set of handlers works on both.
  *
  * <p>The entry class is {@link org.nettyrdma.codec.rpcrdma.RpcRdma}, whose {@code initChannel} shows the way of the data:
  * <pre>{@code
@@ -11,8 +13,8 @@
  * }</pre>
  *
  * <p>All handlers belong to the event loop of their channel and keep plain fields. To understand the code read
- * {@code RpcRdmaLayout}, {@code RpcRdmaHeaderReader}, {@code RpcRdmaCodec}, {@code ResponderChunkHandler},
- * {@code ReadChunkFetchQueue}, {@code ReadChunkFetch}, {@code ReplyPlacement}, {@code RequesterChunkHandler},
+ * {@code RpcRdmaLayout}, {@code RpcRdmaHeaderReader}, {@code HeaderFormat}, {@code RpcRdmaCodec},
+ * {@code ResponderChunkHandler}, {@code ReadChunkFetchQueue}, {@code ReadChunkFetch}, {@code ReplyPlacement}, {@code RequesterChunkHandler},
  * {@code CallPlan}, {@code CallExposure}, {@code ReducedReply}.
  */
 package org.nettyrdma.codec.rpcrdma;

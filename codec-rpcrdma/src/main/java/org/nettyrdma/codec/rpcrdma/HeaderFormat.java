@@ -1,0 +1,41 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+
+/**
+ * How the headers of one version stand on the wire, and how a message tells its direction. All that differs between the
+ * versions below the chunk and credit handlers is behind this. Stateless, so any thread may use it.
+ */
+interface HeaderFormat {
+
+    /** The version. */
+    RpcRdmaVersion version();
+
+    /**
+     * What a received message is, as far as its header's first words tell.
+     *
+     * @param received    a message with at least the words that every version has; its reader index stays
+     * @param inboundRole what messages have that tell nothing: what this side of the connection mostly receives
+     */
+    Role roleOf(ByteBuf received, Role inboundRole);
+
+    /**
+     * Reads a header.
+     *
+     * @param in a message with at least the words that every version has; afterwards its reader index stands behind the header
+     * @throws RpcRdmaException if it breaks a rule; then the reader index is undefined
+     */
+    RpcRdmaHeader read(ByteBuf in) throws RpcRdmaException;
+
+    /** The length of a header in bytes, without what follows it. */
+    int lengthOf(RpcRdmaHeader header);
+
+    /**
+     * Appends a header to {@code out}, which has room for {@link #lengthOf} bytes.
+     *
+     * @param role the role of the message
+     * @throws IllegalArgumentException if this version cannot say it
+     */
+    void write(RpcRdmaHeader header, Role role, ByteBuf out);
+}

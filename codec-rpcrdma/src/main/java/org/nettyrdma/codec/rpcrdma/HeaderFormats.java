@@ -1,0 +1,82 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+
+/** Chooses the format of each message: of a received one by its version word, of one to be sent by its header. */
+final class HeaderFormats {
+
+    private final SpokenVersions spoken;
+    private final int flagMask;
+    private final HeaderFormat one;
+    private final HeaderFormat two;
+
+    /**
+     * @param spoken     the versions that are not refused
+     * @param extensions what is known of version 2 beyond the base protocol
+     */
+    HeaderFormats(SpokenVersions spoken, RpcRdmaLimits limits, RpcRdmaExtensions extensions) {
+        this.spoken = spoken;
+        this.flagMask = extensions.flagMask();
+        this.one = new VersionOneFormat(limits, spoken);
+        this.two = new VersionTwoFormat(limits, extensions);
+    }
+
+    /** For connections that know of version 1 only. */
+    static HeaderFormats versionOne(RpcRdmaLimits limits) {
+        return new HeaderFormats(SpokenVersions.ONE, limits, RpcRdmaExtensions.NONE);
+    }
+
+    /**
+     * The format to read a message with. What has a version that is not spoken is read as version 1, which refuses it unless it
+     * is an error.
+     *
+     * @param received a message with at least the words that every version has
+     */
+    HeaderFormat ofReceived(ByteBuf received) {
+        int version = received.getInt(received.readerIndex() + RpcRdmaLayout.VERSION_OFFSET);
+        boolean versionTwo = version == VersionTwoLayout.VERSION && spoken.includes(RpcRdmaVersion.TWO)
+                && !isErrorOfVersionOne(received);
+        return versionTwo ? two : one;
+    }
+
+    /**
+     * Whether this is the error of a responder that does not know version 2, but quotes it. Such a responder sends ERR_VERS in
+     * 28 bytes. An RDMA2_ERROR of 28 bytes has a code from 4 up where ERR_VERS has the lowest version.
+     */
+    private static boolean isErrorOfVersionOne(ByteBuf received) {
+        int start = received.readerIndex();
+        if (received.getInt(start + RpcRdmaLayout.TYPE_OFFSET) != MessageType.RDMA_ERROR.code()) {
+            return false;
+        }
+        return switch (received.readableBytes()) {
+            case RpcRdmaLayout.ERR_CHUNK_LENGTH ->
+                received.getInt(start + RpcRdmaLayout.BODY_OFFSET) == RpcRdmaLayout.ERR_CHUNK;
+            case RpcRdmaLayout.ERR_VERS_LENGTH ->
+                received.getInt(start + RpcRdmaLayout.BODY_OFFSET) == RpcRdmaLayout.ERR_VERS
+                        && Integer.compareUnsigned(received.getInt(start + RpcRdmaLayout.BODY_OFFSET + Integer.BYTES),
+                                VersionTwoLayout.ERR_READ_CHUNKS) < 0;
+            default -> false;
+        };
+    }
+
+    /**
+     * The format to write a header with.
+     *
+     * @throws IllegalArgumentException if its version is not spoken
+     */
+    HeaderFormat ofSent(RpcRdmaHeader header) {
+        if (header instanceof VersionError || header.version() != VersionTwoLayout.VERSION) {
+            return one;
+        }
+        if (!spoken.includes(RpcRdmaVersion.TWO)) {
+            throw new IllegalArgumentException("version 2 (spoken: " + spoken + "): " + header);
+        }
+        return two;
+    }
+
+    /** Whether a received header has flags that nobody has registered. */
+    boolean hasUnknownFlags(RpcRdmaHeader header) {
+        return (header.flags() & ~flagMask) != 0;
+    }
+}

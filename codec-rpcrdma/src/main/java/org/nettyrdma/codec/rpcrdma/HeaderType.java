@@ -1,0 +1,47 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import java.util.Objects;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+
+/**
+ * An OPTIONAL header type of version 2, for {@link RpcRdmaExtensions} (version-two-08, section 9.1). Received messages of the
+ * type go up the pipeline as {@link RpcRdmaMessage}s with an {@link RpcRdmaHeader.Extension}, and
+ * {@link RpcRdmaMessage#extension} makes those to send.
+ *
+ * @param <T>            what the header is parsed to
+ * @param code           the type word, {@code rdma_htype}; any number but the 0, 1, 4 and 5 of the base protocol
+ * @param name           what logs call it
+ * @param body           what stands behind the prefix
+ * @param conveysMessage whether something more may follow, which is then the content of the {@link RpcRdmaMessage};
+ *                       otherwise what follows is an error
+ * @param isCredited     whether messages of the type take credits and give them back as calls and replies do, where
+ *                       RPCRDMA2_F_RESPONSE tells which is which; otherwise they are not counted
+ */
+public record HeaderType<T>(int code, String name, XdrType<T> body, boolean conveysMessage, boolean isCredited) {
+
+    /**
+     * Checks the fields.
+     *
+     * @param code           the type word
+     * @param name           what logs call it
+     * @param body           what stands behind the prefix
+     * @param conveysMessage whether something more may follow
+     * @param isCredited     whether messages take part in credits
+     * @throws IllegalArgumentException if the base protocol has the code
+     */
+    public HeaderType {
+        switch (code) {
+            case VersionTwoLayout.RDMA2_MSG, VersionTwoLayout.RDMA2_NOMSG, VersionTwoLayout.RDMA2_ERROR,
+                    VersionTwoLayout.RDMA2_CONNPROP ->
+                throw new IllegalArgumentException("code: " + code + " (expected: none of the base protocol)");
+            default -> { }
+        }
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(body, "body");
+    }
+
+    /** The role of a message of this type with or without RPCRDMA2_F_RESPONSE. */
+    Role role(boolean response) {
+        return !isCredited ? Role.NEITHER : response ? Role.RESPONSE : Role.REQUEST;
+    }
+}

@@ -1,0 +1,154 @@
+package org.nettyrdma.codec.rpcrdma;
+
+/**
+ * Why a message was refused: the codes of {@code rpcrdma2_error} with what each of them tells (version-two-08, section 5.3.3).
+ * Numbers of the wire are unsigned 32-bit numbers, 0 to 4294967295.
+ */
+public sealed interface RpcRdmaError {
+
+    /** RDMA2_ERR_BAD_XDR. */
+    BadXdr BAD_XDR = new BadXdr();
+
+    /** RDMA2_ERR_INVAL_HTYPE. */
+    InvalidHeaderType INVALID_HEADER_TYPE = new InvalidHeaderType();
+
+    /** RDMA2_ERR_SYSTEM. */
+    SystemError SYSTEM = new SystemError();
+
+    /**
+     * The code on the wire.
+     *
+     * @return {@code rdma_err}, an unsigned number
+     */
+    int code();
+
+    /**
+     * RDMA2_ERR_VERS, code 1: the version is not spoken.
+     *
+     * @param lowest  the lowest version that the responder speaks
+     * @param highest the highest version that the responder speaks
+     */
+    record Versions(long lowest, long highest) implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_VERS;
+        }
+    }
+
+    /** RDMA2_ERR_BAD_XDR, code 2: the header cannot be parsed. */
+    record BadXdr() implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_BAD_XDR;
+        }
+    }
+
+    /** RDMA2_ERR_INVAL_HTYPE, code 3: the header type is unknown or not supported. */
+    record InvalidHeaderType() implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_INVAL_HTYPE;
+        }
+    }
+
+    /**
+     * RDMA2_ERR_READ_CHUNKS, code 4: the call has more Read chunks than the responder takes.
+     *
+     * @param max how many it takes, 0 if none but a Position Zero Read chunk
+     */
+    record ReadChunks(long max) implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_READ_CHUNKS;
+        }
+    }
+
+    /**
+     * RDMA2_ERR_WRITE_CHUNKS, code 5: the call has more Write chunks than the responder takes.
+     *
+     * @param max how many it takes
+     */
+    record WriteChunks(long max) implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_WRITE_CHUNKS;
+        }
+    }
+
+    /**
+     * RDMA2_ERR_SEGMENTS, code 6: a chunk of the call has more segments than the responder takes.
+     *
+     * @param max how many it takes
+     */
+    record Segments(long max) implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_SEGMENTS;
+        }
+    }
+
+    /**
+     * RDMA2_ERR_WRITE_RESOURCE, code 7: a Write chunk is too small for its result.
+     *
+     * @param chunkIndex        the first Write chunk that is too small, counted from 1; 0 if it could not be told which
+     * @param lengthNeededBytes how large that chunk would have to be
+     */
+    record WriteResource(long chunkIndex, long lengthNeededBytes) implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_WRITE_RESOURCE;
+        }
+    }
+
+    /**
+     * RDMA2_ERR_REPLY_RESOURCE, code 8: the reply fits neither inline nor into the Reply chunk.
+     *
+     * @param lengthNeededBytes how large the Reply chunk would have to be
+     */
+    record ReplyResource(long lengthNeededBytes) implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_REPLY_RESOURCE;
+        }
+    }
+
+    /** RDMA2_ERR_SYSTEM, code 9: something else, and permanent. */
+    record SystemError() implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return VersionTwoLayout.ERR_SYSTEM;
+        }
+    }
+
+    /**
+     * An error that was registered with {@link RpcRdmaExtensions} (version-two-08, section 9.3).
+     *
+     * @param <T>   what the error's body is parsed to
+     * @param type  the error
+     * @param value what it tells
+     */
+    record Registered<T>(ErrorType<T> type, T value) implements RpcRdmaError {
+
+        @Override
+        public int code() {
+            return type.code();
+        }
+    }
+
+    /**
+     * A code that nobody has registered; it has no body, as the default arm of the union says.
+     *
+     * @param code the code
+     */
+    record Unknown(int code) implements RpcRdmaError {
+    }
+}

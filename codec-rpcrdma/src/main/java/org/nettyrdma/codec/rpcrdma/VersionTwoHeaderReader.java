@@ -1,0 +1,138 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.nettyrdma.codec.rpcrdma.ChunkListReader.requireReadable;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
+
+import io.netty.buffer.ByteBuf;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ConnectionProperties;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+
+/** Reads version 2 headers from bytes (version-two-08, section 5). Stateless, so any thread may use it. */
+final class VersionTwoHeaderReader {
+
+    private final ChunkListReader chunkLists;
+    private final RpcRdmaExtensions extensions;
+
+    VersionTwoHeaderReader(RpcRdmaLimits limits, RpcRdmaExtensions extensions) {
+        this.chunkLists = new ChunkListReader(limits);
+        this.extensions = extensions;
+    }
+
+    /**
+     * Reads a header of any type.
+     *
+     * @param in the received message of version 2, with at least the words that every version has; afterwards its reader index
+     *           stands behind the header
+     * @return the header
+     * @throws RpcRdmaException if it breaks a rule; then the reader index is undefined
+     */
+    RpcRdmaHeader read(ByteBuf in) throws RpcRdmaException {
+        int xid = in.readInt();
+        in.skipBytes(Integer.BYTES); // the version is why this reader was chosen
+        long credits = in.readUnsignedInt();
+        int type = in.readInt();
+        switch (type) {
+            case VersionTwoLayout.RDMA2_MSG: {
+                int flags = readFlags(in);
+                return new Msg(xid, VersionTwoLayout.VERSION, credits, flags, readChunkLists(in));
+            }
+            case VersionTwoLayout.RDMA2_NOMSG: {
+                int flags = readFlags(in);
+                ChunkLists chunks = readChunkLists(in);
+                requireEnd(in, "RDMA2_NOMSG");
+                return new NoMsg(xid, VersionTwoLayout.VERSION, credits, flags, chunks);
+            }
+            case VersionTwoLayout.RDMA2_ERROR:
+                return readError(in, xid, credits, readFlags(in));
+            case VersionTwoLayout.RDMA2_CONNPROP: {
+                int flags = readFlags(in);
+                PropertySet properties = readBody(in, extensions.propertySets(), "RDMA2_CONNPROP");
+                requireEnd(in, "RDMA2_CONNPROP");
+                return new ConnectionProperties(xid, credits, flags, properties);
+            }
+            default:
+                HeaderType<?> extension = extensions.headerType(type);
+                // Before anything else is looked at: nobody knows what else such a header would have to be like.
+                if (extension == null) {
+                    throw malformed(RpcRdmaError.INVALID_HEADER_TYPE, "header type %s is not supported",
+                            Integer.toUnsignedString(type));
+                }
+                return readExtension(in, xid, credits, readFlags(in), extension);
+        }
+    }
+
+    private ChunkLists readChunkLists(ByteBuf in) throws RpcRdmaException {
+        requireReadable(in, Integer.BYTES, "handle to invalidate");
+        return chunkLists.read(in, in.readInt());
+    }
+
+    private RpcRdmaHeader readError(ByteBuf in, int xid, long credits, int flags) throws RpcRdmaException {
+        requireReadable(in, Integer.BYTES, "error code");
+        int code = in.readInt();
+        RpcRdmaError error = switch (code) {
+            case VersionTwoLayout.ERR_VERS -> new RpcRdmaError.Versions(readUint32(in, "lowest version"),
+                    readUint32(in, "highest version"));
+            case VersionTwoLayout.ERR_BAD_XDR -> RpcRdmaError.BAD_XDR;
+            case VersionTwoLayout.ERR_INVAL_HTYPE -> RpcRdmaError.INVALID_HEADER_TYPE;
+            case VersionTwoLayout.ERR_READ_CHUNKS -> new RpcRdmaError.ReadChunks(readUint32(in, "rdma_max_chunks"));
+            case VersionTwoLayout.ERR_WRITE_CHUNKS -> new RpcRdmaError.WriteChunks(readUint32(in, "rdma_max_chunks"));
+            case VersionTwoLayout.ERR_SEGMENTS -> new RpcRdmaError.Segments(readUint32(in, "rdma_max_segments"));
+            case VersionTwoLayout.ERR_WRITE_RESOURCE -> new RpcRdmaError.WriteResource(readUint32(in, "rdma_chunk_index"),
+                    readUint32(in, "rdma_length_needed"));
+            case VersionTwoLayout.ERR_REPLY_RESOURCE -> new RpcRdmaError.ReplyResource(readUint32(in, "rdma_length_needed"));
+            case VersionTwoLayout.ERR_SYSTEM -> RpcRdmaError.SYSTEM;
+            default -> readOtherError(in, code);
+        };
+        requireEnd(in, "RDMA2_ERROR");
+        if (error instanceof RpcRdmaError.Versions versions) {
+            return new VersionError(xid, VersionTwoLayout.VERSION, credits, versions.lowest(), versions.highest());
+        }
+        return new TransportError(xid, credits, flags, error);
+    }
+
+    private RpcRdmaError readOtherError(ByteBuf in, int code) throws RpcRdmaException {
+        ErrorType<?> type = extensions.error(code);
+        return type == null ? new RpcRdmaError.Unknown(code) : readRegistered(in, type);
+    }
+
+    private static <T> RpcRdmaError readRegistered(ByteBuf in, ErrorType<T> type) throws RpcRdmaException {
+        return new RpcRdmaError.Registered<>(type, readBody(in, type.body(), type.name()));
+    }
+
+    private static <T> RpcRdmaHeader readExtension(ByteBuf in, int xid, long credits, int flags, HeaderType<T> type)
+            throws RpcRdmaException {
+        T value = readBody(in, type.body(), type.name());
+        if (!type.conveysMessage()) {
+            requireEnd(in, type.name());
+        }
+        return new Extension<>(xid, credits, flags, type, value);
+    }
+
+    private static <T> T readBody(ByteBuf in, XdrType<T> type, String name) throws RpcRdmaException {
+        try {
+            return type.read(in);
+        } catch (RuntimeException e) { // of whatever kind: it may be somebody else's code that has read what the peer sent
+            throw malformed("%s: %s", name, e.getMessage());
+        }
+    }
+
+    private static int readFlags(ByteBuf in) throws RpcRdmaException {
+        requireReadable(in, Integer.BYTES, "flags");
+        return in.readInt();
+    }
+
+    private static long readUint32(ByteBuf in, String field) throws RpcRdmaException {
+        requireReadable(in, Integer.BYTES, field);
+        return in.readUnsignedInt();
+    }
+
+    private static void requireEnd(ByteBuf in, String what) throws RpcRdmaException {
+        if (in.isReadable()) {
+            throw malformed("%d bytes after the header of %s", in.readableBytes(), what);
+        }
+    }
+}
