@@ -24,6 +24,11 @@ record ConnectionTerms(InlineThreshold threshold, boolean mayInvalidate, boolean
         ConnectionTerms of(Channel channel);
     }
 
+    /** The same terms with another limit for what this side sends. */
+    ConnectionTerms withSendBytes(int sendBytes) {
+        return new ConnectionTerms(new InlineThreshold(sendBytes, threshold.receiveBytes()), mayInvalidate, mayBeInvalidated);
+    }
+
     static ConnectionTerms of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
         return new ConnectionTerms(InlineThreshold.of(own, peer), own.acceptsInvalidation() && peer.acceptsInvalidation(),
                 own.acceptsInvalidation());

@@ -2,8 +2,8 @@ package org.nettyrdma.codec.rpcrdma;
 
 /**
  * The transport header of one message, as far as it matters above the codec. {@link RpcRdmaCodec} makes one of every
- * message that can be attributed to a call; the obsolete types never come out of it: RDMA_MSGP is a {@link Msg}, RDMA_DONE
- * is dropped.
+ * message that can be attributed to a call; of the obsolete types RDMA_MSGP is a {@link Msg}, and RDMA_DONE is dropped unless
+ * the {@link LegacyProfile} asks for it.
  */
 public sealed interface RpcRdmaHeader {
 
@@ -117,6 +117,25 @@ public sealed interface RpcRdmaHeader {
         @Override
         public ChunkError withCredits(long newCredits) {
             return new ChunkError(xid, version, newCredits);
+        }
+    }
+
+    /**
+     * RDMA_DONE, only in the {@link LegacyProfile}: the requester has fetched the Read chunks of a reply.
+     *
+     * @param xid     the transaction id of that reply
+     * @param credits the credit word
+     */
+    record Done(int xid, long credits) implements RpcRdmaHeader {
+
+        @Override
+        public int version() {
+            return RpcRdmaLayout.VERSION;
+        }
+
+        @Override
+        public Done withCredits(long newCredits) {
+            return new Done(xid, newCredits);
         }
     }
 

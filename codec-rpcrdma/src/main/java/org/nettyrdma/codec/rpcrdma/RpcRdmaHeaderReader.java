@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
@@ -24,7 +25,7 @@ final class RpcRdmaHeaderReader {
     }
 
     /**
-     * Reads a header of any type but RDMA_DONE.
+     * Reads a header.
      *
      * @param in the received message, with at least the fixed words; afterwards its reader index stands behind the header
      * @return the header
@@ -57,6 +58,11 @@ final class RpcRdmaHeaderReader {
                 requireReadable(in, RpcRdmaLayout.ALIGNMENT_HINT_LENGTH, "alignment hint");
                 in.skipBytes(RpcRdmaLayout.ALIGNMENT_HINT_LENGTH);
                 return new Msg(xid, credits, readChunkLists(in));
+            case RDMA_DONE:
+                if (in.isReadable()) {
+                    throw malformed("%d bytes after an RDMA_DONE", in.readableBytes());
+                }
+                return new Done(xid, credits);
             default:
                 throw malformed("message type %s (expected: 0..4)", Integer.toUnsignedString(typeCode));
         }

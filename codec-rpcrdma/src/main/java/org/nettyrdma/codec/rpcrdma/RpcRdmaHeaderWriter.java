@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.util.List;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
@@ -19,6 +20,9 @@ final class RpcRdmaHeaderWriter {
     static int lengthOf(RpcRdmaHeader header) {
         if (header instanceof WithChunks message) {
             return RpcRdmaLayout.headerLength(message.chunks());
+        }
+        if (header instanceof Done) {
+            return RpcRdmaLayout.FIXED_LENGTH;
         }
         return header instanceof VersionError ? RpcRdmaLayout.ERR_VERS_LENGTH : RpcRdmaLayout.ERR_CHUNK_LENGTH;
     }
@@ -36,6 +40,8 @@ final class RpcRdmaHeaderWriter {
         } else if (header instanceof ChunkError) {
             writeFixed(header, MessageType.RDMA_ERROR, out);
             out.writeInt(RpcRdmaLayout.ERR_CHUNK);
+        } else if (header instanceof Done) {
+            writeFixed(header, MessageType.RDMA_DONE, out);
         } else if (header instanceof Malformed) {
             throw new IllegalArgumentException("a malformed header cannot be sent: " + header);
         }
