@@ -30,7 +30,8 @@ public final class ConnectionConfiguration {
     /** The size that every peer can send and receive before it is configured, in bytes (section 6.1). */
     public static final int LEAST_SEND_BYTES = 1024;
 
-    private static final int WORDS_BYTES = 3 * Integer.BYTES;
+    /** The length of arguments and results alike. */
+    static final int ENCODED_BYTES = 3 * Integer.BYTES;
     private static final long MAX_WORD = 0xFFFF_FFFFL;
 
     private ConnectionConfiguration() {
@@ -156,8 +157,8 @@ public final class ConnectionConfiguration {
     }
 
     private static void requireLength(ByteBuf in, String field) {
-        if (in.readableBytes() != WORDS_BYTES) {
-            throw new XdrException(field + ": " + in.readableBytes() + " bytes (expected: " + WORDS_BYTES + ')');
+        if (in.readableBytes() != ENCODED_BYTES) {
+            throw new XdrException(field + ": " + in.readableBytes() + " bytes (expected: " + ENCODED_BYTES + ')');
         }
     }
 

@@ -3,8 +3,11 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import java.util.List;
 import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.XdrException;
 
@@ -20,6 +23,10 @@ import org.nettyrdma.codec.oncrpc.XdrException;
  * inline it does not tell, so calls keep offering Reply chunks as before.
  */
 public final class ConnectionConfigurationClient {
+
+    /** The reply is short, so the call offers no chunk for it that an old server might get wrong. */
+    private static final ReplySpace REPLY_SPACE =
+            new ReplySpace(RpcReplyHeader.SUCCESS_BYTES + ConnectionConfiguration.ENCODED_BYTES, List.of());
 
     private final RdmaChannel channel;
 
@@ -52,7 +59,7 @@ public final class ConnectionConfigurationClient {
                 .write(arguments);
         Promise<ConnectionConfiguration.Reply> configured = channel.eventLoop().newPromise();
         client.call(new RpcRequest(ConnectionConfiguration.PROGRAM, ConnectionConfiguration.VERSION,
-                ConnectionConfiguration.CONFIGURE, arguments)).addListener((Future<ByteBuf> call) -> {
+                ConnectionConfiguration.CONFIGURE, arguments).setReplySpace(REPLY_SPACE)).addListener((Future<ByteBuf> call) -> {
                     if (call.isSuccess()) {
                         answered(call.getNow(), configured);
                     } else {
