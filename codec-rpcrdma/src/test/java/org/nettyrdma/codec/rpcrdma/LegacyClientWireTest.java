@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.Bytes.digits;
 import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
@@ -34,6 +35,8 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTransportException;
+import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.codec.oncrpc.XdrException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
 
@@ -132,6 +135,21 @@ class LegacyClientWireTest {
         assertEquals(digits("00000005 01020304 05000000 12345678 00000006 06070809 0a0b0000 12345678"), hex(results));
         results.release();
         assertEquals(done(xid), server.receiveHex());
+    }
+
+    /** The stream says 8 bytes, the chunk has 4: whoever decodes the results finds out, as with what comes inline. */
+    @Test
+    void shouldLeaveByteCountsToTheDecoder() throws Exception {
+        connect();
+        Future<ByteBuf> call = start(BulkProgram.LOAD);
+        String xid = receiveCall();
+        server.sendHex(xid + "00000001 00000002 00000000 00000001 0000001c" + expose(new byte[] {1, 2, 3, 4}) + NO_CHUNKS + xid
+                + SUCCESS + "00000008");
+
+        ByteBuf results = RpcRdmaPair.result(call);
+        assertEquals(digits("00000008 01020304"), hex(results));
+        assertThrows(XdrException.class, () -> Xdr.readOpaque(results, 100, "data"));
+        results.release();
     }
 
     /** The whole of the reply but one result, which has been written where the call offered. */
