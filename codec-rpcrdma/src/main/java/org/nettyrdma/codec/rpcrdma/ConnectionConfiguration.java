@@ -42,8 +42,8 @@ public final class ConnectionConfiguration {
      *
      * @param maxCallSendBytes  {@code maxcall_sendsize}: the largest Send that the client wants to make; 1024 to 4294967295
      * @param maxReplySendBytes {@code maxreply_sendsize}: the largest Send that the client can receive; 1024 to 4294967295
-     * @param maxReads          {@code maxrdmaread}: RDMA Reads that the client can serve at once; 0 to 4294967295, where 0 says that
-     *                          it serves none
+     * @param maxReads          {@code maxrdmaread}: RDMA Reads that the client can serve at once; 0 to 4294967295, where 0 says
+     *                          that it serves none
      */
     public record Request(long maxCallSendBytes, long maxReplySendBytes, long maxReads) {
 

@@ -13,8 +13,9 @@ import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
 /**
- * Fetches the Read chunks of one call, or of one reply in the {@link LegacyProfile}, and puts the message together. Each chunk is read into one buffer, so that it is in one
- * piece whatever its segments are; the parts of the call become components of one message and are not copied.
+ * Fetches the Read chunks of one call, or of one reply in the {@link LegacyProfile}, and puts the message together. Each chunk
+ * is read into one buffer, so that it is in one piece whatever its segments are; the parts of the message become components
+ * of one buffer and are not copied.
  * <pre>{@code
  *   inline   | before item 1 | between ......... | after
  *   chunks                   | item 1 | pad      ^ item 2 | pad |

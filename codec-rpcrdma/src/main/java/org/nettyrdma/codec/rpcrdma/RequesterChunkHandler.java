@@ -43,7 +43,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     private final ConnectionTerms.Source termsOf;
     private final IntObjectMap<RequesterCall> calls = new IntObjectHashMap<>();
     private ChannelHandlerContext ctx;
-    private LegacyReplyFetch replyFetch;
+    private LegacyReplyFetch replyFetch; // made for the first reply that needs it
     private ConnectionTerms terms;
     private boolean closed;
 
@@ -60,7 +60,6 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        replyFetch = new LegacyReplyFetch(context, limits, statistics, this);
     }
 
     /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
@@ -167,6 +166,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             return;
         }
         if (LegacyReplyFetch.isNeededFor(reply)) {
+            if (replyFetch == null) {
+                replyFetch = new LegacyReplyFetch(ctx, limits, statistics, this);
+            }
             replyFetch.fetch(call, reply);
         } else {
             replied(call, reply);
@@ -300,7 +302,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         closed = true;
         List<RequesterCall> outstanding = List.copyOf(calls.values());
         calls.clear();
-        replyFetch.close();
+        if (replyFetch != null) {
+            replyFetch.close();
+        }
         outstanding.forEach(RequesterChunkHandler::discard);
     }
 }

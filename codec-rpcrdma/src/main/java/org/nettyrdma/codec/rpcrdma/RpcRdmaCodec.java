@@ -21,9 +21,9 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * Turns each received {@link ByteBuf}, which is one whole message, into a {@link RpcRdmaMessage}, and the other way round.
  *
  * <h2>What does not come through</h2>
- * Messages too short to be attributed to a call, RDMA_DONE (but in the {@link LegacyProfile}), and messages of a direction that this side does not serve are
- * released and counted. A message that can be attributed but breaks a rule goes up as {@link Malformed}, because it used a
- * receive and a credit like any other.
+ * Messages too short to be attributed to a call, RDMA_DONE (but in the {@link LegacyProfile}), and messages of a direction
+ * that this side does not serve are released and counted. A message that can be attributed but breaks a rule goes up as
+ * {@link Malformed}, because it used a receive and a credit like any other.
  *
  * <h2>Direction</h2>
  * Calls from server to client, and the replies to them, are RDMA_MSG with three empty lists; only the RPC message's own

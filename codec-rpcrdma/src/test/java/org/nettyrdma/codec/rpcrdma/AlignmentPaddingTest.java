@@ -71,7 +71,7 @@ class AlignmentPaddingTest {
         return hex(HEADER + hint + CALL + arguments).readerIndex(36);
     }
 
-    /** Looks no further than it has to, as the count of the second argument is not where it belongs before the first is in place. */
+    /** The count of the second argument is not where it belongs before the first is in place, and may be anything. */
     private static final class TwoArguments implements UpperLayerBinding {
 
         @Override

@@ -13,12 +13,12 @@ import java.util.ArrayDeque;
 /** The half of {@link CreditGate} for the requests that this end sends. Event loop only. */
 final class RequesterCredits {
 
-    private final CreditWindow window;
-    private final int maxWaiting;
-    private final ArrayDeque<WaitingWrite> waiting = new ArrayDeque<>();
     /** The value of a request whose response is there, and whose credit waits for its notice. */
     private static final Long NOTICE_OWED = -1L;
 
+    private final CreditWindow window;
+    private final int maxWaiting;
+    private final ArrayDeque<WaitingWrite> waiting = new ArrayDeque<>();
     /**
      * The XIDs that hold a credit, as keys: a response that is none of these must not make one. The value is how many notices
      * had been sent when the request was; its response shows that all of these have arrived.
@@ -120,15 +120,18 @@ final class RequesterCredits {
     }
 
     void responseReceived(ChannelHandlerContext ctx, CreditedMessage response) {
-        Long arrived = inProgress.get(response.xid());
+        Long arrived = inProgress.remove(response.xid());
         if (arrived == null || arrived == NOTICE_OWED) {
+            if (arrived != null) { // a second response, and the notice of the first is still to come
+                inProgress.put(response.xid(), NOTICE_OWED);
+            }
             unmatchedResponses++;
             return;
         }
         if (response.keepsCredit()) {
             inProgress.put(response.xid(), NOTICE_OWED);
         } else {
-            giveBack(response.xid());
+            window.release();
         }
         noticesArrived(arrived);
         long granted = response.credits();
