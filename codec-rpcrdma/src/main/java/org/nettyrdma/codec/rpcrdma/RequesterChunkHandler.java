@@ -274,6 +274,12 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     }
 
     @Override
+    public void channelActive(ChannelHandlerContext context) {
+        context.fireUserEventTriggered(terms());
+        context.fireChannelActive();
+    }
+
+    @Override
     public void lost(RequesterCall call) {
         discard(call);
     }
