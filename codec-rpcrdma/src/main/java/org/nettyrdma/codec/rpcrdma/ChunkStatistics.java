@@ -22,6 +22,8 @@ public final class ChunkStatistics {
         REPLIES_WITH_WRITE_CHUNK("replies", "Replies with a DDP-eligible result in a Write chunk"),
         /** Replies whose whole message, placed results apart, travelled in the Reply chunk. */
         LONG_REPLIES("replies", "Replies that travelled in a Reply chunk"),
+        /** Replies of which at least a part travelled in Read chunks; only in the {@link LegacyProfile}. */
+        REPLIES_WITH_READ_CHUNK("replies", "Replies that the requester fetched from Read chunks"),
         /** Bytes of Read chunks, fetched by RDMA Read. */
         READ_CHUNK_BYTES("bytes", "Bytes of Read chunks"),
         /** Bytes written into Write chunks. */
@@ -47,8 +49,12 @@ public final class ChunkStatistics {
         UNKNOWN_FLAGS_IGNORED("messages", "Received messages with an unknown flag"),
         /** Received messages too short to be attributed to a call; dropped. */
         SHORT_MESSAGES_DROPPED("messages", "Received messages too short for a header"),
-        /** Received messages of the obsolete type RDMA_DONE; dropped. */
-        DONE_MESSAGES_DROPPED("messages", "Received messages of type RDMA_DONE"),
+        /** Messages of the obsolete type RDMA_DONE that ended a reply with Read chunks; only in the {@link LegacyProfile}. */
+        DONE_MESSAGES("messages", "Messages of type RDMA_DONE that ended a reply with Read chunks"),
+        /** Replies with Read chunks whose memory was withdrawn because no RDMA_DONE came in time. */
+        DONE_TIMEOUTS("replies", "Replies with Read chunks withdrawn for want of RDMA_DONE"),
+        /** Received messages of the obsolete type RDMA_DONE that belong to no reply with Read chunks; dropped. */
+        DONE_MESSAGES_DROPPED("messages", "Received messages of type RDMA_DONE that belong to no reply"),
         /** Received messages of a direction that is not served: replies and errors at a server, calls at a client; dropped. */
         STRAY_MESSAGES_DROPPED("messages", "Received messages of a direction that is not served"),
         /** Replies to no outstanding call, for example to one that was given up; dropped. */

@@ -34,6 +34,11 @@ public record ConnectionTerms(InlineThreshold threshold, boolean mayInvalidate, 
         return threshold.version();
     }
 
+    /** The same terms with another limit for what this side sends. */
+    ConnectionTerms withSendBytes(int sendBytes) {
+        return new ConnectionTerms(new InlineThreshold(sendBytes, threshold.receiveBytes(), version()), mayInvalidate, mayBeInvalidated);
+    }
+
     static ConnectionTerms of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
         return new ConnectionTerms(InlineThreshold.of(own, peer), own.acceptsInvalidation() && peer.acceptsInvalidation(),
                 own.acceptsInvalidation());

@@ -8,7 +8,7 @@ enum MessageType {
     RDMA_NOMSG(1),
     /** As RDMA_MSG with an alignment hint before the lists; obsolete, received but never sent. */
     RDMA_MSGP(2),
-    /** End of a Read-Read exchange; obsolete, dropped and never sent. */
+    /** The Read chunks of a reply have been fetched; obsolete, dropped and never sent but in the {@link LegacyProfile}. */
     RDMA_DONE(3),
     /** The responder could not parse the call, or not answer it. */
     RDMA_ERROR(4),

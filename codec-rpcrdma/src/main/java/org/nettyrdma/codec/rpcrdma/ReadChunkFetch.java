@@ -13,8 +13,9 @@ import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
 /**
- * Fetches the Read chunks of one call and puts the call together. Each chunk is read into one buffer, so that it is in one
- * piece whatever its segments are; the parts of the call become components of one message and are not copied.
+ * Fetches the Read chunks of one call, or of one reply in the {@link LegacyProfile}, and puts the message together. Each chunk
+ * is read into one buffer, so that it is in one piece whatever its segments are; the parts of the message become components
+ * of one buffer and are not copied.
  * <pre>{@code
  *   inline   | before item 1 | between ......... | after
  *   chunks                   | item 1 | pad      ^ item 2 | pad |
@@ -66,6 +67,16 @@ final class ReadChunkFetch implements ChannelFutureListener {
      * @throws RpcRdmaException if the message could not be put together, or is too long
      */
     static void check(ChunkLists lists, int inlineBytes, int maxMessageBytes) throws RpcRdmaException {
+        check(lists, inlineBytes, maxMessageBytes, "call", RpcOffsets.FIRST_ARGUMENTS);
+    }
+
+    /** The same for the Read chunks of a reply. */
+    static void checkReply(ChunkLists lists, int inlineBytes, int maxMessageBytes) throws RpcRdmaException {
+        check(lists, inlineBytes, maxMessageBytes, "reply", RpcOffsets.FIRST_RESULTS);
+    }
+
+    private static void check(ChunkLists lists, int inlineBytes, int maxMessageBytes, String kind, int firstPosition)
+            throws RpcRdmaException {
         List<ReadChunk> chunks = lists.readChunks();
         long streamBytes = inlineBytes; // what the content of the other chunks is inserted into
         int first = 0;
@@ -80,8 +91,8 @@ final class ReadChunkFetch implements ChannelFutureListener {
         long position = 0;
         for (int i = first; i < chunks.size(); i++) {
             ReadChunk chunk = chunks.get(i);
-            if (chunk.position() < RpcOffsets.FIRST_ARGUMENTS) {
-                throw malformed("Read chunk at position %d, within the header of the call", chunk.position());
+            if (chunk.position() < firstPosition) {
+                throw malformed("Read chunk at position %d, within the header of the %s", chunk.position(), kind);
             }
             if (chunk.position() < position) {
                 throw malformed("Read chunk at position %d overlaps the one that ends at %d", chunk.position(), position);
@@ -94,7 +105,7 @@ final class ReadChunkFetch implements ChannelFutureListener {
         }
         long messageBytes = position + streamBytes - usedBytes;
         if (messageBytes > maxMessageBytes) {
-            throw malformed("call of %d bytes (limit: %d)", messageBytes, maxMessageBytes);
+            throw malformed("%s of %d bytes (limit: %d)", kind, messageBytes, maxMessageBytes);
         }
     }
 

@@ -7,5 +7,7 @@ public enum ReplyRoute {
     /** In one Send, with at least one DDP-eligible result in a Write chunk. */
     WRITE_CHUNK,
     /** In a Reply chunk, placed results apart. */
-    REPLY_CHUNK
+    REPLY_CHUNK,
+    /** In Read chunks, whole or in part; only in the {@link LegacyProfile}. */
+    READ_CHUNK
 }

@@ -16,6 +16,7 @@ final class RequesterCall implements ChannelFutureListener {
     private final int procedure;
     private final CallExposure exposure;
     private final CallRoute route;
+    private boolean replyFetched;
 
     /**
      * @param message  the whole call
@@ -48,6 +49,15 @@ final class RequesterCall implements ChannelFutureListener {
 
     List<DataItem> itemsOf(ByteBuf reducedReply, UpperLayerBindings bindings, List<Integer> placedBytes) {
         return bindings.itemsOfReducedReply(program, version, procedure, reducedReply, placedBytes);
+    }
+
+    /** The reply came in Read chunks, at least in part. */
+    void replyFetched() {
+        replyFetched = true;
+    }
+
+    boolean isReplyFetched() {
+        return replyFetched;
     }
 
     void replied(CallObserver observer, ReplyRoute replyRoute) {

@@ -33,7 +33,7 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * <p>Memory of a call that nobody waits for any more stays open to the peer until the reply comes or the connection ends:
  * the peer cannot know, and may still be using it (rfc5666bis-01, section 5.4.1). All methods run on the event loop.
  */
-final class RequesterChunkHandler extends ChannelDuplexHandler {
+final class RequesterChunkHandler extends ChannelDuplexHandler implements LegacyReplyFetch.Owner {
 
     private final RpcRdmaLimits limits;
     private final PeerPolicy policy;
@@ -43,6 +43,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     private final ConnectionTerms.Source termsOf;
     private final IntObjectMap<RequesterCall> calls = new IntObjectHashMap<>();
     private ChannelHandlerContext ctx;
+    private LegacyReplyFetch replyFetch; // made for the first reply that needs it
     private ConnectionTerms terms;
     private boolean closed;
 
@@ -164,6 +165,18 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
             reply.release();
             return;
         }
+        if (LegacyReplyFetch.isNeededFor(reply)) {
+            if (replyFetch == null) {
+                replyFetch = new LegacyReplyFetch(ctx, limits, statistics, this);
+            }
+            replyFetch.fetch(call, reply);
+        } else {
+            replied(call, reply);
+        }
+    }
+
+    @Override
+    public void replied(RequesterCall call, RpcRdmaMessage reply) {
         CallExposure exposure = call.exposure();
         if (exposure == null) {
             deliver(call, reply);
@@ -174,9 +187,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
             // A reply invalidates one handle at most, so some other message has taken a handle of this call.
             reply.release();
             discard(call);
-            context.fireExceptionCaught(RpcRdmaException.connection("%d handles of call %08x invalidated by the peer",
+            ctx.fireExceptionCaught(RpcRdmaException.connection("%d handles of call %08x invalidated by the peer",
                     invalidated, call.xid()));
-            context.close();
+            ctx.close();
             return;
         }
         statistics.add(Counter.REMOTE_INVALIDATIONS, invalidated);
@@ -233,12 +246,14 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
         ReducedReply parts = ReducedReply.of(call, reply);
         ByteBuf message = parts.assemble(ctx.alloc(), bindings);
         long placedBytes = parts.writeChunkBytes();
-        ReplyRoute route = parts.isLong() ? ReplyRoute.REPLY_CHUNK
+        ReplyRoute route = call.isReplyFetched() ? ReplyRoute.READ_CHUNK
+                : parts.isLong() ? ReplyRoute.REPLY_CHUNK
                 : placedBytes > 0 ? ReplyRoute.WRITE_CHUNK : ReplyRoute.INLINE;
         statistics.increment(switch (route) {
             case INLINE -> Counter.REPLIES_INLINE;
             case WRITE_CHUNK -> Counter.REPLIES_WITH_WRITE_CHUNK;
             case REPLY_CHUNK -> Counter.LONG_REPLIES;
+            case READ_CHUNK -> Counter.REPLIES_WITH_READ_CHUNK;
         });
         call.replied(observer, route);
         if (placedBytes > 0 || parts.isLong()) {
@@ -268,6 +283,20 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     }
 
     @Override
+    public void lost(RequesterCall call) {
+        discard(call);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ConnectionConfigured configured) {
+            terms = terms().withSendBytes(configured.sendBytes());
+        } else {
+            context.fireUserEventTriggered(event);
+        }
+    }
+
+    @Override
     public void channelInactive(ChannelHandlerContext context) {
         close();
         context.fireChannelInactive();
@@ -282,6 +311,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
         closed = true;
         List<RequesterCall> outstanding = List.copyOf(calls.values());
         calls.clear();
+        if (replyFetch != null) {
+            replyFetch.close();
+        }
         outstanding.forEach(RequesterChunkHandler::discard);
     }
 }

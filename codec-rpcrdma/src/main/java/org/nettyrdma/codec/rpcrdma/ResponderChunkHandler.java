@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
+import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import org.nettyrdma.channel.RdmaWrite;
@@ -13,6 +14,7 @@ import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
@@ -39,20 +41,24 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final ConnectionTerms.Source termsOf;
+    /** {@code null} outside the legacy profile. */
+    private final LegacyReplies legacyReplies;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
     private final IntObjectMap<ResponderCall> calls = new IntObjectHashMap<>();
     private final ReadChunkFetchQueue fetches;
     private ChannelHandlerContext ctx;
     private ConnectionTerms terms;
+    private boolean peerServesReads = true;
     private boolean flushNeeded;
     private boolean closed;
 
     ResponderChunkHandler(RpcRdmaLimits limits, UpperLayerBindings bindings, ChunkStatistics statistics,
-                          ConnectionTerms.Source termsOf) {
+                          ConnectionTerms.Source termsOf, LegacyReplies legacyReplies) {
         this.limits = limits;
         this.bindings = bindings;
         this.statistics = statistics;
         this.termsOf = termsOf;
+        this.legacyReplies = legacyReplies;
         this.fetches = new ReadChunkFetchQueue(limits.maxFetchBytes());
     }
 
@@ -85,10 +91,18 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         closed = true;
         calls.clear();
         fetches.close();
+        if (legacyReplies != null) {
+            legacyReplies.close();
+        }
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
+        if (msg instanceof RpcRdmaMessage done && done.header() instanceof Done) {
+            done.release();
+            legacyReplies.done(done.xid());
+            return;
+        }
         // A response answers a call of the reverse direction, which has no chunks.
         if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST || call.header() instanceof Control) {
             context.fireChannelRead(msg);
@@ -113,6 +127,9 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             return;
         }
         try {
+            if (!peerServesReads) {
+                throw RpcRdmaException.malformed("Read chunks of a peer that was configured for no RDMA Reads");
+            }
             if (header instanceof NoMsg && !chunks.hasPositionZeroChunk()) {
                 throw RpcRdmaException.malformed("RDMA_NOMSG without a Position Zero Read chunk");
             }
@@ -192,15 +209,33 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         }
         ReplyPlacement placement;
         try {
-            List<DataItem> items = call.chunks().writeChunks().isEmpty() ? List.of()
-                    : msg instanceof RpcMessage message ? message.dataItems() : call.itemsOf(reply, bindings);
+            List<DataItem> items = call.chunks().writeChunks().isEmpty() ? List.of() : itemsOf(msg, reply, call);
             placement = ReplyPlacement.of(reply, items, call.chunks(), terms().threshold());
         } catch (RpcRdmaException | RuntimeException e) {
-            reply.release();
-            refuse(terms().version().msg(call.xid(), call.chunks()), e, promise);
+            answerWithoutPlacement(call, msg, reply, e, promise);
             return;
         }
         send(call, placement, promise);
+    }
+
+    private List<DataItem> itemsOf(Object msg, ByteBuf reply, ResponderCall call) {
+        return msg instanceof RpcMessage message ? message.dataItems() : call.itemsOf(reply, bindings);
+    }
+
+    /** Refuses a reply that does not fit, or lets the requester fetch it if both the legacy profile and its call allow that. */
+    private void answerWithoutPlacement(ResponderCall call, Object msg, ByteBuf reply, Exception cause,
+                                        ChannelPromise promise) {
+        Exception refusal = cause;
+        if (legacyReplies != null && cause instanceof RpcRdmaException && call.chunks().writeChunks().isEmpty()) {
+            try {
+                ctx.write(legacyReplies.expose(reply, itemsOf(msg, reply, call), terms().threshold()), promise);
+                return;
+            } catch (IOException | RuntimeException e) {
+                refusal = e;
+            }
+        }
+        reply.release();
+        refuse(terms().version().msg(call.xid(), call.chunks()), refusal, promise);
     }
 
     private ResponderCall take(int xid) {
@@ -241,6 +276,16 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         boolean version = cause instanceof RpcRdmaException e && e.reason() == RpcRdmaException.Reason.VERSION;
         statistics.increment(version ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);
         ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(call.xid(), call.version(), cause)), promise);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ConnectionConfigured configured) {
+            terms = terms().withSendBytes(configured.sendBytes());
+            peerServesReads = configured.peerServesReads();
+        } else {
+            context.fireUserEventTriggered(event);
+        }
     }
 
     @Override

@@ -18,6 +18,9 @@ final class RpcOffsets {
     /** Where the arguments of a call with the shortest header are. */
     static final int FIRST_ARGUMENTS = 40;
 
+    /** Where the results of a successful reply with the shortest header are. */
+    static final int FIRST_RESULTS = 24;
+
     private static final int CREDENTIAL = 24;
     private static final int REPLY_STATUS = 8;
     private static final int REPLY_VERIFIER = 12;

@@ -52,6 +52,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private final int reverseCredits;
     private final PeerPolicy peerPolicy;
     private final CallObserver callObserver;
+    /** {@code null} unless asked for. */
+    private final LegacyProfile legacy;
     private final UpperLayerBindings bindings;
     private final Consumer<ChannelPipeline> handlers;
     private final ChunkStatistics statistics = new ChunkStatistics();
@@ -63,6 +65,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         reverseCredits = builder.reverseCredits;
         peerPolicy = builder.peerPolicy;
         callObserver = builder.callObserver;
+        legacy = builder.legacy;
         bindings = new UpperLayerBindings(builder.bindings);
         handlers = builder.handlers();
     }
@@ -93,7 +96,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         channel.pipeline()
                 .addLast(codec(own))                      // ByteBuf         <-> RpcRdmaMessage
                 .addLast(gate)                            // holds calls back, counts them in, stamps credits
-                .addLast(chunkHandler(own, announced));   // RpcRdmaMessage  <-> whole RPC message
+                .addLast(chunkHandler(channel, own, announced)); // RpcRdmaMessage <-> whole RPC message
         if (isReverse()) {
             channel.pipeline().addLast(reverseHandler(announced)); // the same for the other direction, without chunks
         }
@@ -102,7 +105,14 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     private ChannelHandler codec(RpcRdmaLimits own) {
-        return server ? RpcRdmaCodec.server(own, statistics, isReverse()) : RpcRdmaCodec.client(own, statistics, isReverse());
+        RpcRdmaCodec codec = server ? RpcRdmaCodec.server(own, statistics, isReverse())
+                : RpcRdmaCodec.client(own, statistics, isReverse());
+        return legacy == null ? codec : codec.legacy(new AlignmentPadding(bindings));
+    }
+
+    /** Receives beside those for the credits: for the calls of the reverse direction, and for RDMA_DONE. */
+    private int extraReceives() {
+        return reverseCredits + (server && legacy != null ? legacy.maxPendingReplies() : 0);
     }
 
     private boolean isReverse() {
@@ -122,10 +132,13 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
                 : ReverseDirectionHandler.client(statistics, termsOf);
     }
 
-    private ChannelHandler chunkHandler(RpcRdmaLimits own, RpcRdmaPrivateData announced) {
-        return server ? new ResponderChunkHandler(own, bindings, statistics, channel -> terms(announced, channel))
-                : new RequesterChunkHandler(own, peerPolicy, bindings, statistics, callObserver,
-                        channel -> terms(announced, channel));
+    private ChannelHandler chunkHandler(RdmaChannel channel, RpcRdmaLimits own, RpcRdmaPrivateData announced) {
+        ConnectionTerms.Source termsOf = connected -> terms(announced, connected);
+        if (!server) {
+            return new RequesterChunkHandler(own, peerPolicy, bindings, statistics, callObserver, termsOf);
+        }
+        return new ResponderChunkHandler(own, bindings, statistics, termsOf,
+                legacy == null ? null : new LegacyReplies(channel, legacy, own, statistics));
     }
 
     private static ConnectionTerms terms(RpcRdmaPrivateData announced, Channel channel) {
@@ -134,10 +147,10 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     /** The limits, lowered to what this channel's receives can take: never grant or announce what is not posted. */
     private RpcRdmaLimits limitsOf(RdmaChannel channel) {
-        int depth = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH) - reverseCredits;
+        int depth = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH) - extraReceives();
         if (depth < 1) {
-            throw new IllegalStateException("RECEIVE_QUEUE_DEPTH: " + (depth + reverseCredits) + " (expected: more than the "
-                    + reverseCredits + " credits of the reverse direction)");
+            throw new IllegalStateException("RECEIVE_QUEUE_DEPTH: " + (depth + extraReceives()) + " (expected: more than the "
+                    + extraReceives() + " for the reverse direction and the legacy profile)");
         }
         int bufferBytes = channel.config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE);
         if (bufferBytes < RpcRdmaPrivateData.DEFAULT_INLINE_BYTES) {
@@ -184,7 +197,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      */
     public ServerBootstrap configure(ServerBootstrap bootstrap) {
         return bootstrap.childHandler(this)
-                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + reverseCredits)
+                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + extraReceives())
                 .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, limits.inlineThresholdBytes());
     }
 
@@ -196,7 +209,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      */
     public Bootstrap configure(Bootstrap bootstrap) {
         return bootstrap.handler(this)
-                .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + reverseCredits)
+                .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + extraReceives())
                 .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, limits.inlineThresholdBytes());
     }
 
@@ -226,6 +239,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         private CallObserver callObserver = (program, version, procedure, call, reply) -> { };
         private Consumer<ChannelPipeline> handlers;
         private int reverseCredits;
+        private LegacyProfile legacy;
 
         private Builder(boolean server) {
             this.server = server;
@@ -294,6 +308,33 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          */
         public Builder callObserver(CallObserver observer) {
             callObserver = Objects.requireNonNull(observer, "observer");
+            return this;
+        }
+
+        /**
+         * Speaks with peers of the oldest form of the protocol too (draft-ietf-nfsv4-rpcrdma-02). The default is not to:
+         * RDMA_DONE is dropped and counted, a reply with Read chunks fails its call, and the alignment hint of RDMA_MSGP is
+         * ignored. With it
+         * <ul>
+         * <li>a server answers with Read chunks, which the client fetches, where it would refuse a reply as too large. This
+         * opens memory of the server to its clients until they send RDMA_DONE or the profile's time is over; see
+         * {@link LegacyProfile} for the costs and the bounds
+         * <li>a client fetches such replies, bounded by {@link RpcRdmaLimits#maxMessageBytes()} and
+         * {@link RpcRdmaLimits#maxFetchBytes()}, and answers with RDMA_DONE
+         * <li>a server takes out the padding of RDMA_MSGP, as far as a {@link #binding} tells where it is. RDMA_MSGP is
+         * never sent
+         * </ul>
+         * The Connection Configuration Protocol of that form needs no more than its {@link ConnectionConfigurationProgram}
+         * as a {@link #program}.
+         *
+         * <p>A server needs {@link LegacyProfile#maxPendingReplies()} more receives; {@link RpcRdma#configure(ServerBootstrap)}
+         * posts them, and where the channel has fewer, the credits get what is left.
+         *
+         * @param profile its bounds, for instance {@link LegacyProfile#DEFAULT}
+         * @return this
+         */
+        public Builder legacy(LegacyProfile profile) {
+            legacy = Objects.requireNonNull(profile, "profile");
             return this;
         }
 

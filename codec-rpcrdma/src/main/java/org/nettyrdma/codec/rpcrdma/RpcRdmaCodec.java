@@ -10,18 +10,20 @@ import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**
  * Turns each received {@link ByteBuf}, which is one whole message, into a {@link RpcRdmaMessage}, and the other way round.
  *
  * <h2>What does not come through</h2>
- * Messages too short to be attributed to a call, RDMA_DONE, and messages of a direction that this side does not serve are
- * released and counted. A message that can be attributed but breaks a rule goes up as {@link Malformed}, because it used a
- * receive and a credit like any other.
+ * Messages too short to be attributed to a call, RDMA_DONE (but in the {@link LegacyProfile}), and messages of a direction
+ * that this side does not serve are released and counted. A message that can be attributed but breaks a rule goes up as
+ * {@link Malformed}, because it used a receive and a credit like any other.
  *
  * <h2>Versions</h2>
  * Each received message is read in the format that its version word says, each header to be sent is written in the format of
@@ -51,6 +53,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     private final boolean reverse;
     private final HeaderFormats formats;
     private final ChunkStatistics statistics;
+    /** Takes the padding out of RDMA_MSGP; {@code null} outside the {@link LegacyProfile}. */
+    private AlignmentPadding padding;
 
     private RpcRdmaCodec(Role inboundRole, boolean reverse, HeaderFormats formats, ChunkStatistics statistics) {
         this.inboundRole = inboundRole;
@@ -123,20 +127,26 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         return new RpcRdmaCodec(Role.REQUEST, reverse, formats, statistics);
     }
 
+    /** Lets through what the {@link LegacyProfile} needs. Before the codec is in a pipeline. */
+    RpcRdmaCodec legacy(AlignmentPadding newPadding) {
+        padding = newPadding;
+        return this;
+    }
+
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object msg) {
         if (!(msg instanceof ByteBuf received)) {
             ctx.fireChannelRead(msg);
             return;
         }
-        RpcRdmaMessage message = decode(received);
+        RpcRdmaMessage message = decode(ctx.alloc(), received);
         if (message != null) {
             ctx.fireChannelRead(message);
         }
     }
 
     /** Takes over the reference of {@code received}; returns {@code null} if the message is not for anybody. */
-    private RpcRdmaMessage decode(ByteBuf received) {
+    private RpcRdmaMessage decode(ByteBufAllocator alloc, ByteBuf received) {
         if (received.readableBytes() < RpcRdmaLayout.FIXED_LENGTH) {
             return drop(received, Counter.SHORT_MESSAGES_DROPPED);
         }
@@ -144,7 +154,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         int start = received.readerIndex();
         int type = received.getInt(start + RpcRdmaLayout.TYPE_OFFSET);
         if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE) {
-            return drop(received, Counter.DONE_MESSAGES_DROPPED);
+            return padding != null && inboundRole == Role.REQUEST ? decodeDone(format, received)
+                    : drop(received, Counter.DONE_MESSAGES_DROPPED);
         }
         Role role = format.roleOf(received, inboundRole);
         if (!isServed(role)) {
@@ -159,16 +170,41 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
                 }
                 requireSound(msg, received, role);
             }
+            requireReadListAllowed(header, role);
             if (formats.hasUnknownFlags(header)) {
                 statistics.increment(Counter.UNKNOWN_FLAGS_IGNORED);
             }
-            return RpcRdmaMessage.of(role, header, received);
+            ByteBuf body = isPadded(type, header, role) ? padding.remove(alloc, received, start) : received;
+            return RpcRdmaMessage.of(role, header, body);
         } catch (RpcRdmaException e) {
             statistics.increment(Counter.MALFORMED_MESSAGES);
             Malformed header = new Malformed(received.getInt(start), received.getInt(start + RpcRdmaLayout.VERSION_OFFSET),
                     received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), e);
             received.release();
             return RpcRdmaMessage.of(role, header, Unpooled.EMPTY_BUFFER);
+        }
+    }
+
+    /** It has no answer, so one that is wrong is dropped. */
+    private RpcRdmaMessage decodeDone(HeaderFormat format, ByteBuf received) {
+        try {
+            Done header = (Done) format.read(received);
+            received.release();
+            return RpcRdmaMessage.done(header);
+        } catch (RpcRdmaException e) {
+            return drop(received, Counter.MALFORMED_MESSAGES);
+        }
+    }
+
+    private boolean isPadded(int type, RpcRdmaHeader header, Role role) {
+        return padding != null && type == MessageType.RDMA_MSGP.code() && role == Role.REQUEST
+                && header instanceof Msg msg && msg.chunks().readChunks().isEmpty();
+    }
+
+    private void requireReadListAllowed(RpcRdmaHeader header, Role role) throws RpcRdmaException {
+        if (padding == null && role == Role.RESPONSE && header instanceof WithChunks message
+                && !message.chunks().readChunks().isEmpty()) {
+            throw RpcRdmaException.malformed("reply with a Read list, which only the legacy profile fetches");
         }
     }
 

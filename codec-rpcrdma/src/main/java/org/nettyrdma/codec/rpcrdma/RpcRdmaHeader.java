@@ -4,8 +4,8 @@ import java.util.Objects;
 
 /**
  * The transport header of one message, of either version, as far as it matters above the codec. {@link RpcRdmaCodec} makes one
- * of every message that can be attributed to a call; the obsolete types of version 1 never come out of it: RDMA_MSGP is a
- * {@link Msg}, RDMA_DONE is dropped.
+ * of every message that can be attributed to a call; of the obsolete types of version 1, RDMA_MSGP is a {@link Msg}, and
+ * RDMA_DONE is dropped unless the {@link LegacyProfile} asks for it.
  */
 public sealed interface RpcRdmaHeader {
 
@@ -242,6 +242,25 @@ public sealed interface RpcRdmaHeader {
         @Override
         public Extension<T> withCredits(long newCredits) {
             return new Extension<>(xid, newCredits, flags, type, value);
+        }
+    }
+
+    /**
+     * RDMA_DONE, only in the {@link LegacyProfile}: the requester has fetched the Read chunks of a reply.
+     *
+     * @param xid     the transaction id of that reply
+     * @param credits the credit word
+     */
+    record Done(int xid, long credits) implements RpcRdmaHeader {
+
+        @Override
+        public int version() {
+            return RpcRdmaLayout.VERSION;
+        }
+
+        @Override
+        public Done withCredits(long newCredits) {
+            return new Done(xid, newCredits);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
 
 import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
@@ -28,7 +29,7 @@ final class RpcRdmaHeaderReader {
     }
 
     /**
-     * Reads a header of any type but RDMA_DONE.
+     * Reads a header.
      *
      * @param in the received message, with at least the fixed words; afterwards its reader index stands behind the header
      * @return the header
@@ -61,6 +62,11 @@ final class RpcRdmaHeaderReader {
                 requireReadable(in, RpcRdmaLayout.ALIGNMENT_HINT_LENGTH, "alignment hint");
                 in.skipBytes(RpcRdmaLayout.ALIGNMENT_HINT_LENGTH);
                 return new Msg(xid, credits, chunkLists.read(in, 0));
+            case RDMA_DONE:
+                if (in.isReadable()) {
+                    throw malformed("%d bytes after an RDMA_DONE", in.readableBytes());
+                }
+                return new Done(xid, credits);
             default:
                 throw malformed("message type %s (expected: 0..4)", Integer.toUnsignedString(typeCode));
         }

@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma;
 
 import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
@@ -16,6 +17,9 @@ final class RpcRdmaHeaderWriter {
     static int lengthOf(RpcRdmaHeader header) {
         if (header instanceof WithChunks message) {
             return RpcRdmaLayout.headerLength(message.chunks());
+        }
+        if (header instanceof Done) {
+            return RpcRdmaLayout.FIXED_LENGTH;
         }
         return header instanceof VersionError ? RpcRdmaLayout.ERR_VERS_LENGTH : RpcRdmaLayout.ERR_CHUNK_LENGTH;
     }
@@ -33,6 +37,8 @@ final class RpcRdmaHeaderWriter {
         } else if (header instanceof ChunkError) {
             writeFixed(header, MessageType.RDMA_ERROR, out);
             out.writeInt(RpcRdmaLayout.ERR_CHUNK);
+        } else if (header instanceof Done) {
+            writeFixed(header, MessageType.RDMA_DONE, out);
         } else {
             throw new IllegalArgumentException("not a header of version 1 that can be sent: " + header);
         }

@@ -60,6 +60,11 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
         return new RpcRdmaMessage(header, Role.RESPONSE, Unpooled.EMPTY_BUFFER, -1);
     }
 
+    /** Creates a message that ends a reply with Read chunks: a notice on the credit of its call. */
+    static RpcRdmaMessage done(RpcRdmaHeader.Done header) {
+        return new RpcRdmaMessage(header, Role.NOTICE, Unpooled.EMPTY_BUFFER, -1);
+    }
+
     /**
      * Creates a message that tells the peer transport properties.
      *
@@ -104,6 +109,13 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
     @Override
     public Role role() {
         return role;
+    }
+
+    /** A reply with Read chunks comes through the codec only where it is going to be answered with RDMA_DONE. */
+    @Override
+    public boolean keepsCredit() {
+        return role == Role.RESPONSE && header instanceof RpcRdmaHeader.WithChunks message
+                && !message.chunks().readChunks().isEmpty();
     }
 
     @Override

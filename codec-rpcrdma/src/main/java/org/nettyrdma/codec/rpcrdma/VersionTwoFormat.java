@@ -60,7 +60,7 @@ final class VersionTwoFormat implements HeaderFormat {
         return switch (role) {
             case REQUEST -> header.flags() & ~VersionTwoLayout.F_RESPONSE;
             case RESPONSE -> header.flags() | VersionTwoLayout.F_RESPONSE;
-            case NEITHER -> header.flags();
+            case NOTICE, NEITHER -> header.flags();
         };
     }
 }

@@ -33,7 +33,7 @@ final class HeaderJson {
         json.addProperty("direction", switch (message.role()) {
             case REQUEST -> "call";
             case RESPONSE -> "reply";
-            case NEITHER -> "none";
+            case NOTICE, NEITHER -> "none";
         });
         addBody(header, json);
         if (header instanceof Msg) {

@@ -22,6 +22,13 @@ import io.netty.channel.ChannelPromise;
  * at most {@code maxServed}. A request beyond the highest grant so far, or a second one before the first response, fires
  * {@link CreditExceededException} and closes the connection.
  *
+ * <p><b>Notices</b> are messages without a response that use a receive of the peer all the same. One goes out on the credit
+ * that the response before it kept, without waiting, and holds that credit until the peer is known to have received it: until
+ * the response to a request sent later, as messages arrive in order. Where nothing but notices hold credits no response is
+ * going to come, so the oldest one gives its credit back for the next request. Without that, a peer that grants a single
+ * credit would never be called again. Received notices are not counted: whoever makes its peer send them has receives for
+ * them besides those that it grants.
+ *
  * <p><b>Both directions.</b> The two halves are independent, so a connection on which both ends call each other (RFC 8167)
  * needs one gate at each end and nothing else.
  *
@@ -106,6 +113,7 @@ public final class CreditGate extends ChannelDuplexHandler {
         switch (message.role()) {
             case REQUEST -> requester.write(context, message, promise);
             case RESPONSE -> context.write(responder.stamp(message), promise);
+            case NOTICE -> requester.writeNotice(context, message, promise);
             case NEITHER -> context.write(message, promise);
         }
     }
@@ -122,7 +130,7 @@ public final class CreditGate extends ChannelDuplexHandler {
                     }
                 }
                 case RESPONSE -> requester.responseReceived(context, message);
-                case NEITHER -> { }
+                case NOTICE, NEITHER -> { }
             }
         }
         context.fireChannelRead(msg);

@@ -17,6 +17,11 @@ public interface CreditedMessage extends ReferenceCounted {
         REQUEST,
         /** Gives the credit of its request back; its credit value is how many the sender grants. */
         RESPONSE,
+        /**
+         * Follows a response that {@link #keepsCredit()}, comes from the end that sent the request, and takes over the credit
+         * of that request. It has no response: its credit comes back with the response to any request sent after it.
+         */
+        NOTICE,
         /** Is not counted and not stamped. */
         NEITHER
     }
@@ -27,6 +32,16 @@ public interface CreditedMessage extends ReferenceCounted {
      * @return the role, constant
      */
     Role role();
+
+    /**
+     * Whether this is a response whose request keeps its credit, because a {@link Role#NOTICE} with the same number is going to
+     * use it. Asked of received messages only.
+     *
+     * @return {@code true} if so, constant; {@code false} unless overridden
+     */
+    default boolean keepsCredit() {
+        return false;
+    }
 
     /**
      * The number that ties a response to its request. It is unique among the requests in progress that one end of a

@@ -13,11 +13,19 @@ import java.util.ArrayDeque;
 /** The half of {@link CreditGate} for the requests that this end sends. Event loop only. */
 final class RequesterCredits {
 
+    /** The value of a request whose response is there, and whose credit waits for its notice. */
+    private static final Long NOTICE_OWED = -1L;
+
     private final CreditWindow window;
     private final int maxWaiting;
     private final ArrayDeque<WaitingWrite> waiting = new ArrayDeque<>();
-    /** The XIDs without a response, as keys: a response that is none of these must not make a credit. */
-    private final IntObjectMap<Boolean> inProgress = new IntObjectHashMap<>();
+    /**
+     * The XIDs that hold a credit, as keys: a response that is none of these must not make one. The value is how many notices
+     * had been sent when the request was; its response shows that all of these have arrived.
+     */
+    private final IntObjectMap<Long> inProgress = new IntObjectHashMap<>();
+    private Long noticesSent = 0L; // boxed once for all the requests that it is stored with
+    private long noticesArrived;
     private boolean closed;
     private boolean unflushed;
 
@@ -41,7 +49,7 @@ final class RequesterCredits {
         if (closed) {
             request.release();
             promise.tryFailure(new ClosedChannelException());
-        } else if (waiting.isEmpty() && window.isAvailable()) {
+        } else if (waiting.isEmpty() && isAvailable()) {
             send(ctx, request, promise);
         } else if (waiting.size() < maxWaiting) {
             waitForCredit(ctx, request, promise);
@@ -75,7 +83,7 @@ final class RequesterCredits {
                     + " is in progress"));
             return;
         }
-        inProgress.put(xid, Boolean.TRUE);
+        inProgress.put(xid, noticesSent);
         window.tryAcquire();
         int wanted = window.maxLimit();
         ctx.write(request.credits() == wanted ? request : request.withCredits(wanted), promise);
@@ -84,11 +92,48 @@ final class RequesterCredits {
         }
     }
 
+    /** Whether a request can be sent; where only notices hold credits, the oldest give theirs back. */
+    private boolean isAvailable() {
+        while (!window.isAvailable() && inProgress.isEmpty()) {
+            noticesArrived(noticesArrived + 1);
+        }
+        return window.isAvailable();
+    }
+
+    private void noticesArrived(long count) {
+        for (; noticesArrived < count; noticesArrived++) {
+            window.release();
+        }
+    }
+
+    void writeNotice(ChannelHandlerContext ctx, CreditedMessage notice, ChannelPromise promise) {
+        if (closed || inProgress.get(notice.xid()) != NOTICE_OWED) {
+            notice.release();
+            promise.tryFailure(closed ? new ClosedChannelException() : new IllegalStateException(
+                    "no response with XID " + Integer.toUnsignedString(notice.xid()) + " has kept its credit"));
+            return;
+        }
+        inProgress.remove(notice.xid());
+        noticesSent++;
+        ctx.write(notice.withCredits(window.maxLimit()), promise);
+        sendWaiting(ctx);
+    }
+
     void responseReceived(ChannelHandlerContext ctx, CreditedMessage response) {
-        if (!giveBack(response.xid())) {
+        Long arrived = inProgress.remove(response.xid());
+        if (arrived == null || arrived == NOTICE_OWED) {
+            if (arrived != null) { // a second response, and the notice of the first is still to come
+                inProgress.put(response.xid(), NOTICE_OWED);
+            }
             unmatchedResponses++;
             return;
         }
+        if (response.keepsCredit()) {
+            inProgress.put(response.xid(), NOTICE_OWED);
+        } else {
+            window.release();
+        }
+        noticesArrived(arrived);
         long granted = response.credits();
         if (granted == 0) {
             grantsOfZero++;
@@ -118,7 +163,7 @@ final class RequesterCredits {
         if (waiting.isEmpty()) {
             return;
         }
-        while (window.isAvailable() && !waiting.isEmpty()) {
+        while (!waiting.isEmpty() && isAvailable()) {
             WaitingWrite write = waiting.poll();
             send(ctx, write.request, write.promise);
             unflushed = true;

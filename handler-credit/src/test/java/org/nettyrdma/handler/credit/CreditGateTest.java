@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.handler.credit.CreditedMessage.Role.NEITHER;
+import static org.nettyrdma.handler.credit.CreditedMessage.Role.NOTICE;
 import static org.nettyrdma.handler.credit.CreditedMessage.Role.REQUEST;
 import static org.nettyrdma.handler.credit.CreditedMessage.Role.RESPONSE;
 
@@ -461,6 +462,124 @@ class CreditGateTest {
         }
     }
 
+    @Nested
+    class Notices {
+
+        @Test
+        void shouldKeepTheCreditOfTheRequestUntilTheNoticeIsKnownToHaveArrived() {
+            open(2);
+            writeAll(1, 3);
+            assertSent(1, 2);
+            receive(keeping(1, 2));
+            assertSent(); // 2 is in progress, the notice of 1 is to come
+            write(message(NOTICE, 1, 0));
+            assertSent(1);
+            receive(response(2, 2)); // was sent before the notice, and says nothing of it
+            assertSent(3);
+            write(request(4));
+            assertSent();
+            receive(response(3, 2)); // was sent behind the notice
+            assertSent(4);
+            write(request(5));
+            assertSent(5);
+            assertEquals(2, gate.statistics().requests().inProgress());
+        }
+
+        @Test
+        void shouldSendNoticesAheadOfWaitingRequests() {
+            open(1);
+            writeAll(1, 2);
+            assertSent(1);
+            receive(keeping(1, 1));
+            write(message(NOTICE, 1, 0));
+            assertSent(1, 2); // nothing but the notice held the only credit
+        }
+
+        @Test
+        void shouldStampNoticesLikeRequests() {
+            open(2);
+            write(request(1));
+            receive(keeping(1, 2));
+            Message notice = message(NOTICE, 1, 0);
+            write(notice);
+            assertSent(1, 1);
+            assertEquals(16, notice.credits());
+        }
+
+        @Test
+        void shouldRefuseNoticesThatNoResponseHasKeptACreditFor() {
+            open(4);
+            write(request(1));
+            assertSent(1);
+            assertInstanceOf(IllegalStateException.class, write(message(NOTICE, 1, 0)).cause());
+            receive(keeping(1, 4));
+            receive(keeping(1, 4));
+            assertEquals(1, gate.statistics().requests().unmatchedResponses());
+            assertTrue(write(message(NOTICE, 1, 0)).isSuccess());
+            assertInstanceOf(IllegalStateException.class, write(message(NOTICE, 1, 0)).cause());
+            channel.close();
+            assertInstanceOf(ClosedChannelException.class, write(message(NOTICE, 1, 0)).cause());
+            assertSent(1);
+        }
+
+        @Test
+        void shouldNotCountReceivedOnes() {
+            receive(message(NOTICE, 1, 8));
+            receive(message(NOTICE, 2, 8));
+            receive(message(REQUEST, 3, 8));
+            assertTrue(channel.isOpen());
+            assertEquals(1, gate.statistics().served().inProgress());
+        }
+
+        /** What has been sent and is not known to have arrived never exceeds the grant. */
+        @Test
+        void shouldNeverExceedTheGrantTogetherWithRequests() {
+            Random random = new Random(2005);
+            EmbeddedChannel busy = new EmbeddedChannel(new CreditGate(8, 10_000, 8));
+            List<Message> unproven = new ArrayList<>();
+            int xid = 0;
+            int limit = 1;
+            for (int i = 0; i < 20_000; i++) {
+                if (random.nextBoolean() || unproven.stream().noneMatch(sent -> sent.role() == REQUEST)) {
+                    busy.writeOneOutbound(request(xid++));
+                } else {
+                    Message answered = pick(unproven, random);
+                    limit = 2 + random.nextInt(7);
+                    boolean keeps = random.nextInt(3) == 0;
+                    busy.writeInbound(keeps ? keeping(answered.xid(), limit) : response(answered.xid(), limit));
+                    busy.<Message>readInbound().release();
+                    int place = unproven.indexOf(answered);
+                    unproven.removeIf(sent -> sent.role() == NOTICE && unproven.indexOf(sent) < place);
+                    unproven.remove(answered);
+                    if (keeps) {
+                        busy.writeOneOutbound(message(NOTICE, answered.xid(), 0));
+                    }
+                }
+                busy.flushOutbound();
+                int before = unproven.size();
+                for (Message sent = busy.readOutbound(); sent != null; sent = busy.readOutbound()) {
+                    boolean onlyNotices = unproven.stream().allMatch(other -> other.role() == NOTICE);
+                    unproven.add(sent);
+                    sent.release();
+                    assertTrue(sent.role() == NOTICE || onlyNotices || unproven.size() <= Math.max(limit, before));
+                }
+            }
+            assertTrue(xid > 5000);
+            busy.close();
+        }
+
+        private Message pick(List<Message> sent, Random random) {
+            List<Message> requests = sent.stream().filter(message -> message.role() == REQUEST).toList();
+            return requests.get(random.nextInt(requests.size()));
+        }
+
+        private Message keeping(int xid, long credits) {
+            Message response = response(xid, credits);
+            response.keepsCredit = true;
+            return response;
+        }
+    }
+
     @Test
     void shouldCountBothDirectionsApart() {
         open(2);
@@ -552,6 +671,7 @@ class CreditGateTest {
         private final Role role;
         private final int xid;
         private long credits;
+        private boolean keepsCredit;
 
         Message(Role role, int xid, long credits) {
             this.role = role;
@@ -562,6 +682,11 @@ class CreditGateTest {
         @Override
         public Role role() {
             return role;
+        }
+
+        @Override
+        public boolean keepsCredit() {
+            return keepsCredit;
         }
 
         @Override

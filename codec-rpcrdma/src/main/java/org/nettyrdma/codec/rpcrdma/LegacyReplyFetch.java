@@ -1,0 +1,154 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
+
+/**
+ * Fetches the replies with Read chunks that the requester of one connection gets, and ends each with RDMA_DONE
+ * (draft-ietf-nfsv4-rpcrdma-02, sections 3.6 and 3.8). A reply that cannot be fetched because it breaks a rule or a limit
+ * fails its call and is ended with RDMA_DONE too, as the responder may free its memory. A read that fails ends the
+ * connection. Event loop only.
+ */
+final class LegacyReplyFetch implements ReadChunkFetch.Owner {
+
+    /** Gets what becomes of the calls; {@link RequesterChunkHandler}. */
+    interface Owner {
+
+        /**
+         * A reply is complete, or known to be unusable.
+         *
+         * @param reply an RDMA_MSG with the whole stream and no Read list, or malformed; its reference passes to the owner
+         */
+        void replied(RequesterCall call, RpcRdmaMessage reply);
+
+        /** There will be no reply, since the connection ends. */
+        void lost(RequesterCall call);
+    }
+
+    private final ChannelHandlerContext ctx;
+    private final RpcRdmaLimits limits;
+    private final ChunkStatistics statistics;
+    private final Owner owner;
+    private final ReadChunkFetchQueue fetches;
+    private final Map<ReadChunkFetch, RequesterCall> calls = new IdentityHashMap<>();
+    private boolean closed;
+
+    LegacyReplyFetch(ChannelHandlerContext ctx, RpcRdmaLimits limits, ChunkStatistics statistics, Owner owner) {
+        this.ctx = ctx;
+        this.limits = limits;
+        this.statistics = statistics;
+        this.owner = owner;
+        this.fetches = new ReadChunkFetchQueue(limits.maxFetchBytes());
+    }
+
+    /** Whether a reply has something to fetch. */
+    static boolean isNeededFor(RpcRdmaMessage reply) {
+        return reply.header() instanceof WithChunks header && !header.chunks().readChunks().isEmpty();
+    }
+
+    /**
+     * Fetches a reply.
+     *
+     * @param reply its reference passes to this
+     */
+    void fetch(RequesterCall call, RpcRdmaMessage reply) {
+        WithChunks header = (WithChunks) reply.header();
+        try {
+            check(header, reply.content().readableBytes());
+        } catch (RpcRdmaException e) {
+            reply.release();
+            sendDone(header.xid());
+            refuse(call, header, e);
+            return;
+        }
+        ReadChunkFetch fetch = new ReadChunkFetch(ctx, reply, header, this);
+        statistics.add(Counter.READ_CHUNK_BYTES, fetch.lengthBytes());
+        calls.put(fetch, call);
+        fetches.add(fetch);
+        ctx.flush();
+    }
+
+    /** Nothing is allocated before this has been passed. */
+    private void check(WithChunks header, int inlineBytes) throws RpcRdmaException {
+        ChunkLists chunks = header.chunks();
+        boolean positionZero = chunks.hasPositionZeroChunk();
+        if (header instanceof NoMsg != positionZero) {
+            throw malformed("reply by %s %s a Position Zero Read chunk", header instanceof NoMsg ? "RDMA_NOMSG" : "RDMA_MSG",
+                    positionZero ? "with" : "without");
+        }
+        if (chunks.replyChunk() != null && chunks.replyChunk().lengthBytes() > 0) {
+            throw malformed("reply with a Read list and %d bytes in the Reply chunk", chunks.replyChunk().lengthBytes());
+        }
+        // Positions count bytes of the whole reply, so placed results before them would have to be found first.
+        if (!positionZero || chunks.readChunks().size() > 1) {
+            for (WriteChunk chunk : chunks.writeChunks()) {
+                if (chunk.lengthBytes() > 0) {
+                    throw malformed("reply with results both in Read chunks and in Write chunks");
+                }
+            }
+        }
+        ReadChunkFetch.checkReply(chunks, inlineBytes, limits.maxMessageBytes());
+    }
+
+    @Override
+    public void fetchEnded(ReadChunkFetch fetch) {
+        RequesterCall call = calls.remove(fetch);
+        if (closed || fetch.cause() != null) {
+            fetch.release();
+            if (!closed) {
+                owner.lost(call);
+                ctx.fireExceptionCaught(RpcRdmaException.connection("Read chunk of reply %08x cannot be fetched: %s",
+                        call.xid(), fetch.cause()));
+                ctx.close();
+            }
+            return;
+        }
+        fetches.ended(fetch);
+        WithChunks header = fetch.header();
+        ByteBuf message = fetch.assemble();
+        sendDone(header.xid()); // flushes what the queue has started, too
+        // The codec has checked this for messages that came inline.
+        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
+                || RpcOffsets.word(message, Integer.BYTES) != 1) {
+            message.release();
+            refuse(call, header, malformed("Position Zero Read chunk holds no reply with XID %08x", header.xid()));
+        } else {
+            call.replyFetched();
+            ChunkLists rest = new ChunkLists(List.of(), header.chunks().writeChunks(), header.chunks().replyChunk());
+            Msg whole = new Msg(header.xid(), header.credits(), rest.isEmpty() ? ChunkLists.EMPTY : rest);
+            owner.replied(call, RpcRdmaMessage.reply(whole, message));
+        }
+        ctx.fireChannelReadComplete();
+    }
+
+    private void refuse(RequesterCall call, WithChunks header, RpcRdmaException cause) {
+        statistics.increment(Counter.MALFORMED_MESSAGES);
+        Malformed malformed = new Malformed(header.xid(), header.version(), header.credits(), cause);
+        owner.replied(call, RpcRdmaMessage.reply(malformed, Unpooled.EMPTY_BUFFER));
+    }
+
+    private void sendDone(int xid) {
+        statistics.increment(Counter.DONE_MESSAGES);
+        ctx.writeAndFlush(RpcRdmaMessage.done(new Done(xid, 0)));
+    }
+
+    /** The connection has ended. Reads that are under way end by themselves, and find this closed. */
+    void close() {
+        closed = true;
+        calls.values().forEach(owner::lost);
+        calls.clear();
+        fetches.close();
+    }
+}
