@@ -2,16 +2,21 @@ package org.nettyrdma.codec.rpcrdma;
 
 /**
  * How large a Send may be in each direction of one connection, header and body together. The only place where a size is
- * compared with it.
+ * compared with it. 1024 to 65536 bytes, and 1024 where the peer did not tell (RFC 8797).
  *
  * @param sendBytes    largest Send from here to the peer
  * @param receiveBytes largest Send from the peer to here
  * @param version      whose headers count into these sizes
  */
-record InlineThreshold(int sendBytes, int receiveBytes, RpcRdmaVersion version) {
+public record InlineThreshold(int sendBytes, int receiveBytes, RpcRdmaVersion version) {
 
-    /** For version 1. */
-    InlineThreshold(int sendBytes, int receiveBytes) {
+    /**
+     * For version 1.
+     *
+     * @param sendBytes    largest Send from here to the peer
+     * @param receiveBytes largest Send from the peer to here
+     */
+    public InlineThreshold(int sendBytes, int receiveBytes) {
         this(sendBytes, receiveBytes, RpcRdmaVersion.ONE);
     }
 

@@ -3,8 +3,8 @@ package org.nettyrdma.codec.rpcrdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 
-/** A version of the protocol: what planning needs to know of its header format, and the headers that it makes. */
-enum RpcRdmaVersion {
+/** A version of the protocol. */
+public enum RpcRdmaVersion {
     /** RFC 8166, here by rfc5666bis-01. */
     ONE(RpcRdmaLayout.VERSION, RpcRdmaLayout.CHUNK_FREE_LENGTH),
     /** version-two-08; other revisions of that draft use the same number and other code points, and are not spoken. */
@@ -18,8 +18,12 @@ enum RpcRdmaVersion {
         this.chunkFreeLength = chunkFreeLength;
     }
 
-    /** What the version word of a header says. */
-    int number() {
+    /**
+     * What the version word of a header says.
+     *
+     * @return the number
+     */
+    public int number() {
         return number;
     }
 
