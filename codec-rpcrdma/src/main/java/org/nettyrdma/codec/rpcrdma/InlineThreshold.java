@@ -10,8 +10,13 @@ package org.nettyrdma.codec.rpcrdma;
  */
 public record InlineThreshold(int sendBytes, int receiveBytes, RpcRdmaVersion version) {
 
-    /** For version 1. */
-    InlineThreshold(int sendBytes, int receiveBytes) {
+    /**
+     * For version 1.
+     *
+     * @param sendBytes    largest Send from here to the peer
+     * @param receiveBytes largest Send from the peer to here
+     */
+    public InlineThreshold(int sendBytes, int receiveBytes) {
         this(sendBytes, receiveBytes, RpcRdmaVersion.ONE);
     }
 
