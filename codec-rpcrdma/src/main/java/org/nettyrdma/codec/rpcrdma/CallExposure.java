@@ -120,13 +120,21 @@ final class CallExposure {
         return chunks;
     }
 
-    /** How many of the pieces the peer cannot touch any more, before {@link #withdraw} because it has invalidated them. */
-    int invalidatedCount() {
-        int count = 0;
+    /**
+     * Whether the peer has taken of this call exactly what the reply says, before {@link #withdraw}.
+     *
+     * @param reply the reply to this call; it may have invalidated one handle of the call
+     */
+    boolean isInvalidatedBy(RpcRdmaMessage reply) {
+        boolean found = !reply.isInvalidating();
         for (ExposedMemory piece : exposed) {
-            count += piece.isInvalidated() ? 1 : 0;
+            boolean named = reply.isInvalidating() && piece.segment().steeringTag() == reply.invalidatedTag();
+            if (named != piece.isInvalidated()) {
+                return false;
+            }
+            found |= named;
         }
-        return count;
+        return found;
     }
 
     /**

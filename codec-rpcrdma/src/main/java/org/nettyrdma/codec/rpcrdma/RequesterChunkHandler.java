@@ -153,33 +153,49 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
-        // A request is a call of the reverse direction, which has no chunks.
-        if (!(msg instanceof RpcRdmaMessage reply) || reply.role() != Role.RESPONSE) {
+        if (!(msg instanceof RpcRdmaMessage message)) {
             context.fireChannelRead(msg);
             return;
         }
-        RequesterCall call = calls.remove(reply.xid());
-        if (call == null) {
+        // A request is a call of the reverse direction, which has no chunks.
+        RequesterCall call = message.role() == Role.RESPONSE ? calls.remove(message.xid()) : null;
+        if (!isEntitled(message, call)) {
+            message.release();
+            if (call != null) {
+                discard(call);
+            }
+            context.fireExceptionCaught(RpcRdmaException.connection(
+                    "a handle was invalidated that message %08x had no right to", message.xid()));
+            context.close();
+        } else if (message.role() != Role.RESPONSE) {
+            context.fireChannelRead(message);
+        } else if (call == null) {
             statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
-            reply.release();
-            return;
+            message.release();
+        } else {
+            receive(call, message);
         }
+    }
+
+    /**
+     * Whether what the peer has invalidated is what it may: by a reply one handle of its call, by others nothing. A handle
+     * that was withdrawn by a message that was dropped, or by one to another call, shows when the reply to its own call is
+     * here, at the latest.
+     */
+    private boolean isEntitled(RpcRdmaMessage message, RequesterCall call) {
+        if (message.isInvalidating() && !terms().mayBeInvalidated()) {
+            return false;
+        }
+        return call == null || call.exposure() == null ? !message.isInvalidating() : call.exposure().isInvalidatedBy(message);
+    }
+
+    private void receive(RequesterCall call, RpcRdmaMessage reply) {
         CallExposure exposure = call.exposure();
         if (exposure == null) {
             deliver(call, reply);
             return;
         }
-        int invalidated = exposure.invalidatedCount();
-        if (invalidated > (terms().mayBeInvalidated() ? 1 : 0)) {
-            // A reply invalidates one handle at most, so some other message has taken a handle of this call.
-            reply.release();
-            discard(call);
-            context.fireExceptionCaught(RpcRdmaException.connection("%d handles of call %08x invalidated by the peer",
-                    invalidated, call.xid()));
-            context.close();
-            return;
-        }
-        statistics.add(Counter.REMOTE_INVALIDATIONS, invalidated);
+        statistics.add(Counter.REMOTE_INVALIDATIONS, reply.isInvalidating() ? 1 : 0);
         boolean[] waiting = {false};
         exposure.withdraw(() -> {
             try {

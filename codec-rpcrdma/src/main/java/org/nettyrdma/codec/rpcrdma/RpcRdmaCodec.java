@@ -9,6 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
+import org.nettyrdma.channel.RemoteInvalidation;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
@@ -46,6 +47,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     private final boolean reverse;
     private final RpcRdmaHeaderReader reader;
     private final ChunkStatistics statistics;
+    /** What the next message has invalidated, {@code null} if nothing. */
+    private RemoteInvalidation invalidation;
 
     private RpcRdmaCodec(Role inboundRole, boolean reverse, RpcRdmaLimits limits, ChunkStatistics statistics) {
         this.inboundRole = inboundRole;
@@ -87,14 +90,25 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     }
 
     @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof RemoteInvalidation next) {
+            invalidation = next; // the message itself will tell it
+        } else {
+            ctx.fireUserEventTriggered(event);
+        }
+    }
+
+    @Override
     public void channelRead(ChannelHandlerContext ctx, Object msg) {
         if (!(msg instanceof ByteBuf received)) {
             ctx.fireChannelRead(msg);
             return;
         }
+        RemoteInvalidation withMessage = invalidation;
+        invalidation = null;
         RpcRdmaMessage message = decode(received);
         if (message != null) {
-            ctx.fireChannelRead(message);
+            ctx.fireChannelRead(withMessage == null ? message : message.invalidating(withMessage.steeringTag()));
         }
     }
 
