@@ -40,6 +40,8 @@ public final class ChunkStatistics {
         CHUNK_ERRORS("errors", "Calls refused with ERR_CHUNK"),
         /** Received messages that could not be parsed beyond their fixed words. */
         MALFORMED_MESSAGES("messages", "Received messages with a malformed header"),
+        /** Received calls with a Read chunk where their binding allows none; answered with GARBAGE_ARGS. */
+        BINDING_VIOLATIONS("calls", "Calls with a Read chunk where their binding allows none"),
         /** Received messages too short to be attributed to a call; dropped. */
         SHORT_MESSAGES_DROPPED("messages", "Received messages too short for a header"),
         /** Received messages of the obsolete type RDMA_DONE; dropped. */

@@ -111,8 +111,8 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
         CallPlan plan = CallPlan.of(message.readableBytes(), layout.items(), layout.replySpace(), terms().threshold(), policy,
                 limits);
         CallExposure exposure = plan.hasChunks()
-                ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, plan, message) : null;
-        RequesterCall call = new RequesterCall(this, message, exposure, plan.route());
+                ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy, plan, message) : null;
+        RequesterCall call = new RequesterCall(this, message, exposure, plan.route(), layout.replySpace());
         RpcRdmaHeader header;
         ByteBuf body = message;
         if (plan.isLong()) {
@@ -224,8 +224,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
                         error.lowestVersion(), error.highestVersion());
             } else if (header instanceof ChunkError) {
                 statistics.increment(Counter.CHUNK_ERRORS);
+                int inlineBytes = terms().threshold().receiveBytes() - RpcRdmaLayout.headerLength(call.chunks());
                 failure = RpcRdmaException.refused("refused with ERR_CHUNK: the responder could not parse the call, or the "
-                        + "reply did not fit into what it offered (%s)", describe(call.chunks()));
+                        + "reply did not fit into what it offered: %s", call.offer(inlineBytes));
             } else {
                 message = assemble(call, reply);
             }
@@ -259,12 +260,6 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
             statistics.add(Counter.REPLY_CHUNK_BYTES, parts.replyChunkBytes());
         }
         return message;
-    }
-
-    private static String describe(ChunkLists chunks) {
-        return chunks.writeChunks().size() + " Write chunks, "
-                + (chunks.replyChunk() == null ? "no Reply chunk"
-                        : "a Reply chunk of " + chunks.replyChunk().lengthBytes() + " bytes");
     }
 
     private static void discard(RequesterCall call) {
