@@ -42,6 +42,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     private static final int RPC_REPLY = 1;
     /** XID and message type: the least that an RPC message has. */
     private static final int RPC_PREFIX_BYTES = 8;
+    /** Where calls go both ways, nothing of a shorter message may be used (rfc5666bis-01, section 8.3.3). */
+    private static final int LEAST_LENGTH_WITH_DIRECTION = RpcRdmaLayout.CHUNK_FREE_LENGTH + RPC_PREFIX_BYTES;
 
     private final Role inboundRole;
     private final boolean reverse;
@@ -118,6 +120,7 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             return drop(received, Counter.SHORT_MESSAGES_DROPPED);
         }
         int start = received.readerIndex();
+        int length = received.readableBytes();
         int type = received.getInt(start + RpcRdmaLayout.TYPE_OFFSET);
         if (type == MessageType.RDMA_DONE.code()) {
             return drop(received, Counter.DONE_MESSAGES_DROPPED);
@@ -138,6 +141,9 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             }
             return message(role, header, received);
         } catch (RpcRdmaException e) {
+            if (reverse && type != MessageType.RDMA_ERROR.code() && length < LEAST_LENGTH_WITH_DIRECTION) {
+                return drop(received, Counter.SHORT_MESSAGES_DROPPED); // to answer a reply could fail a call of the peer
+            }
             statistics.increment(Counter.MALFORMED_MESSAGES);
             Malformed header = new Malformed(received.getInt(start), received.getInt(start + RpcRdmaLayout.VERSION_OFFSET),
                     received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), e);

@@ -22,7 +22,7 @@ final class RawClient implements AutoCloseable {
 
     final RpcRdma server;
     final RawPeer peer;
-    private final Channel listener;
+    final Channel listener;
 
     RawClient(RpcRdma.Builder builder) throws Exception {
         server = builder.build();

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
@@ -192,6 +193,29 @@ class RequesterShapesWireTest {
         ByteBuf results = RpcRdmaPair.result(call);
         assertArrayEquals(data, ByteBufUtil.getBytes(results, results.readerIndex() + 8, 2501));
         results.release();
+    }
+
+    @Test
+    void shouldIgnoreWhatWasWrittenIntoAnUnusedWriteChunk() throws Exception {
+        connect(PeerPolicy.SPECIFICATION);
+        RawServer.Offer offer = server.offer(5000);
+        server.peer.send(new RdmaWrite(Unpooled.wrappedBuffer(Bytes.pattern(5000, 3)), offer.segment()));
+        server.peer.sendHex(offer.xid() + "00000001 00000020 00000000 00000000 00000001 00000001"
+                + RawPeer.hex(offer.segment().withLength(0)) + "00000000 00000000" + offer.xid() + SUCCESS
+                + "00000000 00000004 01020304");
+        ByteBuf results = RpcRdmaPair.result(offer.call());
+        assertEquals(Bytes.digits("00000000 00000004 01020304"), Bytes.hex(results));
+        results.release();
+    }
+
+    @Test
+    void shouldFailCallWhoseEligibleArgumentIsNotAligned() throws Exception {
+        connect(PeerPolicy.SPECIFICATION);
+        Future<ByteBuf> call = server.start(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.STORE,
+                Unpooled.buffer().writeZero(6000)).setDataItems(List.of(new DataItem(6, 5000))));
+        Throwable cause = assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(call)).getCause();
+        assertEquals("position: 46 (expected: a multiple of 4, at least 0)", cause.getMessage());
+        server.requireAlive();
     }
 
     @Test

@@ -207,6 +207,13 @@ class ResponderShapesWireTest {
         sink.release();
     }
 
+    @Test
+    void shouldTreatRdmaMsgpAsRdmaMsgAndNotSendIt() throws Exception {
+        client.exchange(X, "00000002", "00000100 00001000" + NO_CHUNKS + loadTwo(1, 0), MSG,
+                NO_CHUNKS + X + SUCCESS + "00000001" + ByteBufUtil.hexDump(Bytes.pattern(1, 1)) + "000000" + MARK + "00000000"
+                + MARK);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "44, 12, 12, 6",   // the length word of a
