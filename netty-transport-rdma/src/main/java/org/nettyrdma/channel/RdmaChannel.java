@@ -45,7 +45,8 @@ import org.slf4j.LoggerFactory;
  * {@code exceptionCaught} and fails everything that was flushed.
  *
  * <h2>Memory exposed to the peer</h2>
- * {@link #expose} opens memory to the peer of this channel until it is invalidated.
+ * {@link #expose} opens memory to the peer of this channel until it is invalidated. What a message of the peer invalidates
+ * is told by the user event {@link RemoteInvalidation}, directly before the message.
  *
  * <h2>Life</h2>
  * The queue pair belongs to the event loop that the channel is registered with; a channel that is deregistered is closed.
@@ -353,11 +354,9 @@ public final class RdmaChannel extends AbstractChannel {
         handle.reset(config);
         ReceiveQueue messages = work.receives();
         do {
-            ByteBuf message = messages.take();
             handle.incMessagesRead(1);
-            handle.lastBytesRead(message.readableBytes());
             readPending = false;
-            pipeline().fireChannelRead(message);
+            handle.lastBytesRead(messages.passOn(pipeline()));
         } while (messages.hasMessage() && handle.continueReading());
         if (state == State.ACTIVE) {
             work.repost();

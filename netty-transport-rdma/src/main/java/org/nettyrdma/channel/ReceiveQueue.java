@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelPipeline;
 import java.io.IOException;
 import org.nettyrdma.verbs.QueuePair;
 
@@ -23,6 +24,7 @@ final class ReceiveQueue {
     private final int bufferBytes;
     private final ByteBuf[] buffers;
     private final int[] messageBytes;
+    private final RemoteInvalidation[] invalidations; // null where the message was a plain Send
     private int head;
     private int held;
     private int posted;
@@ -34,6 +36,7 @@ final class ReceiveQueue {
         bufferBytes = config.getReceiveBufferSize();
         buffers = new ByteBuf[config.getReceiveQueueDepth()];
         messageBytes = new int[buffers.length];
+        invalidations = new RemoteInvalidation[buffers.length];
     }
 
     /** Posts a buffer for every free slot. */
@@ -57,10 +60,11 @@ final class ReceiveQueue {
         }
     }
 
-    /** A message has arrived in the oldest posted buffer. */
-    void completed(int slot, int byteLength) {
+    /** A message has arrived in the oldest posted buffer, and has invalidated memory unless the last argument is null. */
+    void completed(int slot, int byteLength, RemoteInvalidation invalidation) {
         requireOldestPosted(slot);
         messageBytes[slot] = byteLength;
+        invalidations[slot] = invalidation;
         posted--;
         held++;
     }
@@ -92,8 +96,23 @@ final class ReceiveQueue {
         return posted;
     }
 
-    /** Takes the oldest message; its reader index is 0, its one reference passes to the caller. */
-    ByteBuf take() {
+    /**
+     * Passes the oldest message on, behind the event that says what it has invalidated. Its reader index is 0.
+     *
+     * @return its length in bytes
+     */
+    int passOn(ChannelPipeline pipeline) {
+        RemoteInvalidation invalidation = invalidations[head];
+        int byteLength = messageBytes[head];
+        ByteBuf message = take();
+        if (invalidation != null) {
+            pipeline.fireUserEventTriggered(invalidation);
+        }
+        pipeline.fireChannelRead(message);
+        return byteLength;
+    }
+
+    private ByteBuf take() {
         assert held > 0;
         ByteBuf message = buffers[head].writerIndex(messageBytes[head]);
         buffers[head] = null;

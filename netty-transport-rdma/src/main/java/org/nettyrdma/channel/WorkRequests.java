@@ -52,7 +52,7 @@ final class WorkRequests {
         int slot = WorkRequestId.slot(workRequestId);
         String operation = switch (WorkRequestId.kind(workRequestId)) {
             case WorkRequestId.RECEIVE -> {
-                receiveCompleted(slot, success, byteLength);
+                receiveCompleted(slot, success, byteLength, invalidated ? new RemoteInvalidation(invalidatedTag) : null);
                 if (invalidated) {
                     exposures.invalidatedByPeer(invalidatedTag); // before anybody sees the message
                 }
@@ -83,12 +83,12 @@ final class WorkRequests {
         }
     }
 
-    private void receiveCompleted(int slot, boolean success, int byteLength) {
+    private void receiveCompleted(int slot, boolean success, int byteLength, RemoteInvalidation invalidation) {
         if (!success) {
             receives.flushed(slot);
             return;
         }
-        receives.completed(slot, byteLength);
+        receives.completed(slot, byteLength, invalidation);
         statistics.increment(Counter.RECEIVES);
         statistics.add(Counter.RECEIVED_BYTES, byteLength);
         channel.messageArrived();

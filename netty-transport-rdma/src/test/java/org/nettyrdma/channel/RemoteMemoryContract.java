@@ -16,6 +16,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
@@ -171,6 +173,38 @@ abstract class RemoteMemoryContract extends TransportFixture {
         assertEquals(1, client.count(Counter.REMOTE_INVALIDATIONS_RECEIVED));
         assertEquals(0, client.count(Counter.LOCAL_INVALIDATIONS));
         awaitTrue(() -> server.count(Counter.REMOTE_INVALIDATIONS_SENT) == 1, "counted");
+        memory.release();
+    }
+
+    /** All messages may be there before the first one is read, so what each one did cannot be told from the memory. */
+    @Test
+    void shouldTellBeforeEachMessageWhatItHasInvalidated() throws Exception {
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        int first = expose(client, memory, RemoteAccess.WRITE).segment().steeringTag();
+        int second = expose(client, memory, RemoteAccess.WRITE).segment().steeringTag();
+        BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
+        client.call(() -> client.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                seen.add(event);
+            }
+
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                seen.add(((ByteBuf) message).toString(StandardCharsets.US_ASCII));
+                ctx.fireChannelRead(message);
+            }
+        }));
+        client.channel().config().setAutoRead(false);
+        server.channel().write(new RdmaSend(server.text("one"), second));
+        server.channel().write(server.text("two"));
+        Endpoint.await(server.channel().writeAndFlush(new RdmaSend(server.text("three"), first)));
+        awaitTrue(() -> client.count(Counter.RECEIVES) == 3, "arrived");
+        client.channel().config().setAutoRead(true);
+
+        for (Object expected : List.of(new RemoteInvalidation(second), "one", "two", new RemoteInvalidation(first), "three")) {
+            assertEquals(expected, seen.poll(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        }
         memory.release();
     }
 

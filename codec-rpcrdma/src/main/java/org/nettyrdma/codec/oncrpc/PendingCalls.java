@@ -36,6 +36,10 @@ final class PendingCalls {
         return byXid.size();
     }
 
+    boolean contains(int xid) {
+        return byXid.containsKey(xid);
+    }
+
     /** Returns an XID that no pending call has. */
     int takeXid() {
         while (byXid.containsKey(nextXid)) {

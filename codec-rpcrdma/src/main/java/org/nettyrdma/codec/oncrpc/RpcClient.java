@@ -119,8 +119,14 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             call.tryFailure(new RpcConnectionException(request, "not written", connectionLost()));
             return;
         }
+        if (request.xid() != null && pending.contains(request.xid())) {
+            request.arguments().release();
+            call.tryFailure(new RpcConnectionException(request, "not written",
+                    new IllegalStateException(String.format("a call with XID %08x is pending", request.xid()))));
+            return;
+        }
         calls++;
-        call.xid = pending.takeXid();
+        call.xid = request.xid() != null ? request.xid() : pending.takeXid();
         Object message;
         try {
             message = encode(call.xid, request);

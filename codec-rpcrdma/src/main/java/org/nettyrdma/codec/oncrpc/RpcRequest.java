@@ -20,6 +20,7 @@ public final class RpcRequest {
     private List<DataItem> dataItems;
     private ReplySpace replySpace;
     private long timeoutMillis;
+    private Integer xid;
 
     /**
      * Creates a request.
@@ -96,6 +97,19 @@ public final class RpcRequest {
     }
 
     /**
+     * Sets the transaction id; by default the client chooses one. A call that was lost with its connection may be made again
+     * on another one under the same id, so that the server recognises it and does not carry it out twice
+     * (rfc5666bis-01, section 8.3.2). For that, the first attempt must have been made with a known id too.
+     *
+     * @param newXid the id, all 32 bits of it; if another call of the client has it, this one fails
+     * @return this
+     */
+    public RpcRequest setXid(int newXid) {
+        xid = newXid;
+        return this;
+    }
+
+    /**
      * The program to call.
      *
      * @return its number
@@ -165,6 +179,15 @@ public final class RpcRequest {
      */
     public long timeoutMillis() {
         return timeoutMillis;
+    }
+
+    /**
+     * The transaction id.
+     *
+     * @return the id, or {@code null} if the client is to choose
+     */
+    public Integer xid() {
+        return xid;
     }
 
     @Override

@@ -261,7 +261,9 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         lostReplies++;
-        if (channel().isActive()) {
+        if (write.cause() instanceof RpcReplyReplacedException) {
+            LOGGER.debug("{} reply was replaced", channel(), write.cause());
+        } else if (channel().isActive()) {
             LOGGER.warn("{} reply cannot be written, closing the connection", channel(), write.cause());
             channel().close();
         }

@@ -8,7 +8,7 @@ package org.nettyrdma.codec.oncrpc;
  * @param refusedCalls    calls that were answered with anything but results
  * @param droppedMessages messages that cannot be answered, as they have no XID or are neither call nor reply
  * @param programFailures calls whose program threw something other than {@link XdrException}, or answered SYSTEM_ERR
- * @param lostReplies     replies that could not be written
+ * @param lostReplies     replies that could not be written, or for which the transport sent an error instead
  */
 public record RpcServerStatistics(long calls, long refusedCalls, long droppedMessages, long programFailures,
         long lostReplies) {

@@ -23,14 +23,16 @@ final class CallExposure {
 
     private final RdmaChannel channel;
     private final ChunkStatistics statistics;
+    private final PeerPolicy policy;
     private final List<ExposedMemory> exposed = new ArrayList<>(2);
     private final List<ByteBuf> writeSinks = new ArrayList<>(1);
     private ByteBuf replySink;
     private ChunkLists chunks = ChunkLists.EMPTY;
 
-    private CallExposure(RdmaChannel channel, ChunkStatistics statistics) {
+    private CallExposure(RdmaChannel channel, ChunkStatistics statistics, PeerPolicy policy) {
         this.channel = channel;
         this.statistics = statistics;
+        this.policy = policy;
     }
 
     /**
@@ -39,9 +41,9 @@ final class CallExposure {
      * @param call the whole call; its reference stays with the caller, what is exposed holds its own
      * @throws IOException if memory cannot be exposed; then nothing is
      */
-    static CallExposure open(RdmaChannel channel, ChunkStatistics statistics, CallPlan plan, ByteBuf call)
+    static CallExposure open(RdmaChannel channel, ChunkStatistics statistics, PeerPolicy policy, CallPlan plan, ByteBuf call)
             throws IOException {
-        CallExposure exposure = new CallExposure(channel, statistics);
+        CallExposure exposure = new CallExposure(channel, statistics, policy);
         try {
             exposure.open(plan, call);
         } catch (IOException | RuntimeException | Error e) {
@@ -55,46 +57,71 @@ final class CallExposure {
     private void open(CallPlan plan, ByteBuf call) throws IOException {
         List<ReadChunk> readChunks = new ArrayList<>(1);
         if (plan.isLong()) {
-            readChunks.add(readChunk(0, call, call.readerIndex(), call.readableBytes(), plan.maxSegments()));
+            readChunks.add(readChunk(0, piecesWithout(plan.readItems(), call), plan.maxSegments()));
         }
         for (DataItem item : plan.readItems()) {
-            readChunks.add(readChunk(item.position(), call, call.readerIndex() + item.position(), item.length(),
-                    plan.maxSegments()));
+            readChunks.add(readChunk(item.position(), pieces(call, item.position(), item.length()), plan.maxSegments()));
         }
         List<WriteChunk> writeChunks = new ArrayList<>(plan.writeChunkBytes().size());
         for (int bytes : plan.writeChunkBytes()) {
             ByteBuf sink = channel.alloc().directBuffer(bytes);
             writeSinks.add(sink);
-            writeChunks.add(new WriteChunk(List.of(expose(sink, 0, bytes, RemoteAccess.WRITE))));
+            writeChunks.add(writeChunk(sink, bytes));
         }
         WriteChunk replyChunk = null;
         if (plan.replyChunkBytes() > 0) {
             replySink = channel.alloc().directBuffer(plan.replyChunkBytes());
-            replyChunk = new WriteChunk(List.of(expose(replySink, 0, plan.replyChunkBytes(), RemoteAccess.WRITE)));
+            replyChunk = writeChunk(replySink, plan.replyChunkBytes());
         }
         chunks = new ChunkLists(readChunks, writeChunks, replyChunk);
     }
 
-    private ReadChunk readChunk(int position, ByteBuf call, int index, int length, int maxSegments) throws IOException {
-        List<ByteBuf> pieces = call instanceof CompositeByteBuf composite
-                ? composite.decompose(index, length) : List.of(call.slice(index, length));
-        if (pieces.size() > maxSegments || !isRegistered(pieces)) {
-            ByteBuf copy = channel.alloc().directBuffer(length);
-            try {
-                copy.writeBytes(call, index, length);
-                statistics.add(Counter.COPIED_BYTES, length);
-                return new ReadChunk(position, List.of(expose(copy, 0, length, RemoteAccess.READ)));
-            } finally {
-                copy.release(); // the exposure holds its own reference, if there is one
-            }
+    /** The pieces of memory that a part of the call is in; the position counts from the XID. */
+    private static List<ByteBuf> pieces(ByteBuf call, int position, int length) {
+        int index = call.readerIndex() + position;
+        return call instanceof CompositeByteBuf composite ? composite.decompose(index, length)
+                : List.of(call.slice(index, length));
+    }
+
+    /** The pieces of memory that the call is in, without these items and their padding. */
+    private static List<ByteBuf> piecesWithout(List<DataItem> items, ByteBuf call) {
+        if (items.isEmpty()) {
+            return pieces(call, 0, call.readableBytes());
         }
-        List<RemoteSegment> segments = new ArrayList<>(pieces.size());
+        List<ByteBuf> pieces = new ArrayList<>();
+        int position = 0;
+        for (DataItem item : items) {
+            pieces.addAll(pieces(call, position, item.position() - position));
+            position = item.position() + (int) RpcOffsets.padded(item.length());
+        }
+        pieces.addAll(pieces(call, position, call.readableBytes() - position));
+        return pieces;
+    }
+
+    private ReadChunk readChunk(int position, List<ByteBuf> pieces, int maxSegments) throws IOException {
+        int length = 0;
+        long segments = 0;
         for (ByteBuf piece : pieces) {
-            if (piece.isReadable()) { // no responder needs an empty segment, and the Linux server does not survive one
-                segments.add(expose(piece, piece.readerIndex(), piece.readableBytes(), RemoteAccess.READ));
-            }
+            length += piece.readableBytes();
+            segments += policy.segmentsOf(piece.readableBytes());
         }
-        return new ReadChunk(position, segments);
+        if (segments <= maxSegments && isRegistered(pieces)) {
+            return new ReadChunk(position, expose(pieces, RemoteAccess.READ));
+        }
+        ByteBuf copy = channel.alloc().directBuffer(length);
+        try {
+            for (ByteBuf piece : pieces) {
+                copy.writeBytes(piece, piece.readerIndex(), piece.readableBytes());
+            }
+            statistics.add(Counter.COPIED_BYTES, length);
+            return new ReadChunk(position, expose(List.of(copy), RemoteAccess.READ));
+        } finally {
+            copy.release(); // the exposure holds its own reference, if there is one
+        }
+    }
+
+    private WriteChunk writeChunk(ByteBuf sink, int length) throws IOException {
+        return new WriteChunk(expose(List.of(sink.slice(0, length)), RemoteAccess.WRITE));
     }
 
     private boolean isRegistered(List<ByteBuf> pieces) {
@@ -109,10 +136,19 @@ final class CallExposure {
         return true;
     }
 
-    private RemoteSegment expose(ByteBuf memory, int index, int length, RemoteAccess access) throws IOException {
-        ExposedMemory piece = channel.expose(memory, index, length, access);
-        exposed.add(piece);
-        return piece.segment();
+    /** Never as an empty segment: no responder needs one, and the Linux server does not survive it. */
+    private List<RemoteSegment> expose(List<ByteBuf> pieces, RemoteAccess access) throws IOException {
+        List<RemoteSegment> segments = new ArrayList<>(pieces.size());
+        for (ByteBuf piece : pieces) {
+            int length;
+            for (int index = piece.readerIndex(); index < piece.writerIndex(); index += length) {
+                length = Math.min(piece.writerIndex() - index, policy.maxSegmentBytes());
+                ExposedMemory part = channel.expose(piece, index, length, access);
+                exposed.add(part);
+                segments.add(part.segment());
+            }
+        }
+        return segments;
     }
 
     /** The chunks to tell the peer of. */
@@ -120,13 +156,21 @@ final class CallExposure {
         return chunks;
     }
 
-    /** How many of the pieces the peer cannot touch any more, before {@link #withdraw} because it has invalidated them. */
-    int invalidatedCount() {
-        int count = 0;
+    /**
+     * Whether the peer has taken of this call exactly what the reply says, before {@link #withdraw}.
+     *
+     * @param reply the reply to this call; it may have invalidated one handle of the call
+     */
+    boolean isInvalidatedBy(RpcRdmaMessage reply) {
+        boolean found = !reply.isInvalidating();
         for (ExposedMemory piece : exposed) {
-            count += piece.isInvalidated() ? 1 : 0;
+            boolean named = reply.isInvalidating() && piece.segment().steeringTag() == reply.invalidatedTag();
+            if (named != piece.isInvalidated()) {
+                return false;
+            }
+            found |= named;
         }
-        return count;
+        return found;
     }
 
     /**

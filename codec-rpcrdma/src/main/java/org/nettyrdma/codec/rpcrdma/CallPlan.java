@@ -12,19 +12,22 @@ import org.nettyrdma.codec.oncrpc.ReplySpace;
  *
  * <p>A reply that is certain to fit inline is offered nothing. Otherwise eligible results get Write chunks, and what remains
  * gets a Reply chunk if it may not fit. A call that fits goes inline; otherwise its largest eligible arguments go into Read
- * chunks until the rest fits; and if that is not enough, the whole of it goes into a Position Zero Read chunk.
+ * chunks until the rest fits; and if that is not enough, it goes into a Position Zero Read chunk. Arguments that no Send
+ * could carry stay out of that one where the policy allows other Read chunks beside it. Their positions are those in the
+ * whole message all the same: the receiver puts them in again there (rfc5666bis-01, section 4.4.4).
  *
  * @param writeChunkBytes size of the Write chunk for each eligible result; empty if none is offered
  * @param replyChunkBytes size of the Reply chunk, 0 if none is offered
  * @param readItems       the arguments that go into Read chunks, in ascending order
- * @param isLong          whether the whole call goes into a Position Zero Read chunk
+ * @param isLong          whether the call, without {@code readItems}, goes into a Position Zero Read chunk
  * @param maxSegments     segments that each Read chunk may have, 0 if there is none
+ * @param offerBytes      what the Write chunks and the Reply chunk add to the header
  */
 record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataItem> readItems, boolean isLong,
-                int maxSegments) {
+                int maxSegments, int offerBytes) {
 
     /** Inline, and inline back: what most calls get. */
-    private static final CallPlan INLINE = new CallPlan(List.of(), 0, List.of(), false, 0);
+    private static final CallPlan INLINE = new CallPlan(List.of(), 0, List.of(), false, 0, 0);
 
     /** Chunk for a result that can only be empty: no chunk has length 0, since there are responders that fail on it. */
     private static final int SMALLEST_CHUNK_BYTES = 4;
@@ -35,12 +38,12 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
      * @param callBytes length of the whole call
      * @param items     its eligible arguments, which have passed {@link DataItems#requireWithin}
      * @param space     how large the reply can get, or {@code null} if nobody knows
+     * @throws RpcRdmaException if the header with the chunks does not fit into a Send, or a chunk needs too many segments
      */
     static CallPlan of(int callBytes, List<DataItem> items, ReplySpace space, InlineThreshold threshold, PeerPolicy policy,
                        RpcRdmaLimits limits) throws RpcRdmaException {
         CallPlan reply = planReply(space, threshold, policy, limits);
-        int headerBytes = threshold.version().chunkFreeLength() + reply.offerBytes();
-        int room = threshold.sendBytes() - headerBytes - callBytes;
+        int room = threshold.sendBytes() - threshold.version().chunkFreeLength() - reply.offerBytes - callBytes;
         if (room >= 0) {
             return reply;
         }
@@ -52,17 +55,35 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
             readItems.add(item);
             room += RpcOffsets.padded(item.length());
             int segments = room / RpcRdmaLayout.READ_ENTRY_LENGTH / readItems.size();
-            if (room > 0 && segments > 0) {
-                readItems.sort(Comparator.comparingInt(DataItem::position));
+            if (room > 0 && segments >= policy.segmentsOfChunk(readItems.get(0).length())) { // the largest needs most
                 return reply.reading(readItems, false, Math.min(segments, policy.maxSegmentsPerChunk()));
             }
         }
-        int segments = (threshold.sendBytes() - headerBytes) / RpcRdmaLayout.READ_ENTRY_LENGTH;
-        if (segments < 1) {
-            throw RpcRdmaException.tooLarge("header of %d bytes leaves no room for a Read chunk (limit: %d)", headerBytes,
-                    threshold.sendBytes());
+        return planLong(callBytes, items, reply, threshold, policy);
+    }
+
+    private static CallPlan planLong(int callBytes, List<DataItem> items, CallPlan reply, InlineThreshold threshold,
+                                     PeerPolicy policy) throws RpcRdmaException {
+        List<DataItem> readItems = new ArrayList<>();
+        long streamBytes = callBytes;
+        for (DataItem item : largestFirst(items)) {
+            if (1 + readItems.size() == policy.maxReadChunks() || item.length() <= threshold.sendBytes()) {
+                break;
+            }
+            readItems.add(item);
+            streamBytes -= RpcOffsets.padded(item.length());
         }
-        return reply.reading(List.of(), true, Math.min(segments, policy.maxSegmentsPerChunk()));
+        long largestBytes = readItems.isEmpty() ? streamBytes : Math.max(streamBytes, readItems.get(0).length());
+        int headerBytes = threshold.version().chunkFreeLength() + reply.offerBytes;
+        int segments = (threshold.sendBytes() - headerBytes) / RpcRdmaLayout.READ_ENTRY_LENGTH / (1 + readItems.size());
+        if (segments < policy.segmentsOf(largestBytes) && !readItems.isEmpty()) {
+            return planLong(callBytes, List.of(), reply, threshold, policy); // one chunk needs the least of the header
+        }
+        if (segments < policy.segmentsOfChunk(largestBytes)) {
+            throw RpcRdmaException.tooLarge("header of %d bytes leaves no room for a Read chunk of %d bytes (limit: %d)",
+                    headerBytes, largestBytes, threshold.sendBytes());
+        }
+        return reply.reading(readItems, true, Math.min(segments, policy.maxSegmentsPerChunk()));
     }
 
     private static List<DataItem> largestFirst(List<DataItem> items) {
@@ -74,9 +95,10 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         return sorted;
     }
 
-    private static CallPlan planReply(ReplySpace space, InlineThreshold threshold, PeerPolicy policy, RpcRdmaLimits limits) {
+    private static CallPlan planReply(ReplySpace space, InlineThreshold threshold, PeerPolicy policy, RpcRdmaLimits limits)
+            throws RpcRdmaException {
         if (space == null) {
-            return limits.defaultReplyChunkBytes() == 0 ? INLINE : offering(List.of(), limits.defaultReplyChunkBytes());
+            return offering(List.of(), limits.defaultReplyChunkBytes(), threshold, policy);
         }
         long wholeBytes = space.maxReplyBytes();
         for (int itemBytes : space.maxDataItemBytes()) {
@@ -85,35 +107,45 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         if (threshold.fitsReceive(threshold.version().chunkFreeLength(), wholeBytes)) {
             return INLINE;
         }
-        int chunks = space.maxDataItemBytes().size();
-        int headerBytes = threshold.version().chunkFreeLength() + chunks * RpcRdmaLayout.writeChunkLength(1);
-        boolean restFits = threshold.fitsReceive(headerBytes, space.maxReplyBytes());
-        if (chunks == 0 || !restFits && !policy.writeListWithReplyChunk()) {
-            // A reply that is larger than what we accept at all will be refused by the responder.
-            return offering(List.of(), (int) Math.min(RpcOffsets.padded(wholeBytes), limits.maxMessageBytes()));
-        }
-        List<Integer> writeChunkBytes = new ArrayList<>(chunks);
+        List<Integer> writeChunkBytes = new ArrayList<>(space.maxDataItemBytes().size());
+        int headerBytes = threshold.version().chunkFreeLength();
         for (int itemBytes : space.maxDataItemBytes()) {
             // With padding, which the responder may but need not write (rfc5666bis-01, section 4.4.5.2).
-            long padded = Math.min(RpcOffsets.padded(itemBytes), limits.maxMessageBytes());
-            writeChunkBytes.add((int) Math.max(SMALLEST_CHUNK_BYTES, padded));
+            int padded = (int) Math.min(RpcOffsets.padded(itemBytes), limits.maxMessageBytes());
+            writeChunkBytes.add(Math.max(SMALLEST_CHUNK_BYTES, padded));
+            headerBytes += RpcRdmaLayout.writeChunkLength(policy.segmentsOfChunk(Math.max(SMALLEST_CHUNK_BYTES, padded)));
+        }
+        boolean restFits = threshold.fitsReceive(headerBytes, space.maxReplyBytes());
+        if (writeChunkBytes.isEmpty() || !restFits && !policy.writeListWithReplyChunk()) {
+            // A reply that is larger than what we accept at all will be refused by the responder.
+            return offering(List.of(), (int) Math.min(RpcOffsets.padded(wholeBytes), limits.maxMessageBytes()), threshold,
+                    policy);
         }
         long rest = restFits ? 0 : Math.min(RpcOffsets.padded(space.maxReplyBytes()), limits.maxMessageBytes());
-        return offering(writeChunkBytes, (int) rest);
+        return offering(writeChunkBytes, (int) rest, threshold, policy);
     }
 
-    private static CallPlan offering(List<Integer> writeChunkBytes, int replyChunkBytes) {
-        return new CallPlan(writeChunkBytes, replyChunkBytes, List.of(), false, 0);
+    private static CallPlan offering(List<Integer> writeChunkBytes, int replyChunkBytes, InlineThreshold threshold,
+                                     PeerPolicy policy) throws RpcRdmaException {
+        int offerBytes = 0;
+        for (int bytes : writeChunkBytes) {
+            offerBytes += RpcRdmaLayout.writeChunkLength(policy.segmentsOfChunk(bytes));
+        }
+        if (replyChunkBytes > 0) {
+            offerBytes += RpcRdmaLayout.writeChunkLength(policy.segmentsOfChunk(replyChunkBytes)) - Integer.BYTES;
+        }
+        // All of these segments come back in the header of the reply.
+        if (!threshold.fitsReceive(threshold.version().chunkFreeLength(), offerBytes)) {
+            throw RpcRdmaException.tooLarge("chunks for the reply take %d bytes of a header (limit: %d)", offerBytes,
+                    threshold.receiveBytes() - threshold.version().chunkFreeLength());
+        }
+        return new CallPlan(writeChunkBytes, replyChunkBytes, List.of(), false, 0, offerBytes);
     }
 
     private CallPlan reading(List<DataItem> items, boolean asLong, int segments) {
-        return new CallPlan(writeChunkBytes, replyChunkBytes, items, asLong, segments);
-    }
-
-    /** What the offered chunks, of one segment each, add to the header. */
-    private int offerBytes() {
-        int chunkBytes = RpcRdmaLayout.writeChunkLength(1);
-        return writeChunkBytes.size() * chunkBytes + (replyChunkBytes == 0 ? 0 : chunkBytes - Integer.BYTES);
+        List<DataItem> ascending = new ArrayList<>(items);
+        ascending.sort(Comparator.comparingInt(DataItem::position));
+        return new CallPlan(writeChunkBytes, replyChunkBytes, ascending, asLong, segments, offerBytes);
     }
 
     /** How the call travels. */

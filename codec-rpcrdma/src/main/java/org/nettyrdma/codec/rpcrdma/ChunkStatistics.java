@@ -47,6 +47,8 @@ public final class ChunkStatistics {
         MALFORMED_MESSAGES("messages", "Received messages with a malformed header"),
         /** Received messages of version 2 with a flag that nobody has registered, which was ignored. */
         UNKNOWN_FLAGS_IGNORED("messages", "Received messages with an unknown flag"),
+        /** Received calls with a Read chunk where their binding allows none; answered with GARBAGE_ARGS. */
+        BINDING_VIOLATIONS("calls", "Calls with a Read chunk where their binding allows none"),
         /** Received messages too short to be attributed to a call; dropped. */
         SHORT_MESSAGES_DROPPED("messages", "Received messages too short for a header"),
         /** Messages of the obsolete type RDMA_DONE that ended a reply with Read chunks; only in the {@link LegacyProfile}. */

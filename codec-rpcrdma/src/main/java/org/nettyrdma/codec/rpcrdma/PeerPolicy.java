@@ -1,23 +1,29 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import static io.netty.util.internal.ObjectUtil.checkInRange;
+import static io.netty.util.internal.ObjectUtil.checkPositive;
 
 /**
  * What a requester offers to a responder: the one place that knows which chunk lists, legal as they are, some responders get
  * wrong. The Linux server of kernel 6.1 puts calls with two Read chunks together wrongly, and closes the connection when a
- * Write list comes with a Reply chunk.
+ * Write list comes with a Reply chunk. No policy allows what it does not survive at all, a segment of length 0.
  *
- * @param maxReadChunks           Read chunks in one call; 1 to 8, default 1
+ * @param maxReadChunks           Read chunks in one call, a Position Zero Read chunk counted; 1 to 8, default 1. With 2 or
+ *                                more a long call keeps Read chunks for its large eligible arguments
  * @param writeListWithReplyChunk whether a call may offer Write chunks and a Reply chunk; default {@code false}
  * @param maxSegmentsPerChunk     segments in a chunk; 1 to 64, default 16. Data in more pieces is copied
+ * @param maxSegmentBytes         bytes in a segment; at least 1, default 2147483647, which is as good as no limit. Longer
+ *                                pieces of memory are offered as several segments, each with a handle of its own, so that
+ *                                remote invalidation spares one of them only. A call that would need more than
+ *                                {@code maxSegmentsPerChunk} of them fails before it is sent
  */
-public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int maxSegmentsPerChunk) {
+public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int maxSegmentsPerChunk, int maxSegmentBytes) {
 
     /** Works with every responder that is known; the default. */
-    public static final PeerPolicy CONSERVATIVE = new PeerPolicy(1, false, 16);
+    public static final PeerPolicy CONSERVATIVE = new PeerPolicy(1, false, 16, Integer.MAX_VALUE);
 
     /** Uses what rfc5666bis-01 allows; for responders that are known to follow it. */
-    public static final PeerPolicy SPECIFICATION = new PeerPolicy(8, true, 16);
+    public static final PeerPolicy SPECIFICATION = new PeerPolicy(8, true, 64, Integer.MAX_VALUE);
 
     /**
      * Checks the numbers.
@@ -25,10 +31,31 @@ public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int
      * @param maxReadChunks           Read chunks in one call
      * @param writeListWithReplyChunk whether Write chunks and a Reply chunk may come together
      * @param maxSegmentsPerChunk     segments in a chunk
+     * @param maxSegmentBytes         bytes in a segment
      * @throws IllegalArgumentException if a number is out of its range
      */
     public PeerPolicy {
         checkInRange(maxReadChunks, 1, 8, "maxReadChunks");
         checkInRange(maxSegmentsPerChunk, 1, 64, "maxSegmentsPerChunk");
+        checkPositive(maxSegmentBytes, "maxSegmentBytes");
+    }
+
+    /** How many segments a piece of memory needs. */
+    long segmentsOf(long bytes) {
+        return (bytes + maxSegmentBytes - 1) / maxSegmentBytes;
+    }
+
+    /**
+     * How many segments a chunk in one piece of memory has.
+     *
+     * @throws RpcRdmaException if they are too many
+     */
+    int segmentsOfChunk(long bytes) throws RpcRdmaException {
+        long segments = segmentsOf(bytes);
+        if (segments > maxSegmentsPerChunk) {
+            throw RpcRdmaException.tooLarge("chunk of %d bytes in segments of %d (limit: %d segments)", bytes,
+                    maxSegmentBytes, maxSegmentsPerChunk);
+        }
+        return (int) segments;
     }
 }

@@ -55,44 +55,61 @@ final class ReducedReply {
             throw malformed("reply with a Read list");
         }
         int replyBytes = returned.replyChunk() == null ? 0
-                : written(call.chunks().replyChunk(), returned.replyChunk(), "Reply chunk");
+                : written(call.chunks().replyChunk(), returned.replyChunk(), call.replySink(), "Reply chunk");
         if (isLong != replyBytes > 0) {
             throw malformed("%s with %d bytes in the Reply chunk", isLong ? "RDMA_NOMSG" : "RDMA_MSG", replyBytes);
         }
-        ByteBuf stream = isLong ? call.exposure().replySink().setIndex(0, replyBytes) : reply.content();
+        ByteBuf stream = isLong ? call.replySink().setIndex(0, replyBytes) : reply.content();
         if (isLong && (replyBytes < 2 * Integer.BYTES || RpcOffsets.word(stream, 0) != reply.xid()
                 || RpcOffsets.word(stream, Integer.BYTES) != 1)) {
             throw malformed("Reply chunk of %d bytes holds no reply with XID %08x", replyBytes, reply.xid());
         }
-        return new ReducedReply(call, stream, isLong, placedBytes(call.chunks(), returned));
+        return new ReducedReply(call, stream, isLong, placedBytes(call, returned));
     }
 
-    private static List<Integer> placedBytes(ChunkLists offered, ChunkLists returned) throws RpcRdmaException {
+    private static List<Integer> placedBytes(RequesterCall call, ChunkLists returned) throws RpcRdmaException {
+        List<WriteChunk> offered = call.chunks().writeChunks();
         List<WriteChunk> chunks = returned.writeChunks();
         if (chunks.isEmpty()) {
             return List.of(); // unused chunks should be returned with length 0, but Linux clients take this as well
         }
-        if (chunks.size() != offered.writeChunks().size()) {
-            throw malformed("%d Write chunks returned of %d offered", chunks.size(), offered.writeChunks().size());
+        if (chunks.size() != offered.size()) {
+            throw malformed("%d Write chunks returned of %d offered", chunks.size(), offered.size());
         }
         List<Integer> placed = new ArrayList<>(chunks.size());
         for (int i = 0; i < chunks.size(); i++) {
-            placed.add(written(offered.writeChunks().get(i), chunks.get(i), "Write chunk"));
+            placed.add(written(offered.get(i), chunks.get(i), call.exposure().writeSink(i), "Write chunk"));
         }
         return placed;
     }
 
-    /** How much the responder has written into a chunk; every chunk that we offer has one segment. */
-    private static int written(WriteChunk offered, WriteChunk returned, String field) throws RpcRdmaException {
+    /** How much the responder has written into a chunk; afterwards that is at the start of the sink, in one piece. */
+    private static int written(WriteChunk offered, WriteChunk returned, ByteBuf sink, String field) throws RpcRdmaException {
         if (offered == null || returned.segments().size() != offered.segments().size()) {
             throw malformed("%s with %d segments returned, %d were offered", field, returned.segments().size(),
                     offered == null ? 0 : offered.segments().size());
         }
-        if (returned.lengthBytes() > offered.lengthBytes()) {
-            throw malformed("%s returned with %d bytes, %d were offered", field, returned.lengthBytes(),
-                    offered.lengthBytes());
+        int from = 0;
+        int to = 0;
+        for (int i = 0; i < offered.segments().size(); i++) {
+            long offeredBytes = offered.segments().get(i).length();
+            long writtenBytes = returned.segments().get(i).length();
+            if (writtenBytes > offeredBytes) {
+                throw malformed("%s: segment %d returned with %d bytes, %d were offered", field, i, writtenBytes, offeredBytes);
+            }
+            if (from > to && writtenBytes > 0) { // a segment before was not filled; the contents are one all the same
+                move(sink, from, to, (int) writtenBytes);
+            }
+            from += (int) offeredBytes;
+            to += (int) writtenBytes;
         }
-        return (int) returned.lengthBytes();
+        return to;
+    }
+
+    private static void move(ByteBuf sink, int from, int to, int length) {
+        ByteBuf moved = sink.copy(from, length); // they may overlap
+        sink.setBytes(to, moved);
+        moved.release();
     }
 
     /** Whether the stream came in the Reply chunk. */

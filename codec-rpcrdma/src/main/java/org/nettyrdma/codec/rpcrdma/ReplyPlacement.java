@@ -15,25 +15,29 @@ import org.nettyrdma.codec.oncrpc.DataItem;
  * refused.
  *
  * <p>The eligible results go into the Write chunks in order, one each, without their padding; where there is a chunk this is
- * not a choice (rfc5666bis-01, section 5.2.2). An empty result uses its chunk up and is returned with length 0. The rest goes
- * inline if it fits; a Reply chunk is for what does not fit, which saves an RDMA Write for the many replies that do.
+ * not a choice (rfc5666bis-01, section 5.2.2). An empty result uses its chunk up and is returned with length 0. A chunk
+ * that is offered with length 0 uses its result up, which stays with the rest: there is no room for it, and a call whose
+ * reply can be conveyed is not refused. The rest goes inline if it fits; a Reply chunk is for what does not fit, which saves
+ * an RDMA Write for the many replies that do.
  */
 final class ReplyPlacement {
 
     private final ByteBuf reply;
+    /** The results that are placed, and the chunk of each. */
     private final List<DataItem> placed;
-    private final List<WriteChunk> offered;
+    private final List<WriteChunk> targets;
     private final ChunkLists returned;
+    /** {@code null} if the rest goes inline. */
     private final WriteChunk replyChunk;
     private final RpcRdmaVersion version;
 
-    private ReplyPlacement(ByteBuf reply, List<DataItem> placed, ChunkLists offered, ChunkLists returned, boolean isLong,
-                           RpcRdmaVersion version) {
+    private ReplyPlacement(ByteBuf reply, List<DataItem> placed, List<WriteChunk> targets, ChunkLists returned,
+                           WriteChunk replyChunk, RpcRdmaVersion version) {
         this.reply = reply;
         this.placed = placed;
-        this.offered = offered.writeChunks();
+        this.targets = targets;
         this.returned = returned;
-        this.replyChunk = isLong ? offered.replyChunk() : null;
+        this.replyChunk = replyChunk;
         this.version = version;
     }
 
@@ -49,39 +53,54 @@ final class ReplyPlacement {
      */
     static ReplyPlacement of(ByteBuf reply, List<DataItem> items, ChunkLists offered, InlineThreshold threshold)
             throws RpcRdmaException {
-        int count = Math.min(items.size(), offered.writeChunks().size());
-        List<DataItem> placed = count == 0 ? List.of() : items.subList(0, count);
-        long inlineBytes = reply.readableBytes() - DataItems.requireWithin(placed, reply.readableBytes());
-        ChunkLists returned = offered.isEmpty() ? ChunkLists.EMPTY : returned(placed, offered, 0);
-        if (threshold.fitsSend(returned, inlineBytes)) {
-            return new ReplyPlacement(reply, placed, offered, returned, false, threshold.version());
+        List<WriteChunk> chunks = offered.writeChunks();
+        DataItems.requireWithin(items.subList(0, Math.min(items.size(), chunks.size())), reply.readableBytes());
+        List<DataItem> placed = new ArrayList<>(chunks.size());
+        List<WriteChunk> targets = new ArrayList<>(chunks.size());
+        List<WriteChunk> written = new ArrayList<>(chunks.size());
+        for (int i = 0; i < chunks.size(); i++) {
+            WriteChunk chunk = chunks.get(i);
+            if (i < items.size() && chunk.lengthBytes() > 0) {
+                requireRoom(items.get(i), i, chunk);
+                placed.add(items.get(i));
+                targets.add(chunk);
+                written.add(chunk.written(items.get(i).length()));
+            } else {
+                written.add(chunk.written(0));
+            }
         }
-        if (offered.replyChunk() == null) {
-            throw RpcRdmaException.tooLarge("%d bytes of reply do not fit inline (limit: %d with the header), and the call "
-                    + "offers no Reply chunk", inlineBytes, threshold.sendBytes());
+        long restBytes = reply.readableBytes() - DataItems.requireWithin(placed, reply.readableBytes());
+        ChunkLists returned = offered.isEmpty() ? ChunkLists.EMPTY : returned(written, offered.replyChunk(), 0);
+        if (threshold.fitsSend(returned, restBytes)) {
+            return new ReplyPlacement(reply, placed, targets, returned, null, threshold.version());
         }
-        if (offered.replyChunk().lengthBytes() < inlineBytes || !threshold.fitsSend(returned, 0)) {
-            throw RpcRdmaException.tooLarge("%d bytes of reply do not fit into a Reply chunk of %d", inlineBytes,
-                    offered.replyChunk().lengthBytes());
+        requireReplyChunk(restBytes, offered.replyChunk(), returned, threshold);
+        return new ReplyPlacement(reply, placed, targets, returned(written, offered.replyChunk(), restBytes),
+                offered.replyChunk(), threshold.version());
+    }
+
+    private static void requireRoom(DataItem item, int index, WriteChunk chunk) throws RpcRdmaException {
+        if (item.length() > chunk.lengthBytes()) {
+            throw RpcRdmaException.tooLarge("the reply needs %d bytes in Write chunk %d, the call offers %d", item.length(),
+                    index, chunk.lengthBytes());
         }
-        return new ReplyPlacement(reply, placed, offered, returned(placed, offered, inlineBytes), true, threshold.version());
+    }
+
+    private static void requireReplyChunk(long bytes, WriteChunk offered, ChunkLists returned, InlineThreshold threshold)
+            throws RpcRdmaException {
+        int headerBytes = threshold.version().headerLength(returned);
+        if (headerBytes > threshold.sendBytes()) {
+            throw RpcRdmaException.tooLarge("header of %d bytes (limit: %d)", headerBytes, threshold.sendBytes());
+        }
+        if (offered == null || bytes > offered.lengthBytes()) {
+            throw RpcRdmaException.tooLarge("the reply needs a Reply chunk of %d bytes, the call offers %s (limit inline: %d)",
+                    bytes, offered == null ? "none" : offered.lengthBytes(), threshold.sendBytes() - headerBytes);
+        }
     }
 
     /** The lists with the lengths that will have been written. */
-    private static ChunkLists returned(List<DataItem> placed, ChunkLists offered, long replyChunkBytes)
-            throws RpcRdmaException {
-        List<WriteChunk> writeChunks = new ArrayList<>(offered.writeChunks().size());
-        for (int i = 0; i < offered.writeChunks().size(); i++) {
-            WriteChunk chunk = offered.writeChunks().get(i);
-            int length = i < placed.size() ? placed.get(i).length() : 0;
-            if (length > chunk.lengthBytes()) {
-                throw RpcRdmaException.tooLarge("result of %d bytes does not fit into Write chunk %d of %d bytes", length, i,
-                        chunk.lengthBytes());
-            }
-            writeChunks.add(chunk.written(length));
-        }
-        WriteChunk replyChunk = offered.replyChunk();
-        return new ChunkLists(List.of(), writeChunks, replyChunk == null ? null : replyChunk.written(replyChunkBytes));
+    private static ChunkLists returned(List<WriteChunk> written, WriteChunk replyChunk, long replyChunkBytes) {
+        return new ChunkLists(List.of(), written, replyChunk == null ? null : replyChunk.written(replyChunkBytes));
     }
 
     /** Whether the rest of the reply goes into the Reply chunk. */
@@ -109,7 +128,7 @@ final class ReplyPlacement {
     ByteBuf body(ByteBufAllocator alloc, Consumer<RdmaWrite> writes) {
         for (int i = 0; i < placed.size(); i++) {
             DataItem item = placed.get(i);
-            write(reply.slice(reply.readerIndex() + item.position(), item.length()), offered.get(i), writes);
+            write(reply.slice(reply.readerIndex() + item.position(), item.length()), targets.get(i), writes);
         }
         ByteBuf rest = placed.isEmpty() ? reply : DataItems.takeOut(alloc, reply, placed);
         if (!isLong()) {

@@ -5,6 +5,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 
 /** What a requester keeps of a call until its reply is here. Listens to the write of the call. */
 final class RequesterCall implements ChannelFutureListener {
@@ -16,14 +17,17 @@ final class RequesterCall implements ChannelFutureListener {
     private final int procedure;
     private final CallExposure exposure;
     private final CallRoute route;
+    private final ReplySpace replySpace;
     private boolean replyFetched;
 
     /**
-     * @param message  the whole call
-     * @param exposure the memory it opens to the peer, or {@code null} if none
-     * @param route    how it travels
+     * @param message    the whole call
+     * @param exposure   the memory it opens to the peer, or {@code null} if none
+     * @param route      how it travels
+     * @param replySpace how large its reply can get, or {@code null} if nobody said
      */
-    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, CallRoute route) {
+    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, CallRoute route,
+                  ReplySpace replySpace) {
         this.owner = owner;
         this.xid = RpcOffsets.word(message, 0);
         boolean complete = RpcOffsets.hasCallHeader(message);
@@ -32,6 +36,7 @@ final class RequesterCall implements ChannelFutureListener {
         this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
         this.exposure = exposure;
         this.route = route;
+        this.replySpace = replySpace;
     }
 
     int xid() {
@@ -45,6 +50,35 @@ final class RequesterCall implements ChannelFutureListener {
     /** The memory that is open to the peer, {@code null} if none. */
     CallExposure exposure() {
         return exposure;
+    }
+
+    /** The memory that was offered as Reply chunk, {@code null} if none was. */
+    ByteBuf replySink() {
+        return exposure == null ? null : exposure.replySink();
+    }
+
+    /**
+     * What the call offered for its reply, and who can change that. How much the responder would have needed it cannot say
+     * in version 1.
+     *
+     * @param inlineBytes how much of a reply fits inline
+     */
+    String offer(int inlineBytes) {
+        StringBuilder text = new StringBuilder("it offered ");
+        for (WriteChunk chunk : chunks().writeChunks()) {
+            text.append("a Write chunk of ").append(chunk.lengthBytes()).append(" bytes, ");
+        }
+        WriteChunk replyChunk = chunks().replyChunk();
+        if (replyChunk == null) {
+            text.append("no Reply chunk, ");
+        } else {
+            text.append("a Reply chunk of ").append(replyChunk.lengthBytes()).append(" bytes, ");
+        }
+        text.append(inlineBytes).append(" bytes inline; ");
+        return text.append(replySpace == null
+                ? "nobody said how large the reply can get: say it by RpcRequest.setReplySpace or an UpperLayerBinding, or "
+                        + "raise RpcRdmaLimits.defaultReplyChunkBytes"
+                : "the request or its UpperLayerBinding says that the reply is within " + replySpace).toString();
     }
 
     List<DataItem> itemsOf(ByteBuf reducedReply, UpperLayerBindings bindings, List<Integer> placedBytes) {

@@ -112,8 +112,8 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         CallPlan plan = CallPlan.of(message.readableBytes(), layout.items(), layout.replySpace(), terms().threshold(), policy,
                 limits);
         CallExposure exposure = plan.hasChunks()
-                ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, plan, message) : null;
-        RequesterCall call = new RequesterCall(this, message, exposure, plan.route());
+                ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy, plan, message) : null;
+        RequesterCall call = new RequesterCall(this, message, exposure, plan.route(), layout.replySpace());
         RpcRdmaHeader header;
         ByteBuf body = message;
         if (plan.isLong()) {
@@ -154,16 +154,46 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
-        // A request is a call of the reverse direction, which has no chunks.
-        if (!(msg instanceof RpcRdmaMessage reply) || reply.role() != Role.RESPONSE || reply.header() instanceof Control) {
+        if (!(msg instanceof RpcRdmaMessage message)) {
             context.fireChannelRead(msg);
             return;
         }
-        RequesterCall call = calls.remove(reply.xid());
-        if (call == null) {
+        // A request is a call of the reverse direction, which has no chunks.
+        boolean answer = message.role() == Role.RESPONSE && !(message.header() instanceof Control);
+        RequesterCall call = answer ? calls.remove(message.xid()) : null;
+        if (!isEntitled(message, call)) {
+            message.release();
+            if (call != null) {
+                discard(call);
+            }
+            context.fireExceptionCaught(RpcRdmaException.connection(
+                    "a handle was invalidated that message %08x had no right to", message.xid()));
+            context.close();
+        } else if (!answer) {
+            context.fireChannelRead(message);
+        } else if (call == null) {
             statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
-            reply.release();
-            return;
+            message.release();
+        } else {
+            receive(call, message);
+        }
+    }
+
+    /**
+     * Whether what the peer has invalidated is what it may: by a reply one handle of its call, by others nothing. A handle
+     * that was withdrawn by a message that was dropped, or by one to another call, shows when the reply to its own call is
+     * here, at the latest.
+     */
+    private boolean isEntitled(RpcRdmaMessage message, RequesterCall call) {
+        if (message.isInvalidating() && !terms().mayBeInvalidated()) {
+            return false;
+        }
+        return call == null || call.exposure() == null ? !message.isInvalidating() : call.exposure().isInvalidatedBy(message);
+    }
+
+    private void receive(RequesterCall call, RpcRdmaMessage reply) {
+        if (reply.isInvalidating()) {
+            statistics.increment(Counter.REMOTE_INVALIDATIONS);
         }
         if (LegacyReplyFetch.isNeededFor(reply)) {
             if (replyFetch == null) {
@@ -182,17 +212,6 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             deliver(call, reply);
             return;
         }
-        int invalidated = exposure.invalidatedCount();
-        if (invalidated > (terms().mayBeInvalidated() ? 1 : 0)) {
-            // A reply invalidates one handle at most, so some other message has taken a handle of this call.
-            reply.release();
-            discard(call);
-            ctx.fireExceptionCaught(RpcRdmaException.connection("%d handles of call %08x invalidated by the peer",
-                    invalidated, call.xid()));
-            ctx.close();
-            return;
-        }
-        statistics.add(Counter.REMOTE_INVALIDATIONS, invalidated);
         boolean[] waiting = {false};
         exposure.withdraw(() -> {
             try {
@@ -221,8 +240,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
                         error.lowestVersion(), error.highestVersion());
             } else if (header instanceof ChunkError) {
                 statistics.increment(Counter.CHUNK_ERRORS);
+                int inlineBytes = terms().threshold().receiveBytes() - terms().version().headerLength(call.chunks());
                 failure = RpcRdmaException.refused("refused with ERR_CHUNK: the responder could not parse the call, or the "
-                        + "reply did not fit into what it offered (%s)", describe(call.chunks()));
+                        + "reply did not fit into what it offered: %s", call.offer(inlineBytes));
             } else if (header instanceof TransportError error) {
                 statistics.increment(Counter.CHUNK_ERRORS);
                 failure = RpcRdmaException.refused(error.error());
@@ -261,12 +281,6 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             statistics.add(Counter.REPLY_CHUNK_BYTES, parts.replyChunkBytes());
         }
         return message;
-    }
-
-    private static String describe(ChunkLists chunks) {
-        return chunks.writeChunks().size() + " Write chunks, "
-                + (chunks.replyChunk() == null ? "no Reply chunk"
-                        : "a Reply chunk of " + chunks.replyChunk().lengthBytes() + " bytes");
     }
 
     private static void discard(RequesterCall call) {

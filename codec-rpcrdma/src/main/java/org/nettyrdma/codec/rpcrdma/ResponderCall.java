@@ -59,11 +59,12 @@ final class ResponderCall {
 
     /**
      * The one handle of all segments of the call, which the reply may invalidate; -1 if there are none, or several of which
-     * some may be meant to live longer (as the Linux client's for padding is).
+     * some may be meant to live longer (as the Linux client's for padding is). The handle of empty segments alone may stand
+     * for no memory at all.
      */
     long onlyHandle() {
         long handle = -1;
-        if (chunks.isEmpty()) {
+        if (exposedBytes() == 0) {
             return handle;
         }
         for (ReadChunk chunk : chunks.readChunks()) {
@@ -73,6 +74,17 @@ final class ResponderCall {
             handle = only(handle, chunk.segments());
         }
         return Math.max(-1, chunks.replyChunk() == null ? handle : only(handle, chunks.replyChunk().segments()));
+    }
+
+    private long exposedBytes() {
+        long bytes = chunks.replyChunk() == null ? 0 : chunks.replyChunk().lengthBytes();
+        for (ReadChunk chunk : chunks.readChunks()) {
+            bytes += chunk.lengthBytes();
+        }
+        for (WriteChunk chunk : chunks.writeChunks()) {
+            bytes += chunk.lengthBytes();
+        }
+        return bytes;
     }
 
     /** The handle after these segments, where -1 stands for none seen and -2 for several. */

@@ -10,8 +10,11 @@ import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import org.nettyrdma.channel.RdmaWrite;
+import org.nettyrdma.codec.oncrpc.AcceptStatus;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
+import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
@@ -30,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * that the call offered.
  *
  * <p>Each call gets exactly one of a reply, an RDMA_ERROR and the end of the connection. A reply that does not fit into what
- * its call offered becomes an ERR_CHUNK, whose outcome is then the outcome of the application's write: the call is answered,
- * and the connection lives. All methods run on the event loop.
+ * its call offered becomes an ERR_CHUNK, and the application's write fails with {@link RpcReplyReplacedException}, which says
+ * how much room it needs: the call is answered, and the connection lives. All methods run on the event loop.
  */
 final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadChunkFetch.Owner {
 
@@ -169,8 +172,22 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
                     ctx.newPromise());
             return;
         }
+        if (!bindings.allow(header.chunks().readChunks(), message)) {
+            statistics.increment(Counter.BINDING_VIOLATIONS);
+            answerGarbageArguments(new ResponderCall(header.xid(), header.chunks(), message));
+            message.release();
+            return;
+        }
         deliver(header, message);
         ctx.fireChannelReadComplete();
+    }
+
+    /** The call breaks a rule of its binding: the equivalent of bad XDR is the answer (rfc5666bis-01, section 6.3). */
+    private void answerGarbageArguments(ResponderCall call) {
+        ByteBuf reply = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
+        new RpcReplyHeader.Accepted(call.xid(), AcceptStatus.GARBAGE_ARGS).write(reply);
+        reply(call, reply, reply, List.of(), ctx.newPromise());
+        ctx.flush();
     }
 
     /** Passes a whole call up, its reference with it. */
@@ -207,9 +224,19 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
                     : new IllegalStateException("the reply answers no outstanding call"));
             return;
         }
+        List<DataItem> items;
+        try {
+            items = call.chunks().writeChunks().isEmpty() ? List.of() : itemsOf(msg, reply, call);
+        } catch (RuntimeException e) { // of the binding
+            replace(call, reply, e, promise);
+            return;
+        }
+        reply(call, msg, reply, items, promise);
+    }
+
+    private void reply(ResponderCall call, Object msg, ByteBuf reply, List<DataItem> items, ChannelPromise promise) {
         ReplyPlacement placement;
         try {
-            List<DataItem> items = call.chunks().writeChunks().isEmpty() ? List.of() : itemsOf(msg, reply, call);
             placement = ReplyPlacement.of(reply, items, call.chunks(), terms().threshold());
         } catch (RpcRdmaException | RuntimeException e) {
             answerWithoutPlacement(call, msg, reply, e, promise);
@@ -234,8 +261,13 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
                 refusal = e;
             }
         }
+        replace(call, reply, refusal, promise);
+    }
+
+    /** Answers with an error, since the reply cannot be conveyed. */
+    private void replace(ResponderCall call, ByteBuf reply, Exception cause, ChannelPromise promise) {
         reply.release();
-        refuse(terms().version().msg(call.xid(), call.chunks()), refusal, promise);
+        refuse(terms().version().msg(call.xid(), call.chunks()), cause, RpcReplyReplacedException.fail(promise, cause));
     }
 
     private ResponderCall take(int xid) {

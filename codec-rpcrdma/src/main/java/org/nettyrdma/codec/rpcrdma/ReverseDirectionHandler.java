@@ -11,6 +11,7 @@ import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
+import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
@@ -27,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * handler, which lets them pass, so that neither knows of the other's messages.
  *
  * <p>A reverse message has to fit into one Send. A call that does not is refused before it is sent. A reply that does not
- * becomes one with SYSTEM_ERR, whose outcome is then the outcome of the application's write: the call is answered, and the
- * connection lives. All methods run on the event loop.
+ * becomes one with SYSTEM_ERR, and the application's write fails with {@link RpcReplyReplacedException}: the call is answered,
+ * and the connection lives. All methods run on the event loop.
  */
 final class ReverseDirectionHandler extends ChannelDuplexHandler {
 
@@ -62,25 +63,27 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
             ctx.write(msg, promise);
             return;
         }
-        RpcRdmaMessage reverse;
         try {
-            reverse = outbound == RpcMessageType.CALL ? call(ctx, message) : reply(ctx, message);
+            if (outbound == RpcMessageType.CALL) {
+                writeCall(ctx, message, promise);
+            } else {
+                writeReply(ctx, message, promise);
+            }
         } catch (IOException e) {
             message.release();
             promise.tryFailure(e);
-            return;
         }
-        ctx.write(reverse, promise);
     }
 
-    private RpcRdmaMessage call(ChannelHandlerContext ctx, ByteBuf call) throws IOException {
+    private void writeCall(ChannelHandlerContext ctx, ByteBuf call, ChannelPromise promise) throws IOException {
         requireFits(ctx, call);
         statistics.increment(Counter.REVERSE_CALLS);
-        return RpcRdmaMessage.call(header(ctx, call), call);
+        ctx.write(RpcRdmaMessage.call(header(ctx, call), call), promise);
     }
 
-    private RpcRdmaMessage reply(ChannelHandlerContext ctx, ByteBuf reply) throws IOException {
+    private void writeReply(ChannelHandlerContext ctx, ByteBuf reply, ChannelPromise promise) throws IOException {
         ByteBuf answer = reply;
+        ChannelPromise answered = promise;
         try {
             requireFits(ctx, reply);
         } catch (RpcRdmaException e) {
@@ -88,9 +91,10 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
             answer = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
             new RpcReplyHeader.Accepted(RpcOffsets.word(reply, 0), AcceptStatus.SYSTEM_ERR).write(answer);
             reply.release();
+            answered = RpcReplyReplacedException.fail(promise, e);
         }
         statistics.increment(Counter.REVERSE_REPLIES);
-        return RpcRdmaMessage.reply(header(ctx, answer), answer);
+        ctx.write(RpcRdmaMessage.reply(header(ctx, answer), answer), answered);
     }
 
     private void requireFits(ChannelHandlerContext ctx, ByteBuf message) throws IOException {

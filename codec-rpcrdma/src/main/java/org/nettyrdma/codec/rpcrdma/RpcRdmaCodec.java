@@ -9,6 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
+import org.nettyrdma.channel.RemoteInvalidation;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
@@ -48,6 +49,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     private static final int RPC_REPLY = 1;
     /** XID and message type: the least that an RPC message has. */
     private static final int RPC_PREFIX_BYTES = 8;
+    /** Where calls go both ways, nothing of a shorter message may be used (rfc5666bis-01, section 8.3.3). */
+    private static final int LEAST_LENGTH_WITH_DIRECTION = RpcRdmaLayout.CHUNK_FREE_LENGTH + RPC_PREFIX_BYTES;
 
     private final Role inboundRole;
     private final boolean reverse;
@@ -55,6 +58,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     private final ChunkStatistics statistics;
     /** Takes the padding out of RDMA_MSGP; {@code null} outside the {@link LegacyProfile}. */
     private AlignmentPadding padding;
+    /** What the next message has invalidated, {@code null} if nothing. */
+    private RemoteInvalidation invalidation;
 
     private RpcRdmaCodec(Role inboundRole, boolean reverse, HeaderFormats formats, ChunkStatistics statistics) {
         this.inboundRole = inboundRole;
@@ -134,14 +139,25 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     }
 
     @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof RemoteInvalidation next) {
+            invalidation = next; // the message itself will tell it
+        } else {
+            ctx.fireUserEventTriggered(event);
+        }
+    }
+
+    @Override
     public void channelRead(ChannelHandlerContext ctx, Object msg) {
         if (!(msg instanceof ByteBuf received)) {
             ctx.fireChannelRead(msg);
             return;
         }
+        RemoteInvalidation withMessage = invalidation;
+        invalidation = null;
         RpcRdmaMessage message = decode(ctx.alloc(), received);
         if (message != null) {
-            ctx.fireChannelRead(message);
+            ctx.fireChannelRead(withMessage == null ? message : message.invalidating(withMessage.steeringTag()));
         }
     }
 
@@ -152,6 +168,7 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         }
         HeaderFormat format = formats.ofReceived(received);
         int start = received.readerIndex();
+        int length = received.readableBytes();
         int type = received.getInt(start + RpcRdmaLayout.TYPE_OFFSET);
         if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE) {
             return padding != null && inboundRole == Role.REQUEST ? decodeDone(format, received)
@@ -177,6 +194,9 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             ByteBuf body = isPadded(type, header, role) ? padding.remove(alloc, received, start) : received;
             return RpcRdmaMessage.of(role, header, body);
         } catch (RpcRdmaException e) {
+            if (reverse && type != MessageType.RDMA_ERROR.code() && length < LEAST_LENGTH_WITH_DIRECTION) {
+                return drop(received, Counter.SHORT_MESSAGES_DROPPED); // to answer a reply could fail a call of the peer
+            }
             statistics.increment(Counter.MALFORMED_MESSAGES);
             Malformed header = new Malformed(received.getInt(start), received.getInt(start + RpcRdmaLayout.VERSION_OFFSET),
                     received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), e);

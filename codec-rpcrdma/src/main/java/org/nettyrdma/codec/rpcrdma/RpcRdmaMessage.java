@@ -17,7 +17,7 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
 
     private final RpcRdmaHeader header;
     private final Role role;
-    /** The peer's steering tag that the Send is to invalidate, or -1 for a plain Send; a tag is an unsigned number here. */
+    /** The receiver's steering tag that the Send invalidates, or -1 for a plain Send; a tag is an unsigned number here. */
     private final long invalidatedTag;
 
     private RpcRdmaMessage(RpcRdmaHeader header, Role role, ByteBuf body, long invalidatedTag) {
@@ -132,16 +132,17 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
     }
 
     /**
-     * The same message, to be sent by Send with Invalidate. The reference of this message passes to the one returned.
+     * The same message, to be sent or received by Send with Invalidate. The reference of this message passes to the one
+     * returned.
      *
-     * @param steeringTag a steering tag of the peer
-     * @return the message to write
+     * @param steeringTag a steering tag of the receiver
+     * @return the message to pass on
      */
     RpcRdmaMessage invalidating(int steeringTag) {
         return new RpcRdmaMessage(header, role, content(), steeringTag & 0xFFFF_FFFFL);
     }
 
-    /** Whether the Send is to invalidate a steering tag of the peer. */
+    /** Whether the Send invalidates a steering tag of the receiver. */
     boolean isInvalidating() {
         return invalidatedTag >= 0;
     }

@@ -12,6 +12,11 @@ import org.nettyrdma.codec.oncrpc.DataItem;
  * <p>The methods are called on event loops, by several of them at once, for every message that has or may have chunks. They
  * find their way through the XDR without changing the indices of the buffer they get. What they are given on the side of
  * the receiver comes from the peer; when they cannot parse it, they may throw any {@link RuntimeException}.
+ *
+ * <p>A binding also tells violations (section 6.3). A responder answers a call with GARBAGE_ARGS, the equivalent of bad XDR,
+ * when one of its Read chunks holds anything but one eligible argument, or another number of bytes than the argument's length
+ * word says; the call does not reach the program. A requester fails a call whose reply has placed data where the binding
+ * finds no eligible result of that length, and the connection lives.
  */
 public interface UpperLayerBinding {
 
@@ -23,7 +28,7 @@ public interface UpperLayerBinding {
     int program();
 
     /**
-     * Describes a call that is about to be sent.
+     * Describes a call that is about to be sent, or one with Read chunks that was received and put together.
      *
      * @param version   version of the program
      * @param procedure its procedure

@@ -37,6 +37,39 @@ final class UpperLayerBindings {
         return new CallLayout(moved(layout.items(), start), layout.replySpace());
     }
 
+    /**
+     * Whether the Read chunks of a received call hold what its binding says may travel in them, each one whole eligible
+     * argument with or without its padding. Always so without a binding, or with one that knows nothing of the call.
+     *
+     * @param call the whole call, put together from its chunks
+     */
+    boolean allow(List<ReadChunk> chunks, ByteBuf call) {
+        CallLayout layout;
+        try {
+            layout = layoutOfCall(call);
+        } catch (RuntimeException e) { // the binding could not parse what the peer sent
+            return false;
+        }
+        if (layout.equals(CallLayout.UNKNOWN)) {
+            return true;
+        }
+        for (ReadChunk chunk : chunks) {
+            if (chunk.position() > 0 && chunk.lengthBytes() > 0 && !holdsOneOf(layout.items(), chunk)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean holdsOneOf(List<DataItem> items, ReadChunk chunk) {
+        for (DataItem item : items) {
+            if (item.position() == chunk.position()) {
+                return chunk.lengthBytes() == item.length() || chunk.lengthBytes() == RpcOffsets.padded(item.length());
+            }
+        }
+        return false;
+    }
+
     /** Finds the eligible results in a whole reply to a call of {@code program}. */
     List<DataItem> itemsOfReply(int program, int version, int procedure, ByteBuf reply) {
         UpperLayerBinding binding = byProgram.get(program);

@@ -347,6 +347,23 @@ class RpcClientTest {
     }
 
     @Test
+    void shouldUseTheXidOfTheRequestUnlessItIsPending() {
+        Future<ByteBuf> first = client.call(new RpcRequest(1, 1, 1).setXid(-2));
+        ByteBuf arguments = Unpooled.buffer().writeInt(1);
+        Future<ByteBuf> second = client.call(new RpcRequest(1, 1, 1, arguments).setXid(-2));
+        channel.runPendingTasks();
+        assertEquals("fffffffe", readCall().substring(0, 8));
+        assertNull(channel.readOutbound());
+        assertFalse(first.isDone());
+        assertInstanceOf(RpcConnectionException.class, second.cause());
+        assertTrue(second.cause().getCause().getMessage().contains("fffffffe"));
+        assertEquals(0, arguments.refCnt());
+        channel.writeInbound(hex("fffffffe 00000001 00000000 00000000 00000000 00000000"));
+        assertTrue(first.isSuccess());
+        first.getNow().release();
+    }
+
+    @Test
     void shouldSkipTheXidOfACallThatIsStillPending() {
         RpcClient wrapped = new RpcClient(1000, -1, () -> nowNanos);
         EmbeddedChannel other = new EmbeddedChannel(wrapped);

@@ -31,6 +31,12 @@ final class BulkProgram implements RpcProgram {
     /** Like LOAD, but twice as long as it was asked for. */
     static final int LOAD_TOO_MUCH = 6;
 
+    /**
+     * opaque&lt;&gt; head, opaque&lt;&gt; a, int mark, opaque&lt;&gt; b, int mark to length and sum of each opaque; a and b are
+     * eligible.
+     */
+    static final int STORE_TWO = 7;
+
     static final int MARK = 0x12345678;
 
     static final UpperLayerBinding BINDING = new Binding();
@@ -72,6 +78,7 @@ final class BulkProgram implements RpcProgram {
             case LOAD -> load(call, arguments.readInt(), arguments.readInt());
             case LOAD_TOO_MUCH -> load(call, 2 * arguments.readInt(), arguments.readInt());
             case LOAD_TWO -> loadTwo(call, arguments.readInt(), arguments.readInt());
+            case STORE_TWO -> storeTwo(call, arguments);
             case HANG -> {
                 arguments.retain();
                 hanging.add(call);
@@ -85,6 +92,22 @@ final class BulkProgram implements RpcProgram {
         ByteBuf data = Xdr.readOpaqueSlice(arguments, Integer.MAX_VALUE, "data");
         call.reply(call.alloc().buffer().writeInt(data.readableBytes()).writeInt(sum(data))
                 .writeInt(Xdr.readInt(arguments, "mark")));
+    }
+
+    private static void storeTwo(RpcCall call, ByteBuf arguments) {
+        ByteBuf head = Xdr.readOpaqueSlice(arguments, Integer.MAX_VALUE, "head");
+        ByteBuf a = Xdr.readOpaqueSlice(arguments, Integer.MAX_VALUE, "a");
+        int firstMark = Xdr.readInt(arguments, "mark");
+        ByteBuf b = Xdr.readOpaqueSlice(arguments, Integer.MAX_VALUE, "b");
+        if (firstMark != MARK || Xdr.readInt(arguments, "mark") != MARK || arguments.isReadable()) {
+            call.replyProcedureUnavailable(); // an answer that no test expects
+            return;
+        }
+        ByteBuf results = call.alloc().buffer();
+        for (ByteBuf data : List.of(head, a, b)) {
+            results.writeInt(data.readableBytes()).writeInt(sum(data));
+        }
+        call.reply(results);
     }
 
     private void load(RpcCall call, int length, int extra) {
@@ -136,12 +159,21 @@ final class BulkProgram implements RpcProgram {
             return switch (procedure) {
                 case ECHO -> new CallLayout(List.of(), space(arguments.readableBytes()));
                 case STORE -> new CallLayout(List.of(new DataItem(8, arguments.getInt(start + 4))), space(12));
+                case STORE_TWO -> new CallLayout(itemsOfStoreTwo(arguments), space(24));
                 case LOAD, LOAD_TOO_MUCH -> new CallLayout(List.of(),
                         space(8 + Xdr.paddedLength(arguments.getInt(start + 4)), arguments.getInt(start)));
                 case LOAD_TWO -> new CallLayout(List.of(),
                         space(16, arguments.getInt(start), arguments.getInt(start + 4)));
                 default -> new CallLayout(List.of(), space(0));
             };
+        }
+
+        private static List<DataItem> itemsOfStoreTwo(ByteBuf arguments) {
+            int start = arguments.readerIndex();
+            int a = 4 + Xdr.paddedLength(arguments.getInt(start)) + 4;
+            int aBytes = arguments.getInt(start + a - 4);
+            int b = a + Xdr.paddedLength(aBytes) + 8;
+            return List.of(new DataItem(a, aBytes), new DataItem(b, arguments.getInt(start + b - 4)));
         }
 
         private static ReplySpace space(int resultBytes, Integer... itemBytes) {
@@ -170,7 +202,8 @@ final class BulkProgram implements RpcProgram {
             if (placedBytes.isEmpty()) {
                 return List.of(first, last);
             }
-            return firstPlaced ? placedBytes.get(1) > 0 ? List.of(first, last) : List.of(first) : List.of(last);
+            boolean lastPlaced = placedBytes.size() > 1 && placedBytes.get(1) > 0;
+            return firstPlaced ? lastPlaced ? List.of(first, last) : List.of(first) : List.of(last);
         }
     }
 }

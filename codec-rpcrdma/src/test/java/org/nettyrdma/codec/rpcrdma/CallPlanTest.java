@@ -112,10 +112,63 @@ class CallPlanTest {
     }
 
     @Test
+    void shouldKeepToWhatTheLinuxServerSurvivesByDefault() throws RpcRdmaException {
+        List<DataItem> items = List.of(new DataItem(100, 5000), new DataItem(6000, 5000));
+        for (int callBytes : new int[] {11_100, 20_000}) {
+            CallPlan plan = plan(callBytes, items, new ReplySpace(5000, List.of(5000, 0)));
+            assertTrue(plan.isLong());
+            assertEquals(List.of(), plan.readItems(), "no second Read chunk");
+            assertEquals(List.of(), plan.writeChunkBytes(), "no Write list with a Reply chunk");
+            assertTrue(plan.replyChunkBytes() >= 10_000);
+        }
+        assertFalse(plan(100, List.of(), new ReplySpace(996)).hasChunks(), "no Reply chunk without need: it would be used");
+        assertTrue(plan(100, List.of(), new ReplySpace(997)).hasChunks(), "or it would send more than a receive takes");
+        assertTrue(plan(100, List.of(), new ReplySpace(100, List.of(5000, 0))).writeChunkBytes().stream()
+                .allMatch(bytes -> bytes > 0), "no segment of length 0");
+    }
+
+    @Test
+    void shouldKeepLargeArgumentsOutOfALongCallWherePolicyAllows() throws RpcRdmaException {
+        List<DataItem> items = List.of(new DataItem(100, 1024), new DataItem(1200, 1025), new DataItem(3000, 9001));
+        CallPlan plan = specification(20_000, items, PeerPolicy.SPECIFICATION);
+        assertTrue(plan.isLong());
+        assertEquals(items.subList(1, 3), plan.readItems(), "what no Send could carry, in ascending order");
+        assertEquals((1024 - 28) / 24 / 3, plan.maxSegments(), "for each of three chunks");
+
+        plan = specification(20_000, items, new PeerPolicy(2, true, 4, Integer.MAX_VALUE));
+        assertEquals(items.subList(2, 3), plan.readItems(), "the Position Zero chunk is one of two");
+        assertEquals(4, plan.maxSegments());
+        assertEquals(List.of(), specification(20_000, items, new PeerPolicy(1, true, 4, Integer.MAX_VALUE)).readItems());
+    }
+
+    @Test
+    void shouldReckonWithTheSegmentsThatPolicyDemands() throws RpcRdmaException {
+        // 41 segments of a Read chunk fit into 1024 - 28 bytes of header, 10 of a Write chunk of 8 + 160 bytes do so twice.
+        PeerPolicy policy = new PeerPolicy(8, true, 64, 500);
+        assertEquals(41, specification(20_500, List.of(), policy).maxSegments());
+        assertThrows(RpcRdmaException.class, () -> specification(20_501, List.of(), policy));
+        List<DataItem> items = List.of(new DataItem(100, 15_000));
+        assertEquals(List.of(), specification(20_500, items, policy).readItems(), "two chunks would have 20 segments each");
+        CallPlan plan = CallPlan.of(100, items, new ReplySpace(60, List.of(5000, 4999)), THRESHOLD, policy,
+                RpcRdmaLimits.DEFAULT);
+        assertEquals(2 * (8 + 160), plan.offerBytes());
+        plan = CallPlan.of(100, items, new ReplySpace(5000, List.of(5000)), THRESHOLD, policy, RpcRdmaLimits.DEFAULT);
+        assertEquals(8 + 160 + 4 + 160, plan.offerBytes());
+        assertThrows(RpcRdmaException.class, () -> CallPlan.of(100, items, new ReplySpace(32_001), THRESHOLD, policy,
+                RpcRdmaLimits.DEFAULT), "65 segments");
+        assertThrows(RpcRdmaException.class, () -> CallPlan.of(100, items, new ReplySpace(31_001), THRESHOLD, policy,
+                RpcRdmaLimits.DEFAULT), "a reply with 63 segments in its header is no Send of 1024 bytes");
+    }
+
+    @Test
     void shouldRefuseHeaderThatCannotBeSent() {
         ReplySpace space = new ReplySpace(10, Collections.nCopies(41, 5000));
         assertThrows(RpcRdmaException.class, () -> CallPlan.of(2000, List.of(), space, new InlineThreshold(1024, 65536),
                 PeerPolicy.CONSERVATIVE, RpcRdmaLimits.DEFAULT));
+    }
+
+    private static CallPlan specification(int callBytes, List<DataItem> items, PeerPolicy policy) throws RpcRdmaException {
+        return CallPlan.of(callBytes, items, SHORT, THRESHOLD, policy, RpcRdmaLimits.DEFAULT);
     }
 
     private static CallPlan plan(int callBytes, List<DataItem> items, ReplySpace space) throws RpcRdmaException {

@@ -31,6 +31,14 @@ class ResponderCallTest {
         assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(chunk(7, 8), chunk(9)), chunk(9))));
     }
 
+    @Test
+    void shouldNotTakeTheHandleOfNothingButEmptySegments() {
+        WriteChunk empty = new WriteChunk(List.of(new RemoteSegment(7, 0, 0)));
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(empty), empty)));
+        assertEquals(7, onlyHandle(new ChunkLists(List.of(), List.of(empty), chunk(7))));
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(empty), chunk(8))));
+    }
+
     private static long onlyHandle(ChunkLists chunks) {
         return new ResponderCall(1, chunks, Unpooled.EMPTY_BUFFER).onlyHandle();
     }

@@ -277,6 +277,24 @@ class ReverseDirectionWireTest {
     }
 
     @Test
+    void shouldUseNothingOfMessagesThatAreTooShortToHaveADirection() throws Exception {
+        RpcClient caller = server(RawPeer.LINUX_CLIENT);
+        Future<ByteBuf> first = call(caller);
+        Future<ByteBuf> second = call(caller);
+        String xid = receiveXid();
+        String reply = digits(reply(xid, "00000010", SUCCESS));
+        for (int length = 0; length < 36; length++) {
+            peer.sendHex(reply.substring(0, 2 * length));
+        }
+        requireNothingElseWasSent("00000101"); // no answer, and no call for the credits
+        assertEquals(36, rpcRdma.statistics().get(Counter.SHORT_MESSAGES_DROPPED));
+        peer.sendHex(reply);
+        peer.sendHex(reply(receiveXid(), "00000010", SUCCESS));
+        RpcRdmaPair.result(first).release();
+        RpcRdmaPair.result(second).release();
+    }
+
+    @Test
     void shouldIgnoreReplyToNoReverseCall() throws Exception {
         RpcClient caller = server(RawPeer.LINUX_CLIENT);
         peer.sendHex(reply("0000dead", "00000010", SUCCESS));

@@ -40,8 +40,9 @@ class RpcRdmaLimitsTest {
         refused("defaultReplyChunkBytes", () -> DEFAULT.withDefaultReplyChunkBytes(-1));
         refused("defaultReplyChunkBytes", () -> DEFAULT.withDefaultReplyChunkBytes(DEFAULT.maxMessageBytes() + 1));
         refused("maxFetchBytes", () -> DEFAULT.withMaxFetchBytes(0));
-        refused("maxReadChunks", () -> new PeerPolicy(0, true, 1));
-        refused("maxSegmentsPerChunk", () -> new PeerPolicy(1, true, 65));
+        refused("maxReadChunks", () -> new PeerPolicy(0, true, 1, 1));
+        refused("maxSegmentsPerChunk", () -> new PeerPolicy(1, true, 65, 1));
+        refused("maxSegmentBytes", () -> new PeerPolicy(1, true, 1, 0));
     }
 
     private static void refused(String name, Executable change) {

@@ -203,32 +203,6 @@ class RpcRdmaServerWireTest {
         source.release();
     }
 
-    @Test
-    void shouldPutSeveralReadChunksIntoInlineAndIntoLongCalls() throws Exception {
-        // ECHO of an opaque whose first 12 bytes and bytes 16 to 21 come in chunks, the rest with the stream.
-        byte[] data = Bytes.pattern(24, 9);
-        ByteBuf source = peer.registered(data);
-        String chunks = "00000001 0000002c" + RawPeer.hex(peer.expose(source, 0, 12, RemoteAccess.READ).segment())
-                + "00000001 0000003c" + RawPeer.hex(peer.expose(source, 16, 6, RemoteAccess.READ).segment());
-        String stream = CALL + "00000001" + NO_AUTH + "00000018" + ByteBufUtil.hexDump(data, 12, 4);
-        byte[] expected = data.clone();
-        expected[22] = 0;
-        expected[23] = 0;
-
-        peer.sendHex("00000001 00000001 00000020 00000000" + chunks + NO_CHUNKS + "00000001" + stream);
-        assertEquals(digits("00000001 00000001 00000020 00000000" + NO_CHUNKS + "00000001" + SUCCESS + "00000018")
-                + ByteBufUtil.hexDump(expected), peer.receiveHex());
-
-        ByteBuf longCall = peer.channel().alloc().directBuffer().writeBytes(hex("00000002" + stream));
-        ExposedMemory whole = peer.expose(longCall, 0, longCall.readableBytes(), RemoteAccess.READ);
-        peer.sendHex("00000002 00000001 00000020 00000001" + chunks.replace("00000001 0000003c", "00000001 00000000"
-                + RawPeer.hex(whole.segment()) + "00000001 0000003c") + NO_CHUNKS);
-        assertEquals(digits("00000002 00000001 00000020 00000000" + NO_CHUNKS + "00000002" + SUCCESS + "00000018")
-                + ByteBufUtil.hexDump(expected), peer.receiveHex());
-        source.release();
-        longCall.release();
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {
         "00000001 00000004 00000bad 00000004 0000000000000000",                 // within the header of the call

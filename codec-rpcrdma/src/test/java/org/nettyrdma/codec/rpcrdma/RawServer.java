@@ -1,0 +1,97 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaSend;
+import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.RpcTransportException;
+
+/** Our client, connected to a server that is written by hand. */
+final class RawServer implements AutoCloseable {
+
+    static final String NO_CHUNKS = " 00000000 00000000 00000000 ";
+    /** From behind the XID: the start of a successful reply. */
+    static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
+
+    final RpcRdma client;
+    final RdmaChannel channel;
+    final RawPeer peer;
+    private final Channel listener;
+
+    RawServer(RpcRdma.Builder builder) throws Exception {
+        BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
+        client = builder.build();
+        listener = RawPeer.listen(RawPeer.LINUX_CLIENT, accepted);
+        channel = (RdmaChannel) client.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
+                .connect(listener.localAddress()).sync().channel();
+        peer = accepted.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    Future<ByteBuf> start(int procedure, ByteBuf arguments) {
+        return start(new RpcRequest(BulkProgram.PROGRAM, 1, procedure, arguments));
+    }
+
+    Future<ByteBuf> start(RpcRequest request) {
+        return channel.pipeline().get(RpcClient.class).call(request);
+    }
+
+    /** A call of LOAD that the server has received, with its one Write chunk of one segment. */
+    record Offer(Future<ByteBuf> call, String xid, RemoteSegment segment) {
+
+        /** From the version on: a reply that has placed nothing and has nothing inline either. */
+        String emptyReply() {
+            return "00000001 00000020 00000000 00000000 00000001 00000001" + RawPeer.hex(segment.withLength(0))
+                    + "00000000 00000000" + xid + SUCCESS + "00000000 00000000";
+        }
+    }
+
+    Offer offer(int length) throws Exception {
+        Future<ByteBuf> call = start(BulkProgram.LOAD, Unpooled.buffer().writeInt(length).writeInt(0));
+        ByteBuf sent = peer.receive();
+        Offer offer = new Offer(call, ByteBufUtil.hexDump(sent, 0, 4), segmentAt(sent, 28));
+        sent.release();
+        return offer;
+    }
+
+    static RemoteSegment segmentAt(ByteBuf message, int index) {
+        return new RemoteSegment(message.getInt(index), message.getUnsignedInt(index + 4), message.getLong(index + 8));
+    }
+
+    /** Sends by Send with Invalidate; a failure shows in what the client does. */
+    void sendInvalidating(int steeringTag, String digits) {
+        peer.channel().writeAndFlush(new RdmaSend(Bytes.hex(digits), steeringTag));
+    }
+
+    /** Another call is answered; from then on there are 32 credits. */
+    void requireAlive() throws Exception {
+        Future<ByteBuf> call = start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+        String xid = peer.receiveHex().substring(0, 8);
+        peer.sendHex(xid + "00000001 00000020 00000000" + NO_CHUNKS + xid + SUCCESS);
+        RpcRdmaPair.result(call).release();
+    }
+
+    /** What the transport says about a call that failed alone. */
+    static RpcRdmaException failure(Future<ByteBuf> call) throws Exception {
+        Throwable failure = assertInstanceOf(RpcTransportException.class, RpcRdmaPair.failure(call));
+        return assertInstanceOf(RpcRdmaException.class, failure.getCause());
+    }
+
+    @Override
+    public void close() {
+        channel.close().syncUninterruptibly();
+        peer.close();
+        listener.close().syncUninterruptibly();
+    }
+}
