@@ -190,7 +190,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         setupFrame = null;
         replyReader = null;
         ConnectionParameters parameters = new ConnectionParameters(peerFrame.userData(), negotiation.inboundReadDepth(),
-                negotiation.outboundReadDepth(), negotiation.checksum());
+                negotiation.outboundReadDepth(), negotiation.checksum(), peerFrame.revision());
         deliver(() -> listener.established(parameters));
     }
 

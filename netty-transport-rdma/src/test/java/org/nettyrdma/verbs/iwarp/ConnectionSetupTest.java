@@ -233,6 +233,7 @@ class ConnectionSetupTest {
             assertEquals(inbound, server.parameters.inboundReadDepth());
             assertEquals(outbound, server.parameters.outboundReadDepth());
             assertEquals(crc, server.parameters.checksum());
+            assertEquals(Hex.bytes(reply)[1], server.parameters.mpaRevision());
             assertFalse(server.parameters.privateData().hasRemaining());
         }
     }
@@ -295,6 +296,7 @@ class ConnectionSetupTest {
                 assertEquals(inbound, client.parameters.inboundReadDepth());
                 assertEquals(outbound, client.parameters.outboundReadDepth());
                 assertEquals(crc, client.parameters.checksum());
+                assertEquals(Hex.bytes(reply)[1], client.parameters.mpaRevision());
                 if (outbound == 0) {
                     assertThrows(IOException.class, () -> client.read(1, 0, 1, 1, 0));
                 }
