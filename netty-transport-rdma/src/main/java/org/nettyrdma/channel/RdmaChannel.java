@@ -165,18 +165,6 @@ public final class RdmaChannel extends AbstractChannel {
         return work.exposures().expose(memory, index, length, access);
     }
 
-    /** Withdraws exposed memory. */
-    void invalidate(ExposedMemory exposed) {
-        if (state == ChannelState.CLOSED) {
-            return; // done soon, when the queue pair is freed
-        }
-        try {
-            work.exposures().invalidate(exposed);
-        } catch (IOException e) {
-            fail(e);
-        }
-    }
-
     // --- Registration
 
     @Override

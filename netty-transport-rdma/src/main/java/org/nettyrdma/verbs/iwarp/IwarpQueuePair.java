@@ -69,7 +69,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         this.attributes = attributes;
         this.listener = listener;
         this.request = request;
-        queues = new WorkQueues(new SendRing(attributes.sendQueueDepth(), context.deliveries()),
+        queues = new WorkQueues(new SendRing(attributes.sendQueueDepth(), context.deliveries(), context.slotPool()),
                 new ReceiveRing(attributes.receiveQueueDepth(), context.deliveries()),
                 new SteeringTagTable(context.steeringTagGenerator()));
         if (request != null) {
