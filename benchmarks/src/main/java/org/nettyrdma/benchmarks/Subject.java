@@ -49,7 +49,7 @@ final class Subject implements AutoCloseable {
         if (channel instanceof RdmaChannel != kind.rdma()) {
             throw new IllegalStateException(kind + " runs on " + channel);
         }
-        if (channel instanceof RdmaChannel rdma && rdma.config().isChecksum() != kind.checksum()) {
+        if (channel instanceof RdmaChannel rdma && rdma.connectionInfo().checksum() != kind.checksum()) {
             throw new IllegalStateException(kind + " has the checksum " + (kind.checksum() ? "off" : "on"));
         }
     }

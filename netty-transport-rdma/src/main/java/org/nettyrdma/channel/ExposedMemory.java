@@ -16,13 +16,15 @@ public final class ExposedMemory {
 
     private enum State { EXPOSED, INVALIDATING, INVALIDATED }
 
+    private final ExposureTable table;
     private final RdmaChannel channel;
     private final ByteBuf memory;
     private final RemoteSegment segment;
     private State state = State.EXPOSED;
     private ChannelPromise invalidation; // only if somebody waits for it
 
-    ExposedMemory(RdmaChannel channel, ByteBuf memory, RemoteSegment segment) {
+    ExposedMemory(ExposureTable table, RdmaChannel channel, ByteBuf memory, RemoteSegment segment) {
+        this.table = table;
         this.channel = channel;
         this.memory = Objects.requireNonNull(memory, "memory").retain();
         this.segment = segment;
@@ -57,17 +59,19 @@ public final class ExposedMemory {
     }
 
     /**
-     * Withdraws the memory from the peer. New accesses are refused at once, and end the connection; the returned future
-     * succeeds when none is in progress any more. Calling it again is harmless.
+     * Withdraws the memory from the peer. New accesses are refused, and end the connection, as soon as the send queue has
+     * room for the invalidation; the returned future succeeds when they are and none is in progress any more. Calling it
+     * again is harmless.
      *
      * @return succeeds when the peer can no longer touch the memory, also if that is because the connection ended; with the
-     *         software provider it has succeeded when this returns
+     *         software provider it has succeeded when this returns, unless the peer is reading the memory or the send queue
+     *         is full
      */
     public ChannelFuture invalidate() {
         assert channel.eventLoop().inEventLoop();
         if (state == State.EXPOSED) {
             state = State.INVALIDATING;
-            channel.invalidate(this);
+            table.withdraw(this);
         }
         if (state == State.INVALIDATED) {
             return channel.newSucceededFuture();

@@ -46,7 +46,7 @@ final class ExposureTable {
         try {
             int tag = queuePair.expose(pieces.region(0), pieces.offset(0), length, access.right());
             RemoteSegment segment = new RemoteSegment(tag, length, queuePair.remoteOffset(tag));
-            ExposedMemory exposed = new ExposedMemory(channel, memory, segment);
+            ExposedMemory exposed = new ExposedMemory(this, channel, memory, segment);
             byTag.put(tag, exposed);
             statistics.increment(Counter.EXPOSURES);
             return exposed;
@@ -55,8 +55,20 @@ final class ExposureTable {
         }
     }
 
+    /** The user withdraws exposed memory. Where that fails the channel ends, and all exposure with it. */
+    void withdraw(ExposedMemory exposed) {
+        if (!channel.isOpen()) {
+            return; // done soon, when the queue pair is freed
+        }
+        try {
+            invalidate(exposed);
+        } catch (IOException e) {
+            channel.fail(e);
+        }
+    }
+
     /** Withdraws exposed memory, now or when the send queue has room. */
-    void invalidate(ExposedMemory exposed) throws IOException {
+    private void invalidate(ExposedMemory exposed) throws IOException {
         if (!sendQueue.reserve()) {
             waiting.add(exposed);
             return;

@@ -1,7 +1,6 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.DefaultByteBufHolder;
 import io.netty.util.internal.StringUtil;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.Capabilities;
@@ -35,11 +34,10 @@ final class OutboundFilter {
         if (message instanceof RdmaSend send && send.isInvalidating() && !capabilities.sendWithInvalidate()) {
             throw new RdmaException("provider " + loop.provider().name() + " has no Send with Invalidate");
         }
-        if (message instanceof RdmaSend || message instanceof RdmaWrite) {
-            DefaultByteBufHolder holder = (DefaultByteBufHolder) message;
-            ByteBuf original = holder.content(); // which the holder does not give out any more once it was released
+        if (message instanceof RdmaOperation<?> operation) { // an RdmaSend or an RdmaWrite
+            ByteBuf original = operation.content(); // which it does not give out any more once it was released
             ByteBuf content = inRegisteredMemory(original);
-            return content == original ? holder : holder.replace(content);
+            return content == original ? operation : operation.replace(content);
         }
         throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(message)
                 + " (expected: ByteBuf, RdmaSend, RdmaWrite, RdmaRead)");

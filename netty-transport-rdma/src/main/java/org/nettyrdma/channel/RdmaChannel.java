@@ -1,28 +1,20 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.UnresolvedAddressException;
-import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
-import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePair;
-import org.nettyrdma.verbs.QueuePairAttributes;
-import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,40 +51,23 @@ public final class RdmaChannel extends AbstractChannel {
     private static final Logger LOGGER = LoggerFactory.getLogger(RdmaChannel.class);
 
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
-
-    /** The life of a channel; it only moves forward. */
-    private enum State {
-        /** No connection asked for. */
-        OPEN,
-        /** Asked the peer, or answered its request; no outcome yet. */
-        CONNECTING,
-        /** Connected. */
-        ACTIVE,
-        /** The connection is over, but messages that arrived before have not been read, or the cause is not known yet. */
-        ENDED,
-        /** Closed. What is left of the queue pair is {@link Draining}. */
-        CLOSED
-    }
+    private static final byte[] NO_DATA = {};
 
     private final RdmaChannelConfig config;
     private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
-    private final ConnectionRequest request; // null unless a peer asked for this connection
-    private volatile State state = State.OPEN;
-    private volatile ByteBuf peerPrivateData = Unpooled.EMPTY_BUFFER;
-    private volatile SocketAddress localSocketAddress;
-    private volatile SocketAddress remoteSocketAddress;
+    private final QueuePairConnection connection;
+    private volatile ChannelState state = ChannelState.OPEN;
 
     // Everything below belongs to the event loop, and is there from registration on.
     private RdmaEventLoop loop;
     private int workRequestChannelId;
     private QueuePair queuePair;
     private WorkRequests work;
+    private InboundDelivery inbound;
     private OutboundFilter outboundFilter;
     private SocketAddress bindAddress;
-    private boolean endPending;       // a connection that stands or comes about has not been reported as ended
     private IOException endCause;
     private Draining draining;        // once closed, unless there was no queue pair
-    private boolean readPending;
     private boolean scheduled;
 
     /**
@@ -105,18 +80,8 @@ public final class RdmaChannel extends AbstractChannel {
     /** A channel for a connection that a peer asked for; {@code null} without. */
     RdmaChannel(RdmaServerChannel parent, ConnectionRequest request) {
         super(parent);
-        this.request = request;
+        connection = new QueuePairConnection(this, request);
         config = new RdmaChannelConfig(this);
-        if (request != null) {
-            peerPrivateData = copyOf(request.privateData());
-            localSocketAddress = request.localAddress();
-            remoteSocketAddress = request.remoteAddress();
-        }
-    }
-
-    private static ByteBuf copyOf(ByteBuffer privateData) {
-        return privateData.hasRemaining() ? Unpooled.unreleasableBuffer(Unpooled.copiedBuffer(privateData).asReadOnly())
-                : Unpooled.EMPTY_BUFFER;
     }
 
     // --- What users see
@@ -132,7 +97,7 @@ public final class RdmaChannel extends AbstractChannel {
      * @return read-only bytes, which need not be released; empty if there were none or the peer has not answered yet
      */
     public ByteBuf peerPrivateData() {
-        return peerPrivateData.duplicate();
+        return connection.peerPrivateData().duplicate();
     }
 
     /**
@@ -143,10 +108,10 @@ public final class RdmaChannel extends AbstractChannel {
      * @throws IllegalStateException if this channel is not for a request, or has been registered
      */
     public void reject(byte[] privateData) {
-        if (request == null || isRegistered() || state != State.OPEN) {
+        if (!connection.isRequested() || isRegistered() || state != ChannelState.OPEN) {
             throw new IllegalStateException("only a connection request that has not been taken up can be rejected");
         }
-        request.reject(ByteBuffer.wrap(privateData));
+        connection.reject(privateData);
         unsafe().closeForcibly();
     }
 
@@ -161,6 +126,15 @@ public final class RdmaChannel extends AbstractChannel {
             throw new IllegalStateException("the channel is not registered");
         }
         return loop.provider().capabilities().maxMessageBytes();
+    }
+
+    /**
+     * What this side and the peer agreed on when they connected. Any thread.
+     *
+     * @return the agreement, which stays after the end of the connection; {@code null} until the channel has become active
+     */
+    public RdmaConnectionInfo connectionInfo() {
+        return connection.info();
     }
 
     /**
@@ -186,22 +160,10 @@ public final class RdmaChannel extends AbstractChannel {
      */
     public ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws IOException {
         assert eventLoop().inEventLoop();
-        if (state != State.ACTIVE) {
+        if (state != ChannelState.ACTIVE) {
             throw new ClosedChannelException();
         }
         return work.exposures().expose(memory, index, length, access);
-    }
-
-    /** Withdraws exposed memory. */
-    void invalidate(ExposedMemory exposed) {
-        if (state == State.CLOSED) {
-            return; // done soon, when the queue pair is freed
-        }
-        try {
-            work.exposures().invalidate(exposed);
-        } catch (IOException e) {
-            fail(e);
-        }
     }
 
     // --- Registration
@@ -215,29 +177,25 @@ public final class RdmaChannel extends AbstractChannel {
     protected void doRegister() throws Exception {
         loop = (RdmaEventLoop) eventLoop();
         config.registered(loop.registeredAllocator());
-        QueuePairAttributes attributes = config.queuePairAttributes(loop.provider());
-        VerbsContext context = loop.context();
-        ConnectionEvents events = new ConnectionEvents();
-        queuePair = request == null ? context.createQueuePair(attributes, events)
-                : context.createQueuePair(attributes, events, request);
+        queuePair = connection.open(loop, config.queuePairAttributes(loop.provider()));
         workRequestChannelId = loop.add(this);
         work = new WorkRequests(this, loop, queuePair, workRequestChannelId);
+        inbound = new InboundDelivery(this, work);
         outboundFilter = new OutboundFilter(loop, statistics);
         // Receives come before the connection, so that the peer's first message never finds none.
         work.repost();
-        if (request != null) {
+        if (connection.isRequested()) {
             // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
             loop.execute(this::acceptRequest);
         }
     }
 
     private void acceptRequest() {
-        if (state != State.OPEN) {
+        if (state != ChannelState.OPEN) {
             return; // closed by a handler
         }
         try {
-            queuePair.accept(ByteBuffer.wrap(config.getPrivateData()));
-            connecting();
+            connection.accept(config.getPrivateData());
         } catch (Throwable t) {
             fail(t);
         }
@@ -248,15 +206,9 @@ public final class RdmaChannel extends AbstractChannel {
         return workRequestChannelId;
     }
 
-    private void connecting() {
-        state = State.CONNECTING;
-        endPending = true;
-    }
-
     @Override
     protected void doDeregister() {
-        // A queue pair cannot move to another loop.
-        unsafe().close(unsafe().voidPromise());
+        closeNow(); // a queue pair cannot move to another loop
     }
 
     @Override
@@ -266,13 +218,13 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     public boolean isOpen() {
-        return state != State.CLOSED;
+        return state != ChannelState.CLOSED;
     }
 
     @Override
     public boolean isActive() {
-        State current = state;
-        return current == State.ACTIVE || current == State.ENDED;
+        ChannelState current = state;
+        return current == ChannelState.ACTIVE || current == ChannelState.ENDED;
     }
 
     @Override
@@ -282,12 +234,12 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     protected SocketAddress localAddress0() {
-        return localSocketAddress;
+        return connection.localAddress();
     }
 
     @Override
     protected SocketAddress remoteAddress0() {
-        return remoteSocketAddress;
+        return connection.remoteAddress();
     }
 
     @Override
@@ -303,19 +255,16 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     protected void doBeginRead() {
-        readPending = true;
-        if (work.receives().hasMessage()) {
-            schedule();
-        }
+        inbound.beginRead();
     }
 
     /** No read is wanted any more. Any thread. */
     void clearReadPending() {
         if (isRegistered()) {
             if (eventLoop().inEventLoop()) {
-                readPending = false;
+                inbound.clearReadPending(false);
             } else {
-                eventLoop().execute(() -> readPending = config.isAutoRead()); // unless reads are wanted again by then
+                eventLoop().execute(() -> inbound.clearReadPending(config.isAutoRead()));
             }
         }
     }
@@ -332,37 +281,19 @@ public final class RdmaChannel extends AbstractChannel {
     void takeTurn() {
         scheduled = false;
         try {
-            if (readPending && work.receives().hasMessage()) {
-                passOnMessages();
-            }
-            if (state == State.ACTIVE) {
+            inbound.passOn();
+            if (state == ChannelState.ACTIVE) {
                 work.exposures().resume();
                 if (work.sends().wasFull()) {
                     rdmaUnsafe().flush0();
                 }
             }
-            if (state == State.ENDED && !endPending && !work.receives().hasMessage()) {
+            if (state == ChannelState.ENDED && !connection.isEndPending() && !work.receives().hasMessage()) {
                 finish(endCause);
             }
         } catch (Throwable t) {
             fail(t);
         }
-    }
-
-    private void passOnMessages() throws IOException {
-        var handle = unsafe().recvBufAllocHandle();
-        handle.reset(config);
-        ReceiveQueue messages = work.receives();
-        do {
-            handle.incMessagesRead(1);
-            readPending = false;
-            handle.lastBytesRead(messages.passOn(pipeline()));
-        } while (messages.hasMessage() && handle.continueReading());
-        if (state == State.ACTIVE) {
-            work.repost();
-        }
-        handle.readComplete();
-        pipeline().fireChannelReadComplete(); // reads on if AUTO_READ is set
     }
 
     // --- Completions
@@ -381,19 +312,17 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     void messageArrived() {
-        if (state == State.CLOSED) {
+        if (state == ChannelState.CLOSED) {
             work.receives().releaseMessages();
-        } else if (readPending) {
-            schedule();
         } else {
-            statistics.increment(Counter.RECEIVES_HELD_BACK);
+            inbound.messageArrived();
         }
     }
 
     /** The device returns what it had: the connection is over. Why will be told with the disconnect. */
     void flushed() {
-        if (state == State.ACTIVE) {
-            state = State.ENDED;
+        if (state == ChannelState.ACTIVE) {
+            state = ChannelState.ENDED;
         }
     }
 
@@ -406,8 +335,8 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
-        if (state == State.ENDED) {
-            if (endPending) {
+        if (state == ChannelState.ENDED) {
+            if (connection.isEndPending()) {
                 return; // fails with the cause as soon as that is known
             }
             throw endCause != null ? endCause : new ClosedChannelException();
@@ -436,7 +365,11 @@ public final class RdmaChannel extends AbstractChannel {
             unsafe.failFlushed(cause);
             pipeline().fireExceptionCaught(cause);
         }
-        unsafe.close(unsafe.voidPromise());
+        closeNow();
+    }
+
+    void closeNow() {
+        unsafe().close(unsafe().voidPromise());
     }
 
     @Override
@@ -446,7 +379,7 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     protected void doShutdownOutput() {
-        unsafe().close(unsafe().voidPromise()); // one direction cannot be closed alone
+        closeNow(); // one direction cannot be closed alone
     }
 
     @Override
@@ -454,14 +387,14 @@ public final class RdmaChannel extends AbstractChannel {
         if (!isOpen()) {
             return;
         }
-        if (state == State.CONNECTING) {
-            rdmaUnsafe().abortConnect();
+        if (state == ChannelState.CONNECTING) {
+            connection.abort();
         }
-        state = State.CLOSED;
+        state = ChannelState.CLOSED;
         if (queuePair != null) {
-            draining = new Draining(this, loop, queuePair, work, !endPending);
-        } else if (request != null) {
-            request.reject(ByteBuffer.allocate(0)); // does nothing if it was rejected before
+            draining = new Draining(this, loop, queuePair, work, !connection.isEndPending());
+        } else if (connection.isRequested()) {
+            connection.reject(NO_DATA); // does nothing if it was rejected before
         }
     }
 
@@ -470,67 +403,53 @@ public final class RdmaChannel extends AbstractChannel {
         draining.contextClosed();
     }
 
-    private void connectionEnded() {
-        endPending = false;
+    // --- What the connection tells
+
+    ChannelState state() {
+        return state;
+    }
+
+    /** The peer was asked, or its request was answered. */
+    void connecting() {
+        state = ChannelState.CONNECTING;
+    }
+
+    /** The connection stands. */
+    void established() {
+        state = ChannelState.ACTIVE;
+    }
+
+    /** The connection that stood has ended; {@code null} for an orderly end. */
+    void disconnected(IOException cause) {
+        if (isActive()) {
+            state = ChannelState.ENDED;
+            endCause = cause;
+            schedule(); // what arrived before the end is read before the end is told
+        }
+    }
+
+    /** The provider has told the end of the connection, or of the attempt. */
+    void connectionEnded() {
         if (draining != null) {
             draining.connectionEnded();
         }
     }
 
-    /** What the provider tells about the connection. */
-    private final class ConnectionEvents implements QueuePair.Listener {
-
-        @Override
-        public void established(ConnectionParameters parameters) {
-            if (state != State.CONNECTING) {
-                return; // closed in the meantime
-            }
-            state = State.ACTIVE;
-            localSocketAddress = queuePair.localAddress();
-            remoteSocketAddress = queuePair.remoteAddress();
-            if (request == null) {
-                peerPrivateData = copyOf(parameters.privateData());
-            }
-            LOGGER.debug("{} Connected, {}", RdmaChannel.this, parameters);
-            rdmaUnsafe().connected();
-        }
-
-        @Override
-        public void connectFailed(IOException cause, ByteBuffer privateData) {
-            connectionEnded();
-            if (state == State.CONNECTING) {
-                if (request == null) {
-                    peerPrivateData = copyOf(privateData);
-                }
-                rdmaUnsafe().connectFailed(cause);
-            }
-        }
-
-        @Override
-        public void disconnected(IOException cause) {
-            connectionEnded();
-            if (state == State.CONNECTING) {
-                rdmaUnsafe().connectFailed(cause != null ? cause : new ConnectException("connection lost"));
-            } else if (isActive()) {
-                state = State.ENDED;
-                endCause = cause;
-                schedule(); // what arrived before the end is read before the end is told
-            }
-        }
+    /** Adds to the cause of a failed attempt where it led, as Netty's transports do. */
+    Throwable annotate(Throwable cause, SocketAddress remoteAddress) {
+        return rdmaUnsafe().annotate(cause, remoteAddress);
     }
 
-    /** Connecting, with everything that can happen meanwhile. */
+    /** What only a subclass of Netty's may do or call. */
     private final class RdmaUnsafe extends AbstractUnsafe {
-
-        private ConnectAttempt attempt; // null if there was none, as on the accepting side
 
         @Override
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
             if (promise.isDone() || !ensureOpen(promise)) {
                 return;
             }
-            if (state != State.OPEN) {
-                promise.tryFailure(state == State.CONNECTING && attempt != null ? new ConnectionPendingException()
+            if (state != ChannelState.OPEN) {
+                promise.tryFailure(state == ChannelState.CONNECTING && connection.isAttempted() ? new ConnectionPendingException()
                         : new AlreadyConnectedException());
                 return;
             }
@@ -538,45 +457,15 @@ public final class RdmaChannel extends AbstractChannel {
                 if (remoteAddress instanceof InetSocketAddress address && address.isUnresolved()) {
                     throw new UnresolvedAddressException();
                 }
-                queuePair.connect(remoteAddress, localAddress != null ? localAddress : bindAddress,
-                        ByteBuffer.wrap(config.getPrivateData()));
-                connecting();
-                attempt = ConnectAttempt.start(promise, remoteAddress, config.getConnectTimeoutMillis(), this::connectFailed);
-                promise.addListener(future -> {
-                    if (future.isCancelled()) {
-                        close(voidPromise());
-                    }
-                });
+                connection.connect(remoteAddress, localAddress != null ? localAddress : bindAddress, config, promise);
             } catch (Throwable t) {
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
-                close(voidPromise());
+                closeNow();
             }
         }
 
-        void connected() {
-            // Completing the promise may close the channel; channelActive is fired all the same, because it was active.
-            boolean wanted = attempt == null || attempt.succeed();
-            pipeline().fireChannelActive();
-            if (!wanted) {
-                close(voidPromise()); // cancelled
-            }
-        }
-
-        void connectFailed(IOException cause) {
-            if (attempt != null) {
-                attempt.fail(cause instanceof ConnectTimeoutException ? cause
-                        : annotateConnectException(cause, attempt.remoteAddress()));
-            } else {
-                LOGGER.debug("{} Accepting failed", RdmaChannel.this, cause);
-            }
-            close(voidPromise());
-        }
-
-        /** The channel is being closed before there was an outcome. */
-        void abortConnect() {
-            if (attempt != null) {
-                attempt.fail(new ClosedChannelException());
-            }
+        Throwable annotate(Throwable cause, SocketAddress remoteAddress) {
+            return annotateConnectException(cause, remoteAddress);
         }
 
         @Override

@@ -1,7 +1,6 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.DefaultByteBufHolder;
 import java.util.Objects;
 
 /**
@@ -12,7 +11,7 @@ import java.util.Objects;
  * completes; who wants the bytes retains the sink before. Until then nobody else may use the sink's writable part, not
  * even another read: give each its own slice.
  */
-public final class RdmaRead extends DefaultByteBufHolder {
+public final class RdmaRead extends RdmaOperation<RdmaRead> {
 
     private final RemoteSegment source;
 
@@ -46,58 +45,13 @@ public final class RdmaRead extends DefaultByteBufHolder {
     }
 
     @Override
+    RdmaRead self() {
+        return this;
+    }
+
+    @Override
     public RdmaRead replace(ByteBuf sink) {
         return new RdmaRead(source, sink);
-    }
-
-    @Override
-    public RdmaRead copy() {
-        return (RdmaRead) super.copy();
-    }
-
-    @Override
-    public RdmaRead duplicate() {
-        return (RdmaRead) super.duplicate();
-    }
-
-    @Override
-    public RdmaRead retainedDuplicate() {
-        return (RdmaRead) super.retainedDuplicate();
-    }
-
-    @Override
-    public RdmaRead retain() {
-        super.retain();
-        return this;
-    }
-
-    @Override
-    public RdmaRead retain(int increment) {
-        super.retain(increment);
-        return this;
-    }
-
-    @Override
-    public RdmaRead touch() {
-        super.touch();
-        return this;
-    }
-
-    @Override
-    public RdmaRead touch(Object hint) {
-        super.touch(hint);
-        return this;
-    }
-
-    // The content is what the caller wrote, its identity is the operation: two reads of the same place differ.
-    @Override
-    public boolean equals(Object other) {
-        return this == other;
-    }
-
-    @Override
-    public int hashCode() {
-        return System.identityHashCode(this);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.DefaultByteBufHolder;
 
 /**
  * Outbound message: sends a message, and optionally withdraws one of the steering tags that the peer has exposed. A plain
@@ -10,7 +9,7 @@ import io.netty.buffer.DefaultByteBufHolder;
  * <p>Writing it passes its one reference to the channel, which drops it when the write completes. Until then the bytes
  * must not be changed. The promise succeeds when the provider has completed the Send.
  */
-public final class RdmaSend extends DefaultByteBufHolder {
+public final class RdmaSend extends RdmaOperation<RdmaSend> {
 
     private final boolean invalidating;
     private final int steeringTag;
@@ -60,58 +59,13 @@ public final class RdmaSend extends DefaultByteBufHolder {
     }
 
     @Override
+    RdmaSend self() {
+        return this;
+    }
+
+    @Override
     public RdmaSend replace(ByteBuf message) {
         return new RdmaSend(message, invalidating, steeringTag);
-    }
-
-    @Override
-    public RdmaSend copy() {
-        return (RdmaSend) super.copy();
-    }
-
-    @Override
-    public RdmaSend duplicate() {
-        return (RdmaSend) super.duplicate();
-    }
-
-    @Override
-    public RdmaSend retainedDuplicate() {
-        return (RdmaSend) super.retainedDuplicate();
-    }
-
-    @Override
-    public RdmaSend retain() {
-        super.retain();
-        return this;
-    }
-
-    @Override
-    public RdmaSend retain(int increment) {
-        super.retain(increment);
-        return this;
-    }
-
-    @Override
-    public RdmaSend touch() {
-        super.touch();
-        return this;
-    }
-
-    @Override
-    public RdmaSend touch(Object hint) {
-        super.touch(hint);
-        return this;
-    }
-
-    // The content is what the caller wrote, its identity is the operation: the same bytes sent twice are two messages.
-    @Override
-    public boolean equals(Object other) {
-        return this == other;
-    }
-
-    @Override
-    public int hashCode() {
-        return System.identityHashCode(this);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.DefaultByteBufHolder;
 import java.util.Objects;
 
 /**
@@ -11,7 +10,7 @@ import java.util.Objects;
  * must not be changed. The promise succeeds when the provider has completed the RDMA Write, which does not say that the
  * bytes have arrived; but a Send written afterwards is seen by the peer only when they have (RFC 5040 section 5.5).
  */
-public final class RdmaWrite extends DefaultByteBufHolder {
+public final class RdmaWrite extends RdmaOperation<RdmaWrite> {
 
     private final RemoteSegment target;
 
@@ -40,58 +39,13 @@ public final class RdmaWrite extends DefaultByteBufHolder {
     }
 
     @Override
+    RdmaWrite self() {
+        return this;
+    }
+
+    @Override
     public RdmaWrite replace(ByteBuf source) {
         return new RdmaWrite(source, target);
-    }
-
-    @Override
-    public RdmaWrite copy() {
-        return (RdmaWrite) super.copy();
-    }
-
-    @Override
-    public RdmaWrite duplicate() {
-        return (RdmaWrite) super.duplicate();
-    }
-
-    @Override
-    public RdmaWrite retainedDuplicate() {
-        return (RdmaWrite) super.retainedDuplicate();
-    }
-
-    @Override
-    public RdmaWrite retain() {
-        super.retain();
-        return this;
-    }
-
-    @Override
-    public RdmaWrite retain(int increment) {
-        super.retain(increment);
-        return this;
-    }
-
-    @Override
-    public RdmaWrite touch() {
-        super.touch();
-        return this;
-    }
-
-    @Override
-    public RdmaWrite touch(Object hint) {
-        super.touch(hint);
-        return this;
-    }
-
-    // The content is what the caller wrote, its identity is the operation: two reads of the same place differ.
-    @Override
-    public boolean equals(Object other) {
-        return this == other;
-    }
-
-    @Override
-    public int hashCode() {
-        return System.identityHashCode(this);
     }
 
     @Override

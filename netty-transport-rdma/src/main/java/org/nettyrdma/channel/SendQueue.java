@@ -1,7 +1,6 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.DefaultByteBufHolder;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import java.io.IOException;
@@ -176,7 +175,7 @@ final class SendQueue {
         if (message instanceof ByteBuf buffer) {
             buffer.retain();
         } else {
-            ((DefaultByteBufHolder) message).retain();
+            ((RdmaOperation<?>) message).retain();
         }
     }
 
@@ -184,7 +183,7 @@ final class SendQueue {
         if (message instanceof ByteBuf buffer) {
             buffer.release();
         } else {
-            ((DefaultByteBufHolder) message).release();
+            ((RdmaOperation<?>) message).release();
         }
         if (bounce != null) {
             bounce.release();

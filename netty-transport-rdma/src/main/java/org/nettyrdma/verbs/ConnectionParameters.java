@@ -9,10 +9,12 @@ import java.nio.ByteBuffer;
  * @param inboundReadDepth  RDMA Reads that the peer may have outstanding towards this side
  * @param outboundReadDepth RDMA Reads that this side may have outstanding towards the peer
  * @param checksum          whether everything sent on the connection is covered by a checksum
+ * @param mpaRevision       revision of MPA on an iWARP connection, 1 or 2; 0 where there is none or it is not known
  */
 public record ConnectionParameters(
         ByteBuffer privateData,
         int inboundReadDepth,
         int outboundReadDepth,
-        boolean checksum) {
+        boolean checksum,
+        int mpaRevision) {
 }

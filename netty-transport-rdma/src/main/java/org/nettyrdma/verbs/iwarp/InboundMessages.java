@@ -37,6 +37,8 @@ final class InboundMessages {
     private MemoryCursor target;
     private SteeringTag writeTag;
     private boolean announcement;
+    private final InboundRead readRequest = new InboundRead();
+    private TerminateMessage terminate;
 
     // The current message.
     private int messageBytes;
@@ -53,7 +55,7 @@ final class InboundMessages {
     }
 
     /**
-     * The peer's first segment may be an empty Send that only announces it (RFC 6581, section 6) and uses no receive.
+     * The peer's first segment may be an empty Send that only announces it (RFC 6581, section 9.2) and uses no receive.
      */
     void expectReadyBySend() {
         readyBySend = true;
@@ -97,17 +99,15 @@ final class InboundMessages {
      * @return {@code false} if it begins a Send and no receive is posted: then nothing has happened, and it is to be called
      *         again when one is
      * @throws ProtocolViolationException if the segment is not allowed
-     * @throws PeerTerminatedException if it is a Terminate
      */
-    boolean begin(ByteBuffer in, int at, int headerLength, int segmentLength)
-            throws ProtocolViolationException, PeerTerminatedException {
+    boolean begin(ByteBuffer in, int at, int headerLength, int segmentLength) throws ProtocolViolationException {
         checkControl(in, at);
         payloadLength = segmentLength - headerLength;
         switch (opcode) {
             case WRITE -> beginWrite(in, at);
             case READ_RESPONSE -> beginReadResponse(in, at);
             case READ_REQUEST -> beginReadRequest(in, at);
-            case TERMINATE -> throw terminate(in, at, segmentLength);
+            case TERMINATE -> beginTerminate(in, at, segmentLength);
             case SEND, SEND_WITH_INVALIDATE, SEND_WITH_SOLICITED_EVENT, SEND_WITH_SOLICITED_EVENT_AND_INVALIDATE -> {
                 return beginSend(in, at);
             }
@@ -244,7 +244,7 @@ final class InboundMessages {
                     "more than %d RDMA Read Requests outstanding", inboundReads.depth());
         }
         SteeringTag source = size == 0 ? null : checkReadAccess(tagValue, offset, size);
-        inboundReads.add(source, offset, (int) size, in.getInt(at + ReadRequestLayout.SINK_TAG_OFFSET),
+        readRequest.set(source, offset, (int) size, in.getInt(at + ReadRequestLayout.SINK_TAG_OFFSET),
                 in.getLong(at + ReadRequestLayout.SINK_OFFSET_OFFSET));
     }
 
@@ -268,9 +268,9 @@ final class InboundMessages {
         return tag;
     }
 
-    private PeerTerminatedException terminate(ByteBuffer in, int at, int segmentLength) throws ProtocolViolationException {
+    private void beginTerminate(ByteBuffer in, int at, int segmentLength) throws ProtocolViolationException {
         checkUntagged(in, at, UntaggedLayout.TERMINATE_QUEUE, UntaggedLayout.FIRST_MESSAGE_SEQUENCE_NUMBER, 0);
-        return new PeerTerminatedException(TerminateMessage.decode(in, at, segmentLength));
+        terminate = TerminateMessage.decode(in, at, segmentLength);
     }
 
     private void checkUntagged(ByteBuffer in, int at, int queue, int sequenceNumber, int messageOffset)
@@ -291,6 +291,13 @@ final class InboundMessages {
             throw new ProtocolViolationException(TerminateReason.INVALID_MESSAGE_OFFSET, "%s at message offset %s, expected %d",
                     opcode, Integer.toUnsignedString(actualOffset), messageOffset);
         }
+    }
+
+    /**
+     * Whether a message has begun of which segments are missing.
+     */
+    boolean isInsideMessage() {
+        return unfinished != NONE;
     }
 
     int payloadLength() {
@@ -325,20 +332,33 @@ final class InboundMessages {
     }
 
     /**
-     * The current segment has arrived, and its CRC was right if there is one.
+     * The current segment has arrived, and its CRC was right if there is one. Only now has it any effect but its payload.
      *
-     * @throws ProtocolViolationException if it completes a Send that withdraws what it must not
+     * @throws ProtocolViolationException if it completes a Send that withdraws what it must not, or a Read Request for what
+     *         this side has withdrawn since it began
+     * @throws PeerTerminatedException if it is a Terminate
      */
-    void end() throws ProtocolViolationException {
+    void end() throws ProtocolViolationException, PeerTerminatedException {
         anySegmentEnded = true;
         switch (opcode) {
             case WRITE -> writeTag = null;
             case READ_RESPONSE -> endReadResponse();
-            case READ_REQUEST -> nextReadNumber++;
+            case READ_REQUEST -> endReadRequest();
             case SEND, SEND_WITH_INVALIDATE, SEND_WITH_SOLICITED_EVENT, SEND_WITH_SOLICITED_EVENT_AND_INVALIDATE -> endSend();
-            case TERMINATE -> throw new AssertionError("begin() does not accept it");
+            case TERMINATE -> throw new PeerTerminatedException(terminate);
         }
         unfinished = last ? NONE : opcode;
+    }
+
+    private void endReadRequest() throws ProtocolViolationException {
+        SteeringTag source = readRequest.source();
+        if (source != null && !source.isValid()) {
+            throw new ProtocolViolationException(TerminateReason.READ_INVALID_STEERING_TAG,
+                    "RDMA Read from %s, which was withdrawn while the request arrived", source);
+        }
+        inboundReads.add(readRequest);
+        readRequest.clear();
+        nextReadNumber++;
     }
 
     private void endReadResponse() {

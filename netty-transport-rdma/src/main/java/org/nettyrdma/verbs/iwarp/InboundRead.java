@@ -1,8 +1,8 @@
 package org.nettyrdma.verbs.iwarp;
 
 /**
- * An RDMA Read Request of the peer that has passed every check and waits for its answer, or for TCP to take the answer.
- * Reusable.
+ * An RDMA Read Request of the peer that has passed every check of its header and waits for its trailer, for its answer, or
+ * for TCP to take the answer. Reusable.
  */
 final class InboundRead {
 
@@ -23,6 +23,13 @@ final class InboundRead {
         sinkTag = newSinkTag;
         sinkOffset = newSinkOffset;
         endPosition = SendSlot.NOT_KNOWN;
+    }
+
+    /**
+     * Becomes equal to a Read that waits for its answer.
+     */
+    void set(InboundRead other) {
+        set(other.source, other.sourceOffset, other.size, other.sinkTag, other.sinkOffset);
     }
 
     void clear() {

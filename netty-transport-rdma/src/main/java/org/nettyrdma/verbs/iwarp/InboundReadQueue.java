@@ -3,7 +3,7 @@ package org.nettyrdma.verbs.iwarp;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
 /**
- * The peer's RDMA Reads in the order of their arrival, which is the order of the answers (RFC 5040, section 5.4). First come
+ * The peer's RDMA Reads in the order of their arrival, which is the order of the answers (RFC 5040, section 5.5). First come
  * those whose answer is encoded but not all with TCP yet, then those that wait. As long as a Read is in here, its memory is
  * in use.
  */
@@ -33,17 +33,17 @@ final class InboundReadQueue {
     }
 
     /**
-     * Takes a Read in. The queue must not be full.
+     * Takes a copy of a Read in. The queue must not be full.
      */
-    void add(SteeringTag source, long sourceOffset, int size, int sinkTag, long sinkOffset) {
+    void add(InboundRead read) {
         assert !isFull();
         int index = index(tail++);
         if (reads[index] == null) {
             reads[index] = new InboundRead();
         }
-        reads[index].set(source, sourceOffset, size, sinkTag, sinkOffset);
-        if (source != null) {
-            source.readStarted();
+        reads[index].set(read);
+        if (read.source() != null) {
+            read.source().readStarted();
         }
     }
 

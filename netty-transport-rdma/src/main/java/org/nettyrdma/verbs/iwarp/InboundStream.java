@@ -81,8 +81,8 @@ final class InboundStream {
     /**
      * Reads and takes in what the socket has, up to a limit.
      *
-     * @return {@code false} at the end of the stream, between two FPDUs
-     * @throws EOFException if the stream ends within an FPDU
+     * @return {@code false} at the end of the stream, between two messages
+     * @throws EOFException if the stream ends within a message
      * @throws ProtocolViolationException if the peer broke a rule
      * @throws PeerTerminatedException if the peer sent a Terminate
      */
@@ -309,6 +309,9 @@ final class InboundStream {
         if (state != State.HEADER || stagingEnd > stagingStart) {
             throw new EOFException("the peer closed the connection within an FPDU: " + state + ", " + payloadRemaining
                     + " payload bytes missing");
+        }
+        if (messages.isInsideMessage()) {
+            throw new EOFException("the peer closed the connection within a message, between two of its segments");
         }
     }
 }

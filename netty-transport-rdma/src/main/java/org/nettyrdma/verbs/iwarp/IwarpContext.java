@@ -42,6 +42,10 @@ final class IwarpContext implements VerbsContext {
     /** Somebody has asked to wake the loop. */
     private static final int WOKEN = 2;
 
+    private static final int MAX_IDLE_BUFFERS = 64;
+    /** About half a megabyte, and more work requests than a busy loop has under way. */
+    private static final int MAX_IDLE_SLOTS = 4096;
+
     private final IwarpStatistics statistics;
     private final Selector selector;
     private final Consumer<SelectionKey> readyAction = this::ready;
@@ -53,8 +57,10 @@ final class IwarpContext implements VerbsContext {
     private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private final IntSupplier steeringTagGenerator;
-    private final Pool<ByteBuffer> stagingPool = new Pool<>(() -> ByteBuffer.allocateDirect(InboundStream.STAGING_BYTES));
-    private final Pool<FpduBatch> batchPool = new Pool<>(FpduBatch::new);
+    private final Pool<ByteBuffer> stagingPool =
+            new Pool<>(() -> ByteBuffer.allocateDirect(InboundStream.STAGING_BYTES), MAX_IDLE_BUFFERS);
+    private final Pool<FpduBatch> batchPool = new Pool<>(FpduBatch::new, MAX_IDLE_BUFFERS);
+    private final Pool<SendSlot> slotPool = new Pool<>(SendSlot::new, MAX_IDLE_SLOTS);
 
     /**
      * @param nanoClock            as {@link System#nanoTime}
@@ -215,6 +221,10 @@ final class IwarpContext implements VerbsContext {
 
     Pool<FpduBatch> batchPool() {
         return batchPool;
+    }
+
+    Pool<SendSlot> slotPool() {
+        return slotPool;
     }
 
     @Override

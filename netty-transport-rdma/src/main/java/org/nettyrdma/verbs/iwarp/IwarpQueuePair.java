@@ -69,7 +69,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         this.attributes = attributes;
         this.listener = listener;
         this.request = request;
-        queues = new WorkQueues(new SendRing(attributes.sendQueueDepth(), context.deliveries()),
+        queues = new WorkQueues(new SendRing(attributes.sendQueueDepth(), context.deliveries(), context.slotPool()),
                 new ReceiveRing(attributes.receiveQueueDepth(), context.deliveries()),
                 new SteeringTagTable(context.steeringTagGenerator()));
         if (request != null) {
@@ -190,7 +190,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         setupFrame = null;
         replyReader = null;
         ConnectionParameters parameters = new ConnectionParameters(peerFrame.userData(), negotiation.inboundReadDepth(),
-                negotiation.outboundReadDepth(), negotiation.checksum());
+                negotiation.outboundReadDepth(), negotiation.checksum(), peerFrame.revision());
         deliver(() -> listener.established(parameters));
     }
 

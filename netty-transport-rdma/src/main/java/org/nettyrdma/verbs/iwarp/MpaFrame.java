@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The one frame that each side sends before the first FPDU (RFC 5044, section 7.1; the enhanced form RFC 6581, section 9).
+ * The one frame that each side sends before the first FPDU (RFC 5044, section 7.1; the enhanced form RFC 6581, sections 6 and 9).
  * Private data here is everything behind the fixed part, so in the enhanced form it begins with the read depths.
  * <pre>{@code
  * 0               16      17         18               20

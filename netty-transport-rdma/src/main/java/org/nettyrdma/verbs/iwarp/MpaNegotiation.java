@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.QueuePairAttributes;
 
 /**
- * How two sides agree (RFC 5044, section 7.1; RFC 6581, sections 4 to 6). Pure functions on {@link MpaFrame}s.
+ * How two sides agree (RFC 5044, section 7.1; RFC 6581, section 9). Pure functions on {@link MpaFrame}s.
  *
  * <p>This side asks in revision 2 in its enhanced form, never for markers. It announces read depths that are powers of two,
  * because Linux {@code siw} rounds up what it is told.

@@ -4,7 +4,7 @@ import java.util.function.IntSupplier;
 
 /**
  * This side's RDMA Reads that are asked for and not answered, oldest first. The sink tags are random and stand in no table
- * that an RDMA Write could reach, so the peer can fill a sink only by answering (RFC 5042, section 6.3.3).
+ * that an RDMA Write could reach, so the peer can fill a sink only by answering (RFC 5042, section 6.3).
  *
  * <p>All sinks begin at tagged offset 0.
  */

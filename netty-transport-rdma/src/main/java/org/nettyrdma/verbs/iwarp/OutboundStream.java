@@ -57,7 +57,7 @@ final class OutboundStream {
     }
 
     /**
-     * Messages can be sent from now on. A responder must wait for the initiator's first FPDU (RFC 5044, section 7.1.3).
+     * Messages can be sent from now on. A responder must wait for the initiator's first FPDU (RFC 5044, section 7.1.2).
      */
     void release() {
         heldBack = false;

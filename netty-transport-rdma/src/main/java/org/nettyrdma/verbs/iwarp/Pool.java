@@ -4,18 +4,21 @@ import java.util.ArrayDeque;
 import java.util.function.Supplier;
 
 /**
- * Buffers that the connections of a context share. A connection holds one only while a message is half read or half
- * written, so idle connections need none.
+ * Objects that the connections of a context share. A connection holds one only while it has use for it, so idle connections
+ * need none, and one that was given back last is taken first, while the processor's cache still has it.
  */
 final class Pool<T> {
 
-    private static final int MAX_IDLE = 64;
-
     private final Supplier<T> maker;
+    private final int maxIdle;
     private final ArrayDeque<T> idle = new ArrayDeque<>();
 
-    Pool(Supplier<T> maker) {
+    /**
+     * @param maxIdle so many are kept for later use
+     */
+    Pool(Supplier<T> maker, int maxIdle) {
         this.maker = maker;
+        this.maxIdle = maxIdle;
     }
 
     T take() {
@@ -27,7 +30,7 @@ final class Pool<T> {
      * Takes one back, in the state in which a new one would be.
      */
     void give(T unused) {
-        if (idle.size() < MAX_IDLE) {
+        if (idle.size() < maxIdle) {
             idle.addLast(unused);
         }
     }

@@ -12,15 +12,20 @@ final class SendRing {
     private final int depth;
     private final SendSlot[] slots;
     private final DeliveryRing deliveries;
+    private final Pool<SendSlot> slotPool;
 
     private long head;
     private long next;
     private long tail;
 
-    SendRing(int depth, DeliveryRing deliveries) {
+    /**
+     * @param slotPool shared by the connections of a context
+     */
+    SendRing(int depth, DeliveryRing deliveries, Pool<SendSlot> slotPool) {
         this.depth = depth;
         slots = new SendSlot[PowerOfTwo.atLeast(depth)];
         this.deliveries = deliveries;
+        this.slotPool = slotPool;
     }
 
     /**
@@ -32,12 +37,9 @@ final class SendRing {
         if (tail - head == depth) {
             return false;
         }
-        int index = index(tail);
-        if (slots[index] == null) {
-            slots[index] = new SendSlot();
-        }
-        slots[index].set(request);
-        tail++;
+        SendSlot slot = slotPool.take();
+        slot.set(request);
+        slots[index(tail++)] = slot;
         return true;
     }
 
@@ -113,11 +115,14 @@ final class SendRing {
     }
 
     private void completeOldest(WorkCompletionStatus status, int byteLength, int vendorError) {
-        SendSlot slot = slots[index(head)];
+        int index = index(head);
+        SendSlot slot = slots[index];
+        slots[index] = null;
         head++;
         next = Math.max(next, head);
         deliveries.complete(slot.workRequestId(), status, byteLength, vendorError);
         slot.clear();
+        slotPool.give(slot);
     }
 
     private int index(long sequence) {

@@ -5,7 +5,7 @@ import java.security.SecureRandom;
 import java.util.function.IntSupplier;
 
 /**
- * Unpredictable steering tags: a peer must not be able to guess a tag it was not told (RFC 5042, section 6.4). A tag is a
+ * Unpredictable steering tags: a peer must not be able to guess a tag it was not told (RFC 5042, section 6.1.1). A tag is a
  * 24-bit index, which is never 0, and an 8-bit key; all 32 bits are random.
  */
 final class SteeringTagGenerator implements IntSupplier {

@@ -6,7 +6,7 @@ import org.nettyrdma.verbs.MemoryRegion;
 
 /**
  * What one connection has exposed to its peer. No other connection's memory can be named here, whatever tag a peer guesses
- * (RFC 5042, section 6.2).
+ * (RFC 5042, section 6.1.1).
  */
 final class SteeringTagTable {
 

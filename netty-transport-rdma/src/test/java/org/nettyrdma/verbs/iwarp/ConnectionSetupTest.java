@@ -215,6 +215,8 @@ class ConnectionSetupTest {
         "revision 1                   | 00 01 0000           | 00 01 0000           | 16 | 16 | false",
         "revision 1 with CRC          | 40 01 0000           | 40 01 0000           | 16 | 16 | true",
         "reserved bit of revision 1   | 10 01 0000           | 00 01 0000           | 16 | 16 | false",
+        "reserved bits                | 1f 02 0004 0010 0010 | 10 02 0004 0010 0010 | 16 | 16 | false",
+        "rejecting request            | 30 02 0004 0010 0010 | 10 02 0004 0010 0010 | 16 | 16 | false",
         "peer-to-peer, all offered    | 10 02 0004 c010 c010 | 10 02 0004 8010 8010 | 16 | 16 | false",
         "peer-to-peer, none offered   | 10 02 0004 8010 0010 | 10 02 0004 8010 8010 | 16 | 16 | false",
         "peer-to-peer with Read       | 10 02 0004 8010 4000 | 10 02 0004 8001 4010 |  1 | 16 | false",
@@ -231,11 +233,34 @@ class ConnectionSetupTest {
             assertEquals(inbound, server.parameters.inboundReadDepth());
             assertEquals(outbound, server.parameters.outboundReadDepth());
             assertEquals(crc, server.parameters.checksum());
+            assertEquals(Hex.bytes(reply)[1], server.parameters.mpaRevision());
             assertFalse(server.parameters.privateData().hasRemaining());
         }
     }
 
-    /** RFC 6581, section 6: the empty Send by which the initiator announces itself is no message, but it is counted. */
+    /** Revision 1 leaves all of the 512 bytes to the user. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 4, 511, 512})
+    void shouldTakePrivateDataOfRevisionOne(int length) throws IOException {
+        String data = "5a".repeat(length);
+        try (RawPeer raw = RawPeer.connect(peer, peer.listen())) {
+            raw.send(REQUEST_KEY + "00 01" + String.format("%04x", length) + data);
+            assertEquals(data, Hex.of(peer.awaitRequest().privateData()));
+        }
+    }
+
+    /** RFC 5044, section 7.1.2 forbids it to the initiator, but what it sends early is only waiting in TCP's buffers. */
+    @Test
+    void shouldTakeAnFpduThatDoesNotWaitForTheReply() throws IOException {
+        try (RawPeer raw = RawPeer.connect(peer, peer.listen())) {
+            raw.send(REQUEST_KEY + "10 02 0004 0010 0010" + "0014 4143 00000000 00000000 00000001 00000000 abcd 0000 00000000");
+            Endpoint server = peer.newEndpoint(IwarpTestPeer.ATTRIBUTES, peer.awaitRequest());
+            server.receive(1, 0, 16).queuePair.accept(IwarpTestPeer.NO_DATA);
+            server.expectCompletion(1, 2);
+        }
+    }
+
+    /** RFC 6581, section 9.2: the empty Send by which the initiator announces itself is no message, but it is counted. */
     @Test
     void shouldNotDeliverTheSendThatAnnouncesAPeer() throws IOException {
         try (RawPeer raw = RawPeer.connect(peer, peer.listen())) {
@@ -271,6 +296,7 @@ class ConnectionSetupTest {
                 assertEquals(inbound, client.parameters.inboundReadDepth());
                 assertEquals(outbound, client.parameters.outboundReadDepth());
                 assertEquals(crc, client.parameters.checksum());
+                assertEquals(Hex.bytes(reply)[1], client.parameters.mpaRevision());
                 if (outbound == 0) {
                     assertThrows(IOException.class, () -> client.read(1, 0, 1, 1, 0));
                 }
@@ -297,6 +323,7 @@ class ConnectionSetupTest {
         "a request  | 4d504120494420526571204672616d65 10 02 0004 0010 0010",
         "revision 3 | 4d504120494420526570204672616d65 10 03 0004 0010 0010",
         "no depths  | 4d504120494420526570204672616d65 10 02 0000",
+        "much data  | 4d504120494420526570204672616d65 10 02 0201 0010 0010",
     })
     void shouldFailOnInvalidReplies(String what, String reply) throws IOException {
         try (ServerSocketChannel listener = RawPeer.listen()) {

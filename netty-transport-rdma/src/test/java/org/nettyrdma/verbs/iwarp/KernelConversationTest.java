@@ -91,7 +91,7 @@ class KernelConversationTest {
         assertEquals(Hex.digits(NULL_REPLY), Hex.of(endpoint.bytes(0, 52)));
     }
 
-    /** RFC 5040, section 4.4 and 5.4: a Read Request on queue 1, answered with the sink's tag and offset. */
+    /** RFC 5040, sections 4.4 and 5.2: a Read Request on queue 1, answered with the sink's tag and offset. */
     @Test
     void shouldAnswerARead() throws IOException {
         connectToServer();
@@ -214,7 +214,7 @@ class KernelConversationTest {
         kernel.expectEnd();
     }
 
-    /** siw fails a connection on which the responder speaks before the initiator (RFC 5044, section 7.1.3). */
+    /** siw fails a connection on which the responder speaks before the initiator (RFC 5044, section 7.1.2). */
     @Test
     void shouldNotSpeakBeforeTheInitiatorHas() throws IOException {
         kernel = RawPeer.connect(peer, peer.listen());

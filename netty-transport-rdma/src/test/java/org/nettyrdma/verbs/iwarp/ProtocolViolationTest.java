@@ -128,7 +128,7 @@ class ProtocolViolationTest {
                 ? WorkCompletionStatus.LOCAL_LENGTH_ERROR : WorkCompletionStatus.WORK_REQUEST_FLUSHED, completion.status());
     }
 
-    /** Messages must not be mixed: RFC 5040, section 5.2. */
+    /** Messages must not be mixed: RFC 5041, section 5.3. */
     @ParameterizedTest(name = "{1} inside {0}")
     @CsvSource(delimiter = '|', value = {
         "0016 0143 00000000 00000000 00000001 00000000 aaaaaaaa | 0012 c140 00001100 0000000000000000 aaaaaaaa | 02 06",
@@ -209,7 +209,7 @@ class ProtocolViolationTest {
                 + String.format("%08x", size) + "00002200 0000000000000000";
     }
 
-    /** The answer to a Read must be what was asked for: RFC 5040, section 5.4. The Read is of 8 bytes under tag 0x4400. */
+    /** The answer to a Read must be what was asked for: RFC 5040, section 5.2. The Read is of 8 bytes under tag 0x4400. */
     @ParameterizedTest(name = "{0}")
     @CsvSource(delimiter = '|', value = {
         "wrong tag          | 0016 c142 00004401 0000000000000000 aaaaaaaaaaaaaaaa   | 11 00",

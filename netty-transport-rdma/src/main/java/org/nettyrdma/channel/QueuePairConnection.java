@@ -1,0 +1,193 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import org.nettyrdma.verbs.ConnectionParameters;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.VerbsProvider;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How the connection of one channel comes about, what the two sides told each other meanwhile, and that it has ended. What
+ * follows from this for the channel is the channel's business. The getters may be called by any thread, everything else is
+ * event loop only.
+ */
+final class QueuePairConnection implements QueuePair.Listener {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(QueuePairConnection.class);
+
+    private final RdmaChannel channel;
+    private final ConnectionRequest request; // null unless a peer asked for this connection
+    private volatile ByteBuf peerPrivateData = Unpooled.EMPTY_BUFFER;
+    private volatile SocketAddress localAddress;
+    private volatile SocketAddress remoteAddress;
+    private volatile RdmaConnectionInfo info;
+
+    private VerbsProvider provider; // this and the next are there from open() on
+    private QueuePair queuePair;
+    private ConnectAttempt attempt; // null if there was none, as on the accepting side
+    private boolean endPending;     // a connection that stands or comes about has not been reported as ended
+
+    /** A connection to make, or with a request one to accept; {@code null} without. */
+    QueuePairConnection(RdmaChannel channel, ConnectionRequest request) {
+        this.channel = channel;
+        this.request = request;
+        if (request != null) {
+            peerPrivateData = copyOf(request.privateData());
+            localAddress = request.localAddress();
+            remoteAddress = request.remoteAddress();
+        }
+    }
+
+    private static ByteBuf copyOf(ByteBuffer privateData) {
+        return privateData.hasRemaining() ? Unpooled.unreleasableBuffer(Unpooled.copiedBuffer(privateData).asReadOnly())
+                : Unpooled.EMPTY_BUFFER;
+    }
+
+    /** Whether a peer asked for this connection. */
+    boolean isRequested() {
+        return request != null;
+    }
+
+    ByteBuf peerPrivateData() {
+        return peerPrivateData;
+    }
+
+    SocketAddress localAddress() {
+        return localAddress;
+    }
+
+    SocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    /** What was agreed on, {@code null} before there was an agreement. */
+    RdmaConnectionInfo info() {
+        return info;
+    }
+
+    /** Whether the provider owes {@link #connectFailed} or {@link #disconnected}. */
+    boolean isEndPending() {
+        return endPending;
+    }
+
+    /** Creates the queue pair. */
+    QueuePair open(RdmaEventLoop loop, QueuePairAttributes attributes) throws IOException {
+        provider = loop.provider();
+        VerbsContext context = loop.context();
+        queuePair = request == null ? context.createQueuePair(attributes, this)
+                : context.createQueuePair(attributes, this, request);
+        return queuePair;
+    }
+
+    /** Says no to the peer that asked; does nothing if it was answered before. */
+    void reject(byte[] privateData) {
+        request.reject(ByteBuffer.wrap(privateData));
+    }
+
+    /** Says yes to the peer that asked. */
+    void accept(byte[] privateData) throws IOException {
+        queuePair.accept(ByteBuffer.wrap(privateData));
+        endPending = true;
+        channel.connecting();
+    }
+
+    /** Asks a peer. The promise is told of the outcome, and cancelling it closes the channel. */
+    void connect(SocketAddress remote, SocketAddress local, RdmaChannelConfig config, ChannelPromise promise)
+            throws IOException {
+        queuePair.connect(remote, local, ByteBuffer.wrap(config.getPrivateData()));
+        endPending = true;
+        channel.connecting(); // before anything below can close it
+        attempt = ConnectAttempt.start(promise, remote, config.getConnectTimeoutMillis(), this::fail);
+        promise.addListener(future -> {
+            if (future.isCancelled()) {
+                channel.closeNow();
+            }
+        });
+    }
+
+    /** Whether {@link #connect} was called. */
+    boolean isAttempted() {
+        return attempt != null;
+    }
+
+    /** The channel is being closed before there was an outcome. */
+    void abort() {
+        if (attempt != null) {
+            attempt.fail(new ClosedChannelException());
+        }
+    }
+
+    private void fail(IOException cause) {
+        if (attempt != null) {
+            attempt.fail(cause instanceof ConnectTimeoutException ? cause
+                    : channel.annotate(cause, attempt.remoteAddress()));
+        } else {
+            LOGGER.debug("{} Accepting failed", channel, cause);
+        }
+        channel.closeNow();
+    }
+
+    @Override
+    public void established(ConnectionParameters parameters) {
+        if (!isConnecting()) {
+            return; // closed in the meantime
+        }
+        localAddress = queuePair.localAddress();
+        remoteAddress = queuePair.remoteAddress();
+        if (request == null) {
+            peerPrivateData = copyOf(parameters.privateData());
+        }
+        info = new RdmaConnectionInfo(provider.name(), parameters.mpaRevision(), parameters.checksum(),
+                parameters.inboundReadDepth(), parameters.outboundReadDepth(), provider.capabilities().maxMessageBytes());
+        LOGGER.debug("{} Connected, {}", channel, info);
+        channel.established();
+        // Completing the promise may close the channel; channelActive is fired all the same, because it was active.
+        boolean wanted = attempt == null || attempt.succeed();
+        channel.pipeline().fireChannelActive();
+        if (!wanted) {
+            channel.closeNow(); // cancelled
+        }
+    }
+
+    @Override
+    public void connectFailed(IOException cause, ByteBuffer privateData) {
+        ended();
+        if (isConnecting()) {
+            if (request == null) {
+                peerPrivateData = copyOf(privateData);
+            }
+            fail(cause);
+        }
+    }
+
+    @Override
+    public void disconnected(IOException cause) {
+        ended();
+        if (isConnecting()) {
+            fail(cause != null ? cause : new ConnectException("connection lost"));
+        } else {
+            channel.disconnected(cause);
+        }
+    }
+
+    private boolean isConnecting() {
+        return channel.state() == ChannelState.CONNECTING;
+    }
+
+    private void ended() {
+        endPending = false;
+        channel.connectionEnded();
+    }
+}

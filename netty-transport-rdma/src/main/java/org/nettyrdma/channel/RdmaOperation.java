@@ -1,0 +1,73 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.DefaultByteBufHolder;
+
+/**
+ * What the outbound messages that are not plain buffers have in common: content, and the identity of an operation.
+ *
+ * @param <T> the operation itself
+ */
+abstract sealed class RdmaOperation<T extends RdmaOperation<T>> extends DefaultByteBufHolder
+        permits RdmaRead, RdmaSend, RdmaWrite {
+
+    RdmaOperation(ByteBuf content) {
+        super(content);
+    }
+
+    /** This object, by its own type. */
+    abstract T self();
+
+    @Override
+    public abstract T replace(ByteBuf content);
+
+    @Override
+    public T copy() {
+        return replace(content().copy());
+    }
+
+    @Override
+    public T duplicate() {
+        return replace(content().duplicate());
+    }
+
+    @Override
+    public T retainedDuplicate() {
+        return replace(content().retainedDuplicate());
+    }
+
+    @Override
+    public T retain() {
+        super.retain();
+        return self();
+    }
+
+    @Override
+    public T retain(int increment) {
+        super.retain(increment);
+        return self();
+    }
+
+    @Override
+    public T touch() {
+        super.touch();
+        return self();
+    }
+
+    @Override
+    public T touch(Object hint) {
+        super.touch(hint);
+        return self();
+    }
+
+    // The content is what the caller wrote, the identity is the operation: the same bytes sent twice are two messages.
+    @Override
+    public final boolean equals(Object other) {
+        return this == other;
+    }
+
+    @Override
+    public final int hashCode() {
+        return System.identityHashCode(this);
+    }
+}

@@ -1,0 +1,114 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler.Sharable;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ResourceLeakDetector;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.verbs.VerbsProvider;
+
+/** A thousand connections, both ends of them on one event loop, and what one end costs while nothing happens on it. */
+class ManyConnectionsTest extends TransportFixture {
+
+    private static final int CONNECTIONS = 1000;
+    /** Small, so that the whole fits into the memory of a test; everything else is as it is by default. */
+    private static final int RECEIVE_BYTES = 256;
+    /** More messages than a send queue has entries: what using them leaves behind counts too. */
+    private static final int ROUNDS = 260;
+    /** What one end of an idle connection may cost besides its receive buffers. */
+    private static final long MOST_BYTES_PER_END = 64 << 10;
+
+    private ResourceLeakDetector.Level leakDetection;
+    private RdmaEventLoopGroup oneLoop;
+
+    /** Recorded traces of every buffer would cost more than the connections. */
+    @BeforeEach
+    void stopTracing() {
+        leakDetection = ResourceLeakDetector.getLevel();
+        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
+        oneLoop = newGroup(1, IdleStrategy.ADAPTIVE);
+    }
+
+    @AfterEach
+    void traceAgain() throws InterruptedException {
+        stop(oneLoop);
+        ResourceLeakDetector.setLevel(leakDetection);
+    }
+
+    @Override
+    VerbsProvider provider() {
+        return Rdma.provider("iwarp");
+    }
+
+    @Sharable
+    private static final class Echo extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ctx.writeAndFlush(message);
+        }
+    }
+
+    private List<Endpoint> connect(int count, Bootstrap client, RdmaServerChannel server) throws InterruptedException {
+        List<Endpoint> endpoints = new ArrayList<>();
+        List<ChannelFuture> connects = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Endpoint endpoint = newEndpoint();
+            endpoints.add(endpoint);
+            connects.add(client.clone().handler(endpoint).connect(addressOf(server)));
+        }
+        for (ChannelFuture connect : connects) {
+            Endpoint.await(connect);
+        }
+        return endpoints;
+    }
+
+    private static void exchange(List<Endpoint> clients, int round) throws InterruptedException {
+        for (int i = 0; i < clients.size(); i++) {
+            clients.get(i).send(i + "/" + round);
+        }
+        for (int i = 0; i < clients.size(); i++) {
+            assertEquals(i + "/" + round, clients.get(i).awaitText());
+        }
+    }
+
+    /** Heap and direct memory in use. */
+    private static long usedBytes() {
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+        }
+        long direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct")).mapToLong(BufferPoolMXBean::getMemoryUsed).sum();
+        return direct + ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+
+    @Test
+    void shouldServeAThousandConnectionsOnOneLoop() throws Exception {
+        ServerBootstrap bootstrap = serverBootstrap(oneLoop).childHandler(new Echo())
+                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BYTES);
+        Bootstrap client = bootstrap(oneLoop).option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BYTES);
+        RdmaServerChannel server = listen(bootstrap);
+        exchange(connect(10, client, server), 0); // loads classes and fills the pools of the loop
+        long before = usedBytes();
+        List<Endpoint> clients = connect(CONNECTIONS, client, server);
+        for (int round = 0; round < ROUNDS; round++) {
+            exchange(clients, round);
+        }
+        int receiveBytes = clients.get(0).channel().config().getReceiveQueueDepth() * RECEIVE_BYTES;
+        long bytesPerEnd = (usedBytes() - before) / (2 * CONNECTIONS) - receiveBytes;
+        System.getLogger(ManyConnectionsTest.class.getName()).log(System.Logger.Level.INFO,
+                "{0} bytes for one end of an idle connection besides its receive buffers", bytesPerEnd);
+        assertTrue(bytesPerEnd <= MOST_BYTES_PER_END, () -> bytesPerEnd + " bytes for one end of a connection");
+    }
+}

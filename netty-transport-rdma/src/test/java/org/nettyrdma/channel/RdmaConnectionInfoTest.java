@@ -1,0 +1,51 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.nettyrdma.verbs.VerbsProvider;
+
+/** What a channel tells about its connection is what was agreed on, not what its options ask for. */
+class RdmaConnectionInfoTest extends TransportFixture {
+
+    @Override
+    VerbsProvider provider() {
+        return Rdma.provider("iwarp");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, false, false", "true, false, true", "false, true, true", "true, true, true"})
+    void shouldTellWhetherThereIsAChecksum(boolean clientAsks, boolean serverAsks, boolean agreed) throws Exception {
+        Connection connection = connect(serverBootstrap().childOption(RdmaChannelOption.CHECKSUM, serverAsks),
+                bootstrap().option(RdmaChannelOption.CHECKSUM, clientAsks));
+        assertEquals(agreed, connection.client().channel().connectionInfo().checksum());
+        assertEquals(agreed, connection.server().channel().connectionInfo().checksum());
+    }
+
+    @Test
+    void shouldTellWhatElseWasAgreedOn() throws Exception {
+        Connection connection = connect(
+                serverBootstrap().childOption(RdmaChannelOption.INBOUND_READ_DEPTH, 4)
+                        .childOption(RdmaChannelOption.OUTBOUND_READ_DEPTH, 8),
+                bootstrap().option(RdmaChannelOption.INBOUND_READ_DEPTH, 2).option(RdmaChannelOption.OUTBOUND_READ_DEPTH, 16));
+        RdmaChannel client = connection.client().channel();
+        assertEquals(new RdmaConnectionInfo("iwarp", 2, false, 2, 4, client.maxSendBytes()), client.connectionInfo());
+        RdmaChannel server = connection.server().channel();
+        assertEquals(new RdmaConnectionInfo("iwarp", 2, false, 4, 2, client.maxSendBytes()), server.connectionInfo());
+    }
+
+    @Test
+    void shouldTellFromTheConnectionToTheEndAndBeyond() throws Exception {
+        assertNull(new RdmaChannel().connectionInfo());
+        Connection connection = connect();
+        RdmaChannel client = connection.client().channel();
+        RdmaConnectionInfo info = client.connectionInfo();
+        Endpoint.await(client.close());
+        assertFalse(client.isActive());
+        assertEquals(info, client.connectionInfo());
+    }
+}
