@@ -163,6 +163,17 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
+     * How many messages have arrived and were not passed on yet. Each keeps a receive buffer, so that this many of
+     * {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH} are not posted to the device. Event loop only.
+     *
+     * @return 0 to the depth
+     */
+    public int heldMessages() {
+        assert eventLoop().inEventLoop();
+        return work.receives().held();
+    }
+
+    /**
      * The counters of this channel.
      *
      * @return the counters, readable from any thread

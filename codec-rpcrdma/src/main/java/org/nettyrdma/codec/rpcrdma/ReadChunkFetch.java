@@ -147,15 +147,6 @@ final class ReadChunkFetch implements ChannelFutureListener {
         return header;
     }
 
-    /** How much is to be read, in bytes. */
-    long lengthBytes() {
-        long length = 0;
-        for (ReadChunk chunk : chunks) {
-            length += chunk.lengthBytes();
-        }
-        return length;
-    }
-
     /** Why the fetch failed, or {@code null} if it did not. */
     Throwable cause() {
         return cause;

@@ -15,14 +15,17 @@ final class RequesterCall implements ChannelFutureListener {
     private final int version;
     private final int procedure;
     private final CallExposure exposure;
+    private final long exposedBytes;
     private final CallRoute route;
+    private boolean abandoned;
 
     /**
-     * @param message  the whole call
-     * @param exposure the memory it opens to the peer, or {@code null} if none
-     * @param route    how it travels
+     * @param message      the whole call
+     * @param exposure     the memory it opens to the peer, or {@code null} if none
+     * @param exposedBytes how much that is
+     * @param route        how it travels
      */
-    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, CallRoute route) {
+    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, long exposedBytes, CallRoute route) {
         this.owner = owner;
         this.xid = RpcOffsets.word(message, 0);
         boolean complete = RpcOffsets.hasCallHeader(message);
@@ -30,6 +33,7 @@ final class RequesterCall implements ChannelFutureListener {
         this.version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
         this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
         this.exposure = exposure;
+        this.exposedBytes = exposedBytes;
         this.route = route;
     }
 
@@ -44,6 +48,20 @@ final class RequesterCall implements ChannelFutureListener {
     /** The memory that is open to the peer, {@code null} if none. */
     CallExposure exposure() {
         return exposure;
+    }
+
+    /** How much memory the call was admitted with, in bytes. */
+    long exposedBytes() {
+        return exposedBytes;
+    }
+
+    /** Nobody waits for the reply any more. */
+    void abandon() {
+        abandoned = true;
+    }
+
+    boolean isAbandoned() {
+        return abandoned;
     }
 
     List<DataItem> itemsOf(ByteBuf reducedReply, UpperLayerBindings bindings, List<Integer> placedBytes) {

@@ -48,6 +48,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     private final boolean server;
     private final RpcRdmaLimits limits;
+    private final ResourceLimits resources;
+    private final MemoryBudget memory;
     /** Calls from server to client that may be in progress at once; 0 if there are none at all. */
     private final int reverseCredits;
     private final PeerPolicy peerPolicy;
@@ -60,6 +62,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private RpcRdma(Builder builder) {
         server = builder.server;
         limits = builder.limits;
+        resources = builder.resources;
+        memory = new MemoryBudget(resources.maxTotalBytes());
         reverseCredits = builder.reverseCredits;
         peerPolicy = builder.peerPolicy;
         callObserver = builder.callObserver;
@@ -89,7 +93,10 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     protected void initChannel(RdmaChannel channel) {
         RpcRdmaLimits own = limitsOf(channel);
         RpcRdmaPrivateData announced = announce(channel, own);
-        CreditGate gate = gate(own);
+        CreditGate gate = gate(own, channel);
+        if (server && resources.transferTimeoutMillis() > 0) {
+            channel.pipeline().addLast(new TransferTimeoutHandler(resources.transferTimeoutMillis(), statistics));
+        }
         channel.pipeline()
                 .addLast(codec(own))                      // ByteBuf         <-> RpcRdmaMessage
                 .addLast(gate)                            // holds calls back, counts them in, stamps credits
@@ -110,10 +117,19 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     /** One gate holds both directions: a server's requests are the reverse calls, a client serves them. */
-    private CreditGate gate(RpcRdmaLimits own) {
+    private CreditGate gate(RpcRdmaLimits own, RdmaChannel channel) {
         int reverse = Math.max(1, reverseCredits); // a gate has at least one; without the reverse direction nothing uses it
-        return server ? new CreditGate(reverse, CreditGate.DEFAULT_MAX_WAITING, own.credits())
-                : new CreditGate(own.credits(), CreditGate.DEFAULT_MAX_WAITING, reverse);
+        int requests = server ? reverse : own.credits();
+        int served = server ? own.credits() : reverse;
+        int servedReceives = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH)
+                - (server ? reverseCredits : own.credits());
+        return new CreditGate(requests, CreditGate.DEFAULT_MAX_WAITING, served,
+                () -> grantable(channel, servedReceives));
+    }
+
+    /** While no messages are taken, those that have arrived keep their receives, and only what is left can be granted. */
+    private static int grantable(RdmaChannel channel, int receives) {
+        return channel.config().isAutoRead() ? Integer.MAX_VALUE : receives - channel.heldMessages();
     }
 
     private ChannelHandler reverseHandler(RpcRdmaPrivateData announced) {
@@ -123,9 +139,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     private ChannelHandler chunkHandler(RpcRdmaLimits own, RpcRdmaPrivateData announced) {
-        return server ? new ResponderChunkHandler(own, bindings, statistics, channel -> terms(announced, channel))
-                : new RequesterChunkHandler(own, peerPolicy, bindings, statistics, callObserver,
-                        channel -> terms(announced, channel));
+        ConnectionTerms.Source termsOf = channel -> terms(announced, channel);
+        return server ? new ResponderChunkHandler(own, resources, memory, bindings, statistics, termsOf)
+                : new RequesterChunkHandler(own, resources, memory, peerPolicy, bindings, statistics, callObserver, termsOf);
     }
 
     private static ConnectionTerms terms(RpcRdmaPrivateData announced, Channel channel) {
@@ -209,6 +225,11 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return statistics;
     }
 
+    /** The memory that all connections share, for its meters. */
+    MemoryBudget memory() {
+        return memory;
+    }
+
     /** The connections that stand, for their meters. */
     RpcRdmaConnections connections() {
         return connections;
@@ -222,6 +243,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         private final List<RpcProgram> programs = new ArrayList<>();
         private Executor executor = Runnable::run;
         private RpcRdmaLimits limits = RpcRdmaLimits.DEFAULT;
+        private ResourceLimits resources = ResourceLimits.DEFAULT;
         private PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
         private CallObserver callObserver = (program, version, procedure, call, reply) -> { };
         private Consumer<ChannelPipeline> handlers;
@@ -239,6 +261,18 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          */
         public Builder limits(RpcRdmaLimits newLimits) {
             limits = Objects.requireNonNull(newLimits, "newLimits");
+            return this;
+        }
+
+        /**
+         * Sets how much memory and time calls may take; the default is {@link ResourceLimits#DEFAULT}. All connections of
+         * what is built share the memory.
+         *
+         * @param newResources the limits
+         * @return this
+         */
+        public Builder resources(ResourceLimits newResources) {
+            resources = Objects.requireNonNull(newResources, "newResources");
             return this;
         }
 
@@ -396,9 +430,11 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
             boolean calls = !server || reverseCredits > 0;
             List<RpcProgram> served = List.copyOf(programs);
             Executor runner = executor;
+            long serveTimeoutMillis = resources.serveTimeoutMillis();
             return pipeline -> {
                 if (!served.isEmpty()) {
-                    pipeline.addLast(new RpcServerHandler(served, runner));
+                    pipeline.addLast(new RpcServerHandler(served, runner,
+                            RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, serveTimeoutMillis));
                 }
                 if (calls) {
                     pipeline.addLast(new RpcClient());

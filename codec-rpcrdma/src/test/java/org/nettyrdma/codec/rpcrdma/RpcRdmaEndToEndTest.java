@@ -299,8 +299,8 @@ class RpcRdmaEndToEndTest {
 
     @Test
     void shouldFetchOneCallAfterTheOtherWhereMemoryIsScarce() throws Exception {
-        RpcRdmaLimits scarce = RpcRdmaLimits.DEFAULT.withMaxFetchBytes(10_000);
-        try (RpcRdmaPair pair = new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)).limits(scarce),
+        ResourceLimits scarce = ResourceLimits.DEFAULT.withMaxConnectionBytes(10_000);
+        try (RpcRdmaPair pair = new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)).resources(scarce),
                 RpcRdma.client().binding(BulkProgram.BINDING))) {
             List<Future<ByteBuf>> calls = new ArrayList<>();
             for (int i = 0; i < 50; i++) { // below, at and above the bound
