@@ -167,8 +167,12 @@ public final class RdmaChannel extends AbstractChannel {
      * {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH} are not posted to the device. Event loop only.
      *
      * @return 0 to the depth
+     * @throws IllegalStateException if the channel is not registered
      */
     public int heldMessages() {
+        if (work == null) {
+            throw new IllegalStateException("the channel is not registered");
+        }
         assert eventLoop().inEventLoop();
         return work.receives().held();
     }

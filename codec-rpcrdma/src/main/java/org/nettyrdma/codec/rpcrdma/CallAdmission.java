@@ -63,11 +63,16 @@ final class CallAdmission {
     }
 
     /**
-     * Admits a call now or later. What it needs must be {@linkplain #isPossible possible}.
+     * Admits a call now or later, or drops it if the connection has ended. What it needs must be
+     * {@linkplain #isPossible possible}.
      *
      * @return whether it was admitted before this method returned
      */
     boolean admit(Candidate candidate) {
+        if (closed) {
+            candidate.dropped();
+            return false;
+        }
         if (waiting.isEmpty() && hasRoom(candidate) && total.tryTake(candidate.bytes())) {
             start(candidate);
             return true;

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
@@ -35,12 +36,14 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * <p>Memory of a call that nobody waits for any more stays open to the peer until the reply comes or the connection ends:
  * the peer cannot know, and may still be using it (rfc5666bis-01, section 5.4.1). A connection on which too much of it has
  * come together is closed. A call that needs memory waits until it is there ({@link ResourceLimits}); calls that need none
- * may overtake it. All methods run on the event loop.
+ * may overtake it. While one waits, the channel is not writable. All methods run on the event loop.
  */
 final class RequesterChunkHandler extends ChannelDuplexHandler {
 
     /** Most calls that wait for memory; as many as may wait for credits. */
     private static final int MAX_WAITING = CreditGate.DEFAULT_MAX_WAITING;
+    /** Of the user-defined writability flags of a channel, the one that is false while a call waits for memory. */
+    private static final int WRITABILITY_INDEX = CreditGate.WRITABILITY_INDEX - 1;
 
     private final RpcRdmaLimits limits;
     private final ResourceLimits resources;
@@ -77,7 +80,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        admission = new CallAdmission(memory, resources.maxConnectionBytes(), context.executor(), context::flush);
+        admission = new CallAdmission(memory, resources.maxConnectionBytes(), context.executor(), this::admittedLate);
     }
 
     /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
@@ -150,7 +153,20 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
         }
         if (!admission.admit(call)) {
             statistics.increment(Counter.CALLS_HELD_BACK);
+            updateWritability();
             call.watchForCancellation();
+        }
+    }
+
+    private void admittedLate() {
+        updateWritability();
+        ctx.flush();
+    }
+
+    private void updateWritability() {
+        ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer();
+        if (outbound != null) { // null once the channel is closed
+            outbound.setUserDefinedWritability(WRITABILITY_INDEX, admission.waiting() == 0);
         }
     }
 
@@ -158,6 +174,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     void cancelled(WaitingCall call) {
         if (admission.remove(call)) {
             call.message().release();
+            updateWritability();
         }
     }
 

@@ -85,9 +85,14 @@ class ClientLimitsTest {
         assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(timedOut));
         assertEquals(0, pair.client.statistics().get(Counter.CALLS_ABANDONED), "they exposed nothing");
         assertEquals(100_000, pair.client.memory().usedBytes());
+        Future<ByteBuf> waiting = hang(50_000, 60_000);
+        awaitTrue(() -> pair.channel.isWritable() ? 1 : 0, 0);
 
         answer(hanging);
         RpcRdmaPair.result(first).release();
+        answer(program.hanging.take());
+        RpcRdmaPair.result(waiting).release();
+        assertTrue(pair.channel.isWritable());
         assertServed();
         assertTrue(program.hanging.isEmpty(), "they were not sent");
     }
