@@ -24,7 +24,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,13 +70,6 @@ class ServerLimitsTest {
     private Channel client;
     private RawPeer peer;
     private RdmaChannel child;
-
-    @AfterAll
-    static void shutDown() {
-        for (RdmaEventLoopGroup group : List.of(SERVERS, CLIENTS, PEERS)) {
-            group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
-        }
-    }
 
     private void start(RpcRdmaLimits limits, ResourceLimits resources) throws Exception {
         server = RpcRdma.server().binding(BulkProgram.BINDING).limits(limits).resources(resources).handlers(pipeline -> {
