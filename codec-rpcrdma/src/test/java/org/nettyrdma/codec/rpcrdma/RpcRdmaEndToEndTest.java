@@ -328,6 +328,10 @@ class RpcRdmaEndToEndTest {
             assertEquals(128, registry.get("rpcrdma.credits.requests.granted").gauge().value());
             assertEquals(0, registry.get("rpcrdma.credits.requests.in.progress").gauge().value());
 
+            assertEquals(0, registry.get("rpcrdma.memory.used").gauge().value());
+            assertEquals(512 << 20, registry.get("rpcrdma.memory.limit").gauge().value());
+            assertEquals(0, registry.get("rpcrdma.memory.waiting").gauge().value());
+
             pair.channel.close().sync();
             assertEquals(1, registry.get("rdma.channel.receives").functionCounter().count(), "counters outlive connections");
             assertEquals(0, registry.get("rdma.channels").gauge().value());
