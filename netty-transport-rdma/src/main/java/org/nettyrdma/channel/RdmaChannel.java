@@ -138,6 +138,21 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
+     * How many messages have arrived and were not passed on yet. Each keeps a receive buffer, so that this many of
+     * {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH} are not posted to the device. Event loop only.
+     *
+     * @return 0 to the depth
+     * @throws IllegalStateException if the channel is not registered
+     */
+    public int heldMessages() {
+        if (work == null) {
+            throw new IllegalStateException("the channel is not registered");
+        }
+        assert eventLoop().inEventLoop();
+        return work.receives().held();
+    }
+
+    /**
      * The counters of this channel.
      *
      * @return the counters, readable from any thread

@@ -75,6 +75,15 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
     public static final ChannelOption<Integer> REQUEST_TIMEOUT_MILLIS =
             valueOf(RdmaChannelOption.class, "REQUEST_TIMEOUT_MILLIS");
 
+    /**
+     * How many peers may be connected to an {@link RdmaServerChannel} without having sent their whole connection request;
+     * default 1024, at least 1. Further ones wait in the backlog until one of these has sent it, or has exceeded
+     * {@link #REQUEST_TIMEOUT_MILLIS}. Can be set until the channel is bound. Too small a value shows as clients that connect
+     * slowly while others are silent; with too large a one, silent peers hold as many sockets.
+     */
+    public static final ChannelOption<Integer> MAX_PENDING_REQUESTS =
+            valueOf(RdmaChannelOption.class, "MAX_PENDING_REQUESTS");
+
     @SuppressWarnings({"unused", "deprecation"}) // never called: the constants live in ChannelOption's pool
     private RdmaChannelOption() {
         super(null);

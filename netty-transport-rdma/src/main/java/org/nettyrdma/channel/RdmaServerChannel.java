@@ -68,8 +68,8 @@ public final class RdmaServerChannel extends AbstractServerChannel {
         if (localAddress instanceof InetSocketAddress address && address.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
-        ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getReceiveBufferBytes(),
-                config.isReuseAddress());
+        ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getMaxPendingRequests(),
+                config.getReceiveBufferBytes(), config.isReuseAddress());
         listener = loop.context().listen(localAddress, config.getBacklog(), attributes, new Requests());
     }
 

@@ -19,6 +19,7 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
     private volatile boolean reuseAddress = true;
     private volatile int receiveBufferBytes;
     private volatile int requestTimeoutMillis = 5000;
+    private volatile int maxPendingRequests = 1024;
 
     RdmaServerChannelConfig(RdmaServerChannel channel) {
         super(channel, new ServerChannelRecvByteBufAllocator());
@@ -27,7 +28,7 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
         return getOptions(super.getOptions(), ChannelOption.SO_BACKLOG, ChannelOption.SO_REUSEADDR, ChannelOption.SO_RCVBUF,
-                RdmaChannelOption.REQUEST_TIMEOUT_MILLIS);
+                RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, RdmaChannelOption.MAX_PENDING_REQUESTS);
     }
 
     @Override
@@ -45,6 +46,9 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
         if (option == RdmaChannelOption.REQUEST_TIMEOUT_MILLIS) {
             return (T) Integer.valueOf(requestTimeoutMillis);
         }
+        if (option == RdmaChannelOption.MAX_PENDING_REQUESTS) {
+            return (T) Integer.valueOf(maxPendingRequests);
+        }
         return super.getOption(option);
     }
 
@@ -59,6 +63,8 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
             setReceiveBufferBytes((Integer) value);
         } else if (option == RdmaChannelOption.REQUEST_TIMEOUT_MILLIS) {
             setRequestTimeoutMillis((Integer) value);
+        } else if (option == RdmaChannelOption.MAX_PENDING_REQUESTS) {
+            setMaxPendingRequests((Integer) value);
         } else {
             return super.setOption(option, value);
         }
@@ -149,6 +155,28 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
     public RdmaServerChannelConfig setRequestTimeoutMillis(int millis) {
         requireUnbound();
         requestTimeoutMillis = ObjectUtil.checkPositive(millis, "requestTimeoutMillis");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_PENDING_REQUESTS}.
+     *
+     * @return how many peers may owe their connection request
+     */
+    public int getMaxPendingRequests() {
+        return maxPendingRequests;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_PENDING_REQUESTS}.
+     *
+     * @param requests how many peers may owe their connection request, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the value is not positive
+     */
+    public RdmaServerChannelConfig setMaxPendingRequests(int requests) {
+        requireUnbound();
+        maxPendingRequests = ObjectUtil.checkPositive(requests, "maxPendingRequests");
         return this;
     }
 

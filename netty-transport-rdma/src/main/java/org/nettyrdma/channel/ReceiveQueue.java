@@ -91,6 +91,11 @@ final class ReceiveQueue {
         return held > 0;
     }
 
+    /** Messages that nobody has taken. */
+    int held() {
+        return held;
+    }
+
     /** Buffers that the device has. */
     int posted() {
         return posted;

@@ -12,6 +12,7 @@ import io.netty.channel.ChannelFuture;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
@@ -194,7 +195,11 @@ class DeviceFaultTest extends TransportFixture {
         Connection connection = connect(serverBootstrap(single), bootstrap(single));
         faulty.refuseContexts = true;
         faulty.nextPollFailure = new IOException("device removed");
-        connection.client().channel().eventLoop().execute(() -> { });
+        try {
+            connection.client().channel().eventLoop().execute(() -> { });
+        } catch (RejectedExecutionException e) {
+            assertTrue(single.isShuttingDown(), "the loop was awake, and saw the failure before it was woken");
+        }
         connection.client().awaitInactive();
         assertTrue(single.awaitTermination(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }

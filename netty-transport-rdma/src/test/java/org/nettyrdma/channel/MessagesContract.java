@@ -141,6 +141,7 @@ abstract class MessagesContract extends TransportFixture {
         awaitTrue(() -> server.count(Counter.RECEIVES) == depth, "no more than the queue holds");
         assertEquals(0, server.messageCount());
         assertEquals(depth, server.count(Counter.RECEIVES_HELD_BACK));
+        assertEquals(depth, server.call(server.channel()::heldMessages));
 
         server.channel().read();
         assertEquals("message 0", server.awaitText());

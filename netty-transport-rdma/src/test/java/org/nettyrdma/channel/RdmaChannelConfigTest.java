@@ -99,6 +99,10 @@ class RdmaChannelConfigTest {
     void shouldHaveServerOptions() {
         ChannelConfig server = new RdmaServerChannel().config();
         assertEquals(5000, server.getOption(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS));
+        assertEquals(1024, server.getOption(RdmaChannelOption.MAX_PENDING_REQUESTS));
+        assertTrue(server.setOption(RdmaChannelOption.MAX_PENDING_REQUESTS, 3));
+        assertEquals(3, server.getOptions().get(RdmaChannelOption.MAX_PENDING_REQUESTS));
+        assertThrows(IllegalArgumentException.class, () -> server.setOption(RdmaChannelOption.MAX_PENDING_REQUESTS, 0));
         assertEquals(true, server.getOption(ChannelOption.SO_REUSEADDR));
         assertTrue(server.setOption(ChannelOption.SO_BACKLOG, 7));
         assertTrue(server.setOption(ChannelOption.SO_RCVBUF, 70000));

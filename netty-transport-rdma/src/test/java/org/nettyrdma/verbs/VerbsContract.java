@@ -36,7 +36,7 @@ abstract class VerbsContract {
 
     private static final long TIMEOUT_SECONDS = 30;
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    private static final ListenAttributes LISTEN = new ListenAttributes(5000, 0, true);
+    private static final ListenAttributes LISTEN = new ListenAttributes(5000, 1024, 0, true);
     private static final int QUEUE_DEPTH = 8;
     private static final QueuePairAttributes ATTRIBUTES = new QueuePairAttributes(QUEUE_DEPTH, QUEUE_DEPTH, 4, 4, false, 1000);
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0);

@@ -12,17 +12,24 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  * A received call, for the {@link RpcProgram} that serves it.
  *
  * <p>It takes exactly one answer, from any thread: the first {@code reply} method called wins. A later one throws
- * {@link IllegalStateException} and releases the results it was given. An answer to a connection that is gone is released.
+ * {@link IllegalStateException} and releases the results it was given. An answer to a connection that is gone is released,
+ * and so is one that comes after the handler has answered with SYSTEM_ERR because the program took too long.
  */
 public final class RpcCall {
 
     private static final AtomicIntegerFieldUpdater<RpcCall> ANSWERS =
             AtomicIntegerFieldUpdater.newUpdater(RpcCall.class, "answers");
+    private static final int NONE = 0;
+    private static final int GIVEN = 1;
+    /** Given on the program's behalf, which does not know and may still give its own. */
+    private static final int OVERDUE = 2;
 
     private final RpcServerHandler handler;
     private final RpcCallHeader header;
     private final ByteBuf arguments;
     private volatile int answers;
+    /** For {@link UnansweredCalls}, in nanoseconds of its clock. Event loop only. */
+    long deadlineNanos;
 
     RpcCall(RpcServerHandler handler, RpcCallHeader header, ByteBuf arguments) {
         this.handler = handler;
@@ -95,12 +102,12 @@ public final class RpcCall {
     }
 
     /**
-     * Whether the call has an answer.
+     * Whether the call has an answer. A program that takes long may look now and then whether its work is still wanted.
      *
-     * @return {@code true} if a {@code reply} method was called
+     * @return {@code true} if a {@code reply} method was called, or the program has taken too long
      */
     public boolean isAnswered() {
-        return answers != 0;
+        return answers != NONE;
     }
 
     /**
@@ -163,8 +170,11 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before
      */
     public void replyAuthError(AuthStatus status) {
-        requireUnanswered(claim());
-        handler.refuse(new RpcReplyHeader.AuthError(header.xid(), status));
+        boolean claimed = claim(GIVEN);
+        requireUnanswered(claimed);
+        if (claimed) {
+            handler.refuse(this, new RpcReplyHeader.AuthError(header.xid(), status));
+        }
     }
 
     private void refuse(AcceptStatus status) {
@@ -173,29 +183,40 @@ public final class RpcCall {
 
     /** Answers without results; {@code false} if the call was answered before. */
     boolean tryRefuse(AcceptStatus status) {
-        if (!claim()) {
+        if (!claim(GIVEN)) {
             return false;
         }
-        handler.refuse(new RpcReplyHeader.Accepted(header.xid(), status));
+        handler.refuse(this, new RpcReplyHeader.Accepted(header.xid(), status));
+        return true;
+    }
+
+    /** Answers with SYSTEM_ERR in place of a program that takes too long; {@code false} if the call was answered before. */
+    boolean tryGiveUp() {
+        if (!claim(OVERDUE)) {
+            return false;
+        }
+        handler.refuse(this, new RpcReplyHeader.Accepted(header.xid(), AcceptStatus.SYSTEM_ERR));
         return true;
     }
 
     /** Claims the answer only when the message is complete, so that a call whose results are unusable still gets one. */
     private void answer(ReferenceCounted message) {
-        boolean claimed = claim();
+        boolean claimed = claim(GIVEN);
         if (!claimed) {
             message.release();
         }
         requireUnanswered(claimed);
-        handler.send(message);
+        if (claimed) {
+            handler.send(this, message);
+        }
     }
 
-    private boolean claim() {
-        return ANSWERS.compareAndSet(this, 0, 1);
+    private boolean claim(int answer) {
+        return ANSWERS.compareAndSet(this, NONE, answer);
     }
 
     private void requireUnanswered(boolean claimed) {
-        if (!claimed) {
+        if (!claimed && answers != OVERDUE) {
             throw new IllegalStateException("answered before: " + header);
         }
     }

@@ -25,7 +25,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Life of a call.</b> It is entered in the table of calls under its XID, then written, then its timeout is armed. It
  * leaves the table exactly once: by its reply, its timeout, its cancellation, a failed write or the loss of the connection.
- * What arrives for it afterwards is counted and released. Calls are not repeated.
+ * What arrives for it afterwards is counted and released. Calls are not repeated. A call that times out or is cancelled is
+ * reported to the handlers below by the event {@link RpcCallAbandoned}.
  *
  * <p><b>Flushing.</b> The calls made in one turn of the event loop are flushed together at its end.
  */
@@ -240,13 +241,19 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
 
     private void dropCancelled(PendingCall call) {
         if (pending.remove(call)) {
-            call.written.cancel(false);
+            abandon(call);
+        }
+    }
+
+    private void abandon(PendingCall call) {
+        if (!call.written.cancel(false)) { // what can still be cancelled, no peer has seen
+            ctx.pipeline().fireUserEventTriggered(new RpcCallAbandoned(call.xid));
         }
     }
 
     private void timedOut(PendingCall call) {
         timedOutCalls++;
-        call.written.cancel(false);
+        abandon(call);
         call.tryFailure(new RpcTimeoutException(call.request, call.timeoutMillis));
     }
 

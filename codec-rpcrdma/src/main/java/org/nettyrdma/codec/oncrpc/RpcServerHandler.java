@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.oncrpc;
 
 import static io.netty.util.internal.ObjectUtil.checkPositive;
+import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -16,6 +17,7 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +37,9 @@ import org.slf4j.LoggerFactory;
  * a limit, no more is read from the connection, unless it is read on demand. A program that waits for a call in the other
  * direction must therefore not wait for ever.
  *
+ * <p><b>Time.</b> A call that its program has not answered in time is answered with SYSTEM_ERR; what the program answers
+ * after that is released and counts for nothing. A call that still waits for the executor then does not run.
+ *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
  * written closes the connection, since its caller would wait in vain.
  */
@@ -43,23 +48,30 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     /** How much memory the calls of a connection may take before reading stops unless something else was asked for. */
     public static final long DEFAULT_MAX_BYTES_IN_PROGRESS = 16 << 20;
 
+    /** How long a program may take to answer a call unless something else was asked for, in milliseconds: five minutes. */
+    public static final long DEFAULT_SERVE_TIMEOUT_MILLIS = 300_000;
+
     private static final Logger LOGGER = LoggerFactory.getLogger(RpcServerHandler.class);
 
     private final ProgramTable programs;
     /** {@code null} for the event loop. */
     private final Executor executor;
     private final long maxBytesInProgress;
+    private final long serveTimeoutMillis;
+    private final LongSupplier nanoClock;
     private final ChannelFutureListener replyWritten = this::replyWritten;
 
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
     private ReadThrottle throttle;
+    private UnansweredCalls unanswered;
     /** A connection's callers are few, so the last credential is likely to be the next one. */
     private OpaqueAuth lastCredential = OpaqueAuth.NONE;
 
     private long calls;
     private long droppedMessages;
     private long lostReplies;
+    private long overdueCalls;
     private final AtomicLong refusedCalls = new AtomicLong();
     private final AtomicLong programFailures = new AtomicLong();
 
@@ -70,7 +82,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      * @throws IllegalArgumentException if two programs share a number and a version
      */
     public RpcServerHandler(RpcProgram... programs) {
-        this(new ProgramTable(List.of(programs)), null, DEFAULT_MAX_BYTES_IN_PROGRESS);
+        this(List.of(programs), null, DEFAULT_MAX_BYTES_IN_PROGRESS, DEFAULT_SERVE_TIMEOUT_MILLIS, System::nanoTime);
     }
 
     /**
@@ -94,13 +106,32 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      * @throws IllegalArgumentException if two programs share a number and a version, or the limit is not positive
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress) {
-        this(new ProgramTable(programs), Objects.requireNonNull(executor, "executor"), maxBytesInProgress);
+        this(programs, executor, maxBytesInProgress, DEFAULT_SERVE_TIMEOUT_MILLIS);
     }
 
-    private RpcServerHandler(ProgramTable programs, Executor executor, long maxBytesInProgress) {
-        this.programs = programs;
+    /**
+     * Creates a handler whose programs run on an executor, with a time-out for their answers.
+     *
+     * @param programs           the programs to serve
+     * @param executor           where they run. When it rejects a call, the call is answered with SYSTEM_ERR
+     * @param maxBytesInProgress arguments and replies of the connection in bytes beyond which reading stops; more than 0. Too
+     *                           small a value shows as a server that is idle while its clients wait
+     * @param serveTimeoutMillis how long a program may take to answer, in milliseconds, from the arrival of the call; 0 for
+     *                           ever. Too small a value shows as SYSTEM_ERR for calls that are carried out nevertheless
+     * @throws IllegalArgumentException if two programs share a number and a version, or a limit is out of its range
+     */
+    public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis) {
+        this(programs, Objects.requireNonNull(executor, "executor"), maxBytesInProgress, serveTimeoutMillis, System::nanoTime);
+    }
+
+    /** {@code executor} is {@code null} for the event loop. */
+    RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis,
+                     LongSupplier nanoClock) {
+        this.programs = new ProgramTable(programs);
         this.executor = executor;
         this.maxBytesInProgress = checkPositive(maxBytesInProgress, "maxBytesInProgress");
+        this.serveTimeoutMillis = checkPositiveOrZero(serveTimeoutMillis, "serveTimeoutMillis");
+        this.nanoClock = nanoClock;
     }
 
     /**
@@ -110,7 +141,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
      */
     public RpcServerStatistics statistics() {
         return new RpcServerStatistics(calls, refusedCalls.get(), droppedMessages, programFailures.get(),
-                lostReplies);
+                lostReplies, overdueCalls);
     }
 
     Channel channel() {
@@ -122,6 +153,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
         ctx = context;
         flushBatch = new FlushBatch(context);
         throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress);
+        unanswered = new UnansweredCalls(context.executor(), serveTimeoutMillis, nanoClock, this::overdue);
     }
 
     @Override
@@ -148,7 +180,11 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             RpcProgram program = programs.find(header.program(), header.version());
             if (program != null) {
                 calls++;
-                execute(program, new RpcCall(this, header, message));
+                RpcCall call = new RpcCall(this, header, message);
+                execute(program, call);
+                if (!call.isAnswered()) {
+                    unanswered.add(call); // if it is answered now, then by another thread, whose reply comes through here
+                }
                 return;
             }
             refusal = noSuchProgram(header);
@@ -157,7 +193,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             refusal = e.answer();
         }
         message.release();
-        refuse(refusal);
+        refuse(null, refusal);
     }
 
     private RpcReplyHeader noSuchProgram(RpcCallHeader header) {
@@ -184,14 +220,14 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
         } catch (RejectedExecutionException e) {
             LOGGER.trace("{} no thread for {}", channel(), call.header(), e);
             call.arguments().release();
-            refuse(new RpcReplyHeader.Accepted(call.header().xid(), AcceptStatus.SYSTEM_ERR));
+            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
             throttle.callDone(bytes);
         }
     }
 
     private void serve(RpcProgram program, RpcCall call) {
         try {
-            if (channel().isActive()) {
+            if (channel().isActive() && !call.isAnswered()) { // overdue before its turn had come
                 call(program, call);
             }
         } catch (XdrException e) {
@@ -225,30 +261,38 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Any thread. */
-    void refuse(RpcReplyHeader reply) {
+    private void overdue(RpcCall call) {
+        if (call.tryGiveUp()) {
+            overdueCalls++;
+            LOGGER.debug("{} no answer within {} ms to {}", channel(), serveTimeoutMillis, call.header());
+        }
+    }
+
+    /** Any thread. {@code call} is {@code null} if no program has seen it. */
+    void refuse(RpcCall call, RpcReplyHeader reply) {
         ByteBuf message = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES + VersionRange.ENCODED_BYTES);
         reply.write(message);
         refusedCalls.incrementAndGet();
-        send(message);
+        send(call, message);
     }
 
-    /** Any thread; the message's reference passes to the channel. */
-    void send(Object message) {
+    /** Any thread; the message's reference passes to the channel. {@code call} is {@code null} if no program has seen it. */
+    void send(RpcCall call, Object message) {
         EventExecutor loop = ctx.executor();
         if (loop.inEventLoop()) {
-            write(message);
+            write(call, message);
             return;
         }
         try {
-            loop.execute(() -> write(message));
+            loop.execute(() -> write(call, message));
         } catch (RejectedExecutionException e) {
             ReferenceCountUtil.release(message);
             LOGGER.debug("{} reply after the end of its event loop", channel(), e);
         }
     }
 
-    private void write(Object message) {
+    private void write(RpcCall call, Object message) {
+        unanswered.remove(call);
         ChannelFuture write = ctx.write(message);
         throttle.replyStarted();
         write.addListener(replyWritten);
@@ -273,6 +317,17 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     public void channelReadComplete(ChannelHandlerContext context) {
         flushBatch.readComplete();
         context.fireChannelReadComplete();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        unanswered.close();
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        unanswered.close();
     }
 
     @Override

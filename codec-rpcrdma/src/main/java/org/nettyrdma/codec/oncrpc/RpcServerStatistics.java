@@ -9,7 +9,8 @@ package org.nettyrdma.codec.oncrpc;
  * @param droppedMessages messages that cannot be answered, as they have no XID or are neither call nor reply
  * @param programFailures calls whose program threw something other than {@link XdrException}, or answered SYSTEM_ERR
  * @param lostReplies     replies that could not be written, or for which the transport sent an error instead
+ * @param overdueCalls    calls that were answered with SYSTEM_ERR because their program took too long; refused calls too
  */
 public record RpcServerStatistics(long calls, long refusedCalls, long droppedMessages, long programFailures,
-        long lostReplies) {
+        long lostReplies, long overdueCalls) {
 }

@@ -153,6 +153,24 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         return isLong ? CallRoute.LONG : readItems.isEmpty() ? CallRoute.INLINE : CallRoute.READ_CHUNK;
     }
 
+    /**
+     * How much is to be exposed.
+     *
+     * @param callBytes length of the whole call
+     */
+    long exposedBytes(int callBytes) {
+        long bytes = replyChunkBytes + (isLong ? callBytes : 0);
+        for (int chunkBytes : writeChunkBytes) {
+            bytes += chunkBytes;
+        }
+        if (!isLong) {
+            for (DataItem item : readItems) {
+                bytes += item.length();
+            }
+        }
+        return bytes;
+    }
+
     /** Whether anything is to be exposed. */
     boolean hasChunks() {
         return !writeChunkBytes.isEmpty() || replyChunkBytes > 0 || isLong || !readItems.isEmpty();

@@ -66,7 +66,15 @@ public final class ChunkStatistics {
         /** Replies from client to server, sent or received. */
         REVERSE_REPLIES("replies", "Replies from client to server"),
         /** Calls from server to client, and replies to them, that did not fit into one Send: not sent. */
-        REVERSE_MESSAGES_TOO_LARGE("messages", "Messages of the reverse direction that did not fit into one Send");
+        REVERSE_MESSAGES_TOO_LARGE("messages", "Messages of the reverse direction that did not fit into one Send"),
+        /** Calls that waited for memory before they were carried out; see {@link ResourceLimits}. */
+        CALLS_HELD_BACK("calls", "Calls that waited for memory"),
+        /** Calls whose caller has given up while the peer could still reach their memory. */
+        CALLS_ABANDONED("calls", "Calls that were given up while they exposed memory"),
+        /** Connections closed because calls that were given up kept too much memory exposed. */
+        ABANDONED_CONNECTIONS("connections", "Connections closed because of the memory of calls that were given up"),
+        /** Connections closed because nothing that was to be transferred has moved for too long. */
+        STALLED_CONNECTIONS("connections", "Connections closed because a transfer made no progress");
 
         private final String baseUnit;
         private final String description;

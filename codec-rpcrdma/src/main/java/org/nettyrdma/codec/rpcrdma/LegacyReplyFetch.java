@@ -45,12 +45,13 @@ final class LegacyReplyFetch implements ReadChunkFetch.Owner {
     private final Map<ReadChunkFetch, RequesterCall> calls = new IdentityHashMap<>();
     private boolean closed;
 
-    LegacyReplyFetch(ChannelHandlerContext ctx, RpcRdmaLimits limits, ChunkStatistics statistics, Owner owner) {
+    LegacyReplyFetch(ChannelHandlerContext ctx, RpcRdmaLimits limits, ResourceLimits resources, ChunkStatistics statistics,
+                     Owner owner) {
         this.ctx = ctx;
         this.limits = limits;
         this.statistics = statistics;
         this.owner = owner;
-        this.fetches = new ReadChunkFetchQueue(limits.maxFetchBytes());
+        this.fetches = new ReadChunkFetchQueue(resources.maxConnectionBytes());
     }
 
     /** Whether a reply has something to fetch. */

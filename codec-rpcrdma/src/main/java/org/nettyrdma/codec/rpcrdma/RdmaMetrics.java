@@ -19,6 +19,8 @@ import org.nettyrdma.handler.credit.CreditStatistics;
  * <li>{@code rpcrdma.chunks.<counter>}: a counter for each {@link ChunkStatistics.Counter}, in its base unit
  * <li>{@code rdma.channel.<counter>}: a counter for each {@link org.nettyrdma.channel.RdmaChannelStatistics.Counter}
  * <li>{@code rdma.channels}: connections, a gauge
+ * <li>{@code rpcrdma.memory.used}, {@code .limit}: what calls in progress take of the memory that all connections share, in
+ * bytes, gauges; {@code rpcrdma.memory.waiting}: connections that wait for some, a gauge
  * <li>{@code rpcrdma.credits.requests.granted}, {@code .in.progress}, {@code .waiting}: calls that this side may have
  * outstanding, has, and holds back, gauges
  * <li>{@code rpcrdma.credits.served.granted}, {@code .in.progress}: calls that peers may have outstanding, and have, gauges
@@ -64,7 +66,18 @@ public final class RdmaMetrics implements MeterBinder {
                     connections -> connections.channelCounter(counter));
         }
         gauge(registry, "rdma.channels", "Connections", RpcRdmaConnections::size);
+        bindMemory(registry);
         bindCredits(registry);
+    }
+
+    private void bindMemory(MeterRegistry registry) {
+        MemoryBudget memory = rpcRdma.memory();
+        Gauge.builder("rpcrdma.memory.used", memory, MemoryBudget::usedBytes).tags(tags).baseUnit("bytes")
+                .description("Memory that calls in progress take").register(registry);
+        Gauge.builder("rpcrdma.memory.limit", memory, MemoryBudget::maxBytes).tags(tags).baseUnit("bytes")
+                .description("Memory that calls in progress may take").register(registry);
+        Gauge.builder("rpcrdma.memory.waiting", memory, MemoryBudget::waiting).tags(tags)
+                .description("Connections whose calls wait for memory").register(registry);
     }
 
     private void bindCredits(MeterRegistry registry) {

@@ -153,7 +153,7 @@ final class ReadChunkFetch implements ChannelFutureListener {
         }
     }
 
-    /** The header of the call. */
+    /** The header of the call or reply. */
     WithChunks header() {
         return header;
     }

@@ -4,12 +4,13 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 /**
- * The fetches of one connection. As many run at once as their bytes allow, the others wait in order, so that a peer cannot
+ * The fetches of replies on one connection. They do not wait for the memory of calls: a call that waits for its reply would hold what the
+ * reply needs. As many run at once as their bytes allow, the others wait in order, so that a peer cannot
  * make this side allocate memory for all of its credits at once. Holds no memory for those that wait.
  */
 final class ReadChunkFetchQueue {
 
-    private final int maxBytes;
+    private final long maxBytes;
     private final Queue<ReadChunkFetch> waiting = new ArrayDeque<>();
     private long runningBytes;
     private int running;
@@ -17,7 +18,7 @@ final class ReadChunkFetchQueue {
     /**
      * @param maxBytes how much may be fetched at once; a larger fetch runs alone
      */
-    ReadChunkFetchQueue(int maxBytes) {
+    ReadChunkFetchQueue(long maxBytes) {
         this.maxBytes = maxBytes;
     }
 

@@ -16,17 +16,20 @@ final class RequesterCall implements ChannelFutureListener {
     private final int version;
     private final int procedure;
     private final CallExposure exposure;
+    private final long exposedBytes;
     private final CallRoute route;
     private final ReplySpace replySpace;
     private boolean replyFetched;
+    private boolean abandoned;
 
     /**
-     * @param message    the whole call
-     * @param exposure   the memory it opens to the peer, or {@code null} if none
-     * @param route      how it travels
-     * @param replySpace how large its reply can get, or {@code null} if nobody said
+     * @param message      the whole call
+     * @param exposure     the memory it opens to the peer, or {@code null} if none
+     * @param exposedBytes how much that is
+     * @param route        how it travels
+     * @param replySpace   how large its reply can get, or {@code null} if nobody said
      */
-    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, CallRoute route,
+    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, long exposedBytes, CallRoute route,
                   ReplySpace replySpace) {
         this.owner = owner;
         this.xid = RpcOffsets.word(message, 0);
@@ -35,6 +38,7 @@ final class RequesterCall implements ChannelFutureListener {
         this.version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
         this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
         this.exposure = exposure;
+        this.exposedBytes = exposedBytes;
         this.route = route;
         this.replySpace = replySpace;
     }
@@ -79,6 +83,20 @@ final class RequesterCall implements ChannelFutureListener {
                 ? "nobody said how large the reply can get: say it by RpcRequest.setReplySpace or an UpperLayerBinding, or "
                         + "raise RpcRdmaLimits.defaultReplyChunkBytes"
                 : "the request or its UpperLayerBinding says that the reply is within " + replySpace).toString();
+    }
+
+    /** How much memory the call was admitted with, in bytes. */
+    long exposedBytes() {
+        return exposedBytes;
+    }
+
+    /** Nobody waits for the reply any more. */
+    void abandon() {
+        abandoned = true;
+    }
+
+    boolean isAbandoned() {
+        return abandoned;
     }
 
     List<DataItem> itemsOf(ByteBuf reducedReply, UpperLayerBindings bindings, List<Integer> placedBytes) {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
@@ -12,6 +13,8 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
 import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.codec.oncrpc.RpcCallAbandoned;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
@@ -20,6 +23,7 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+import org.nettyrdma.handler.credit.CreditGate;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**
@@ -31,25 +35,43 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * loss of the connection is not reported for each call: {@code channelInactive} says it all.
  *
  * <p>Memory of a call that nobody waits for any more stays open to the peer until the reply comes or the connection ends:
- * the peer cannot know, and may still be using it (rfc5666bis-01, section 5.4.1). All methods run on the event loop.
+ * the peer cannot know, and may still be using it (rfc5666bis-01, section 5.4.1). A connection on which too much of it has
+ * come together is closed. A call that needs memory waits until it is there ({@link ResourceLimits}); calls that need none
+ * may overtake it. While one waits, the channel is not writable. All methods run on the event loop.
  */
 final class RequesterChunkHandler extends ChannelDuplexHandler implements LegacyReplyFetch.Owner {
 
+    /** Most calls that wait for memory; as many as may wait for credits. */
+    private static final int MAX_WAITING = CreditGate.DEFAULT_MAX_WAITING;
+    /** Of the user-defined writability flags of a channel, the one that is false while a call waits for memory. */
+    private static final int WRITABILITY_INDEX = CreditGate.WRITABILITY_INDEX - 1;
+
     private final RpcRdmaLimits limits;
+    private final ResourceLimits resources;
+    private final MemoryBudget memory;
     private final PeerPolicy policy;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final CallObserver observer;
     private final ConnectionTerms.Source termsOf;
     private final IntObjectMap<RequesterCall> calls = new IntObjectHashMap<>();
+    private CallAdmission admission;
+    /** Memory of calls in {@link #calls} that nobody waits for. */
+    private long abandonedBytes;
     private ChannelHandlerContext ctx;
     private LegacyReplyFetch replyFetch; // made for the first reply that needs it
     private ConnectionTerms terms;
     private boolean closed;
 
-    RequesterChunkHandler(RpcRdmaLimits limits, PeerPolicy policy, UpperLayerBindings bindings, ChunkStatistics statistics,
-                          CallObserver observer, ConnectionTerms.Source termsOf) {
+    /**
+     * @param memory what all connections share
+     */
+    RequesterChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, PeerPolicy policy,
+                          UpperLayerBindings bindings, ChunkStatistics statistics, CallObserver observer,
+                          ConnectionTerms.Source termsOf) {
         this.limits = limits;
+        this.resources = resources;
+        this.memory = memory;
         this.policy = policy;
         this.bindings = bindings;
         this.statistics = statistics;
@@ -60,6 +82,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
+        admission = new CallAdmission(memory, resources.maxConnectionBytes(), context.executor(), this::admittedLate);
     }
 
     /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
@@ -78,7 +101,15 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             return;
         }
         try {
-            send(call, layoutOf(msg, call), promise);
+            CallLayout layout = layoutOf(msg, call);
+            DataItems.requireWithin(layout.items(), call.readableBytes());
+            CallPlan plan = CallPlan.of(call.readableBytes(), layout.items(), layout.replySpace(), terms().threshold(),
+                    policy, limits);
+            if (plan.hasChunks()) {
+                admit(new WaitingCall(this, call, plan, layout.replySpace(), promise));
+            } else {
+                send(call, plan, layout.replySpace(), promise);
+            }
         } catch (Exception | Error e) {
             call.release();
             promise.tryFailure(e);
@@ -87,19 +118,12 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
 
     /** What the call itself says about its items and its reply goes before what the binding says. */
     private CallLayout layoutOf(Object msg, ByteBuf call) throws IOException {
-        if (closed) {
-            throw new ClosedChannelException();
-        }
-        if (!ctx.channel().isActive()) {
-            throw new NotYetConnectedException();
-        }
+        requireConnected();
         if (call.readableBytes() < 2 * Integer.BYTES || call.readableBytes() > limits.maxMessageBytes()) {
             throw RpcRdmaException.tooLarge("call of %d bytes (expected: 8..%d)", call.readableBytes(),
                     limits.maxMessageBytes());
         }
-        if (calls.containsKey(RpcOffsets.word(call, 0))) {
-            throw new IllegalStateException(String.format("a call with XID %08x is outstanding", RpcOffsets.word(call, 0)));
-        }
+        requireNewXid(call);
         if (!(msg instanceof RpcMessage message)) {
             return bindings.layoutOfCall(call);
         }
@@ -107,13 +131,73 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
                 message.replySpace() != null ? message.replySpace() : bindings.layoutOfCall(call).replySpace());
     }
 
-    private void send(ByteBuf message, CallLayout layout, ChannelPromise promise) throws IOException {
-        DataItems.requireWithin(layout.items(), message.readableBytes());
-        CallPlan plan = CallPlan.of(message.readableBytes(), layout.items(), layout.replySpace(), terms().threshold(), policy,
-                limits);
+    private void requireConnected() throws IOException {
+        if (closed) {
+            throw new ClosedChannelException();
+        }
+        if (!ctx.channel().isActive()) {
+            throw new NotYetConnectedException();
+        }
+    }
+
+    private void requireNewXid(ByteBuf call) {
+        if (calls.containsKey(RpcOffsets.word(call, 0))) {
+            throw new IllegalStateException(String.format("a call with XID %08x is outstanding", RpcOffsets.word(call, 0)));
+        }
+    }
+
+    private void admit(WaitingCall call) throws RpcRdmaException {
+        if (!admission.isPossible(call.bytes())) {
+            throw RpcRdmaException.tooLarge("call that takes %d bytes of memory (limit: %d)", call.bytes(), memory.maxBytes());
+        }
+        if (admission.waiting() >= MAX_WAITING) {
+            throw RpcRdmaException.overloaded("%d calls wait for memory, which is the limit", MAX_WAITING);
+        }
+        if (!admission.admit(call)) {
+            statistics.increment(Counter.CALLS_HELD_BACK);
+            updateWritability();
+            call.watchForCancellation();
+        }
+    }
+
+    private void admittedLate() {
+        updateWritability();
+        ctx.flush();
+    }
+
+    private void updateWritability() {
+        ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer();
+        if (outbound != null) { // null once the channel is closed
+            outbound.setUserDefinedWritability(WRITABILITY_INDEX, admission.waiting() == 0);
+        }
+    }
+
+    /** The caller of a call that waits for memory has cancelled it. */
+    void cancelled(WaitingCall call) {
+        if (admission.remove(call)) {
+            call.message().release();
+            updateWritability();
+        }
+    }
+
+    /** There is memory for a call; its write fails as it would have failed without waiting. */
+    void admitted(WaitingCall waited) {
+        try {
+            requireConnected();
+            requireNewXid(waited.message());
+            send(waited.message(), waited.plan(), waited.replySpace(), waited.promise());
+        } catch (Exception | Error e) {
+            waited.message().release();
+            waited.promise().tryFailure(e);
+            admission.release(waited.bytes());
+        }
+    }
+
+    private void send(ByteBuf message, CallPlan plan, ReplySpace replySpace, ChannelPromise promise) throws IOException {
         CallExposure exposure = plan.hasChunks()
                 ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy, plan, message) : null;
-        RequesterCall call = new RequesterCall(this, message, exposure, plan.route(), layout.replySpace());
+        RequesterCall call = new RequesterCall(this, message, exposure, plan.exposedBytes(message.readableBytes()), plan.route(),
+                replySpace);
         RpcRdmaHeader header;
         ByteBuf body = message;
         if (plan.isLong()) {
@@ -197,7 +281,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         }
         if (LegacyReplyFetch.isNeededFor(reply)) {
             if (replyFetch == null) {
-                replyFetch = new LegacyReplyFetch(ctx, limits, statistics, this);
+                replyFetch = new LegacyReplyFetch(ctx, limits, resources, statistics, this);
             }
             replyFetch.fetch(call, reply);
         } else {
@@ -217,7 +301,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             try {
                 deliver(call, reply);
             } finally {
-                exposure.releaseSinks();
+                releaseMemory(call);
             }
             if (waiting[0]) {
                 ctx.fireChannelReadComplete();
@@ -283,10 +367,47 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         return message;
     }
 
-    private static void discard(RequesterCall call) {
+    private void discard(RequesterCall call) {
         CallExposure exposure = call.exposure();
         if (exposure != null) {
-            exposure.withdraw(exposure::releaseSinks);
+            exposure.withdraw(() -> releaseMemory(call));
+        }
+    }
+
+    private void releaseMemory(RequesterCall call) {
+        call.exposure().releaseSinks();
+        if (call.isAbandoned()) {
+            abandonedBytes -= call.exposedBytes();
+        }
+        admission.release(call.exposedBytes());
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ConnectionConfigured configured) {
+            terms = terms().withSendBytes(configured.sendBytes());
+            return;
+        }
+        if (event instanceof RpcCallAbandoned abandoned) {
+            abandon(calls.get(abandoned.xid()));
+        }
+        context.fireUserEventTriggered(event);
+    }
+
+    /** {@code call} is {@code null} if it was not sent, or its reply is here. */
+    private void abandon(RequesterCall call) {
+        if (call == null || call.exposure() == null || call.isAbandoned()) {
+            return;
+        }
+        call.abandon();
+        statistics.increment(Counter.CALLS_ABANDONED);
+        abandonedBytes += call.exposedBytes();
+        if (abandonedBytes > resources.maxAbandonedBytes()) {
+            statistics.increment(Counter.ABANDONED_CONNECTIONS);
+            ctx.fireExceptionCaught(RpcRdmaException.connection(
+                    "calls that were given up keep %d bytes open to the peer (limit: maxAbandonedBytes, %d)", abandonedBytes,
+                    resources.maxAbandonedBytes()));
+            ctx.close();
         }
     }
 
@@ -299,15 +420,6 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     @Override
     public void lost(RequesterCall call) {
         discard(call);
-    }
-
-    @Override
-    public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof ConnectionConfigured configured) {
-            terms = terms().withSendBytes(configured.sendBytes());
-        } else {
-            context.fireUserEventTriggered(event);
-        }
     }
 
     @Override
@@ -325,9 +437,10 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         closed = true;
         List<RequesterCall> outstanding = List.copyOf(calls.values());
         calls.clear();
+        admission.close(); // first, so that the end of one call does not let another begin
         if (replyFetch != null) {
             replyFetch.close();
         }
-        outstanding.forEach(RequesterChunkHandler::discard);
+        outstanding.forEach(this::discard);
     }
 }

@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each call gets exactly one of a reply, an RDMA_ERROR and the end of the connection. A reply that does not fit into what
  * its call offered becomes an ERR_CHUNK, and the application's write fails with {@link RpcReplyReplacedException}, which says
- * how much room it needs: the call is answered, and the connection lives. All methods run on the event loop.
+ * how much room it needs: the call is answered, and the connection lives. A call that needs memory waits until it is there
+ * ({@link ResourceLimits}). All methods run on the event loop.
  */
 final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadChunkFetch.Owner {
 
@@ -48,26 +49,34 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private final LegacyReplies legacyReplies;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
     private final IntObjectMap<ResponderCall> calls = new IntObjectHashMap<>();
-    private final ReadChunkFetchQueue fetches;
+    private final MemoryBudget memory;
+    private final ResourceLimits resources;
+    private CallAdmission admission;
     private ChannelHandlerContext ctx;
     private ConnectionTerms terms;
     private boolean peerServesReads = true;
     private boolean flushNeeded;
     private boolean closed;
 
-    ResponderChunkHandler(RpcRdmaLimits limits, UpperLayerBindings bindings, ChunkStatistics statistics,
-                          ConnectionTerms.Source termsOf, LegacyReplies legacyReplies) {
+    /**
+     * @param memory        what all connections share
+     * @param legacyReplies serves replies with Read chunks, {@code null} outside the {@link LegacyProfile}
+     */
+    ResponderChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, UpperLayerBindings bindings,
+                          ChunkStatistics statistics, ConnectionTerms.Source termsOf, LegacyReplies legacyReplies) {
         this.limits = limits;
+        this.resources = resources;
+        this.memory = memory;
         this.bindings = bindings;
         this.statistics = statistics;
         this.termsOf = termsOf;
         this.legacyReplies = legacyReplies;
-        this.fetches = new ReadChunkFetchQueue(limits.maxFetchBytes());
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
+        admission = new CallAdmission(memory, resources.maxConnectionBytes(), context.executor(), this::admittedLate);
     }
 
     /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
@@ -93,7 +102,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private void close() {
         closed = true;
         calls.clear();
-        fetches.close();
+        admission.close();
         if (legacyReplies != null) {
             legacyReplies.close();
         }
@@ -124,11 +133,12 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
 
     private void receive(RpcRdmaMessage call, WithChunks header) {
         ChunkLists chunks = header.chunks();
-        if (chunks.readChunks().isEmpty() && header instanceof Msg) {
+        if (chunks.isEmpty() && header instanceof Msg) {
             statistics.increment(Counter.CALLS_INLINE);
             deliver(header, call.content());
             return;
         }
+        Arrival arrival = new Arrival(call, header, bytesOf(chunks));
         try {
             if (!peerServesReads) {
                 throw RpcRdmaException.malformed("Read chunks of a peer that was configured for no RDMA Reads");
@@ -137,16 +147,81 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
                 throw RpcRdmaException.malformed("RDMA_NOMSG without a Position Zero Read chunk");
             }
             ReadChunkFetch.check(chunks, call.content().readableBytes(), limits.maxMessageBytes());
+            if (!admission.isPossible(arrival.bytes)) {
+                throw RpcRdmaException.tooLarge("call that takes %d bytes of memory (limit: %d)", arrival.bytes,
+                        memory.maxBytes());
+            }
         } catch (RpcRdmaException e) {
             call.release();
             refuse(header, e, ctx.newPromise());
             return;
         }
-        ReadChunkFetch fetch = new ReadChunkFetch(ctx, call, header, this);
-        statistics.increment(chunks.hasPositionZeroChunk() ? Counter.LONG_CALLS : Counter.CALLS_WITH_READ_CHUNK);
-        statistics.add(Counter.READ_CHUNK_BYTES, fetch.lengthBytes());
-        flushNeeded = true;
-        fetches.add(fetch);
+        statistics.increment(chunks.hasPositionZeroChunk() ? Counter.LONG_CALLS
+                : chunks.readChunks().isEmpty() ? Counter.CALLS_INLINE : Counter.CALLS_WITH_READ_CHUNK);
+        statistics.add(Counter.READ_CHUNK_BYTES, readBytes(chunks));
+        if (!admission.admit(arrival)) {
+            statistics.increment(Counter.CALLS_HELD_BACK);
+        }
+    }
+
+    /** What a call makes this side hold: its Read chunks, and a reply that fills what it offers. */
+    private long bytesOf(ChunkLists chunks) {
+        long replyBytes = chunks.replyChunk() == null ? 0 : chunks.replyChunk().lengthBytes();
+        for (WriteChunk chunk : chunks.writeChunks()) {
+            replyBytes += chunk.lengthBytes();
+        }
+        return readBytes(chunks) + Math.min(replyBytes, limits.maxMessageBytes());
+    }
+
+    private static long readBytes(ChunkLists chunks) {
+        long bytes = 0;
+        for (ReadChunk chunk : chunks.readChunks()) {
+            bytes += chunk.lengthBytes();
+        }
+        return bytes;
+    }
+
+    /** A call that has arrived, while it waits for memory. */
+    private final class Arrival implements CallAdmission.Candidate {
+
+        private final RpcRdmaMessage call;
+        private final WithChunks header;
+        private final long bytes;
+
+        private Arrival(RpcRdmaMessage call, WithChunks header, long bytes) {
+            this.call = call;
+            this.header = header;
+            this.bytes = bytes;
+        }
+
+        @Override
+        public long bytes() {
+            return bytes;
+        }
+
+        @Override
+        public void admitted() {
+            if (header.chunks().readChunks().isEmpty()) {
+                deliver(header, call.content());
+            } else {
+                flushNeeded = true;
+                new ReadChunkFetch(ctx, call, header, ResponderChunkHandler.this).start();
+            }
+        }
+
+        @Override
+        public void dropped() {
+            call.release();
+        }
+    }
+
+    /** Not within a read batch, or in the middle of one that the calls have no part in. */
+    private void admittedLate() {
+        if (flushNeeded) {
+            flushNeeded = false;
+            ctx.flush();
+        }
+        ctx.fireChannelReadComplete();
     }
 
     @Override
@@ -159,15 +234,13 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             }
             return;
         }
-        if (fetches.ended(fetch)) {
-            ctx.flush();
-        }
         WithChunks header = fetch.header();
         ByteBuf message = fetch.assemble();
         // The codec has checked this for messages that came inline.
         if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
                 || RpcOffsets.word(message, Integer.BYTES) != 0) {
             message.release();
+            admission.release(bytesOf(header.chunks()));
             refuse(header, RpcRdmaException.malformed("Position Zero Read chunk holds no call with XID %08x", header.xid()),
                     ctx.newPromise());
             return;
@@ -186,7 +259,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private void answerGarbageArguments(ResponderCall call) {
         ByteBuf reply = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
         new RpcReplyHeader.Accepted(call.xid(), AcceptStatus.GARBAGE_ARGS).write(reply);
-        reply(call, reply, reply, List.of(), ctx.newPromise());
+        reply(call, reply, reply, List.of(), releasing(call.chunks(), ctx.newPromise()));
         ctx.flush();
     }
 
@@ -224,25 +297,36 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
                     : new IllegalStateException("the reply answers no outstanding call"));
             return;
         }
+        ChannelPromise written = releasing(call.chunks(), promise);
         List<DataItem> items;
         try {
             items = call.chunks().writeChunks().isEmpty() ? List.of() : itemsOf(msg, reply, call);
         } catch (RuntimeException e) { // of the binding
-            replace(call, reply, e, promise);
+            replace(call, reply, e, written);
             return;
         }
-        reply(call, msg, reply, items, promise);
+        reply(call, msg, reply, items, written);
     }
 
-    private void reply(ResponderCall call, Object msg, ByteBuf reply, List<DataItem> items, ChannelPromise promise) {
+    private void reply(ResponderCall call, Object msg, ByteBuf reply, List<DataItem> items, ChannelPromise written) {
         ReplyPlacement placement;
         try {
+            if (reply.readableBytes() > limits.maxMessageBytes()) {
+                throw RpcRdmaException.tooLarge("reply of %d bytes (limit: %d)", reply.readableBytes(),
+                        limits.maxMessageBytes());
+            }
             placement = ReplyPlacement.of(reply, items, call.chunks(), terms().threshold());
         } catch (RpcRdmaException | RuntimeException e) {
-            answerWithoutPlacement(call, msg, reply, e, promise);
+            answerWithoutPlacement(call, msg, reply, e, written);
             return;
         }
-        send(call, placement, promise);
+        send(call, placement, written);
+    }
+
+    /** The memory of a call is free when its reply is written, which the device may be reading until then. */
+    private ChannelPromise releasing(ChunkLists chunks, ChannelPromise promise) {
+        long bytes = bytesOf(chunks);
+        return bytes == 0 ? promise : promise.unvoid().addListener(done -> admission.release(bytes));
     }
 
     private List<DataItem> itemsOf(Object msg, ByteBuf reply, ResponderCall call) {

@@ -48,6 +48,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     private final boolean server;
     private final RpcRdmaLimits limits;
+    private final ResourceLimits resources;
+    private final MemoryBudget memory;
     /** Calls from server to client that may be in progress at once; 0 if there are none at all. */
     private final int reverseCredits;
     private final PeerPolicy peerPolicy;
@@ -62,6 +64,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private RpcRdma(Builder builder) {
         server = builder.server;
         limits = builder.limits;
+        resources = builder.resources;
+        memory = new MemoryBudget(resources.maxTotalBytes());
         reverseCredits = builder.reverseCredits;
         peerPolicy = builder.peerPolicy;
         callObserver = builder.callObserver;
@@ -92,7 +96,10 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     protected void initChannel(RdmaChannel channel) {
         RpcRdmaLimits own = limitsOf(channel);
         RpcRdmaPrivateData announced = announce(channel, own);
-        CreditGate gate = gate(own);
+        CreditGate gate = gate(own, channel);
+        if (server && resources.transferTimeoutMillis() > 0) {
+            channel.pipeline().addLast(new TransferTimeoutHandler(resources.transferTimeoutMillis(), statistics));
+        }
         channel.pipeline()
                 .addLast(codec(own))                      // ByteBuf         <-> RpcRdmaMessage
                 .addLast(gate)                            // holds calls back, counts them in, stamps credits
@@ -120,10 +127,19 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     /** One gate holds both directions: a server's requests are the reverse calls, a client serves them. */
-    private CreditGate gate(RpcRdmaLimits own) {
+    private CreditGate gate(RpcRdmaLimits own, RdmaChannel channel) {
         int reverse = Math.max(1, reverseCredits); // a gate has at least one; without the reverse direction nothing uses it
-        return server ? new CreditGate(reverse, CreditGate.DEFAULT_MAX_WAITING, own.credits())
-                : new CreditGate(own.credits(), CreditGate.DEFAULT_MAX_WAITING, reverse);
+        int requests = server ? reverse : own.credits();
+        int served = server ? own.credits() : reverse;
+        int servedReceives = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH)
+                - (server ? reverseCredits : own.credits());
+        return new CreditGate(requests, CreditGate.DEFAULT_MAX_WAITING, served,
+                () -> grantable(channel, servedReceives));
+    }
+
+    /** While no messages are taken, those that have arrived keep their receives, and only what is left can be granted. */
+    private static int grantable(RdmaChannel channel, int receives) {
+        return channel.config().isAutoRead() ? Integer.MAX_VALUE : receives - channel.heldMessages();
     }
 
     private ChannelHandler reverseHandler(RpcRdmaPrivateData announced) {
@@ -135,9 +151,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private ChannelHandler chunkHandler(RdmaChannel channel, RpcRdmaLimits own, RpcRdmaPrivateData announced) {
         ConnectionTerms.Source termsOf = connected -> terms(announced, connected);
         if (!server) {
-            return new RequesterChunkHandler(own, peerPolicy, bindings, statistics, callObserver, termsOf);
+            return new RequesterChunkHandler(own, resources, memory, peerPolicy, bindings, statistics, callObserver, termsOf);
         }
-        return new ResponderChunkHandler(own, bindings, statistics, termsOf,
+        return new ResponderChunkHandler(own, resources, memory, bindings, statistics, termsOf,
                 legacy == null ? null : new LegacyReplies(channel, legacy, own, statistics));
     }
 
@@ -222,6 +238,11 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return statistics;
     }
 
+    /** The memory that all connections share, for its meters. */
+    MemoryBudget memory() {
+        return memory;
+    }
+
     /** The connections that stand, for their meters. */
     RpcRdmaConnections connections() {
         return connections;
@@ -235,6 +256,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         private final List<RpcProgram> programs = new ArrayList<>();
         private Executor executor = Runnable::run;
         private RpcRdmaLimits limits = RpcRdmaLimits.DEFAULT;
+        private ResourceLimits resources = ResourceLimits.DEFAULT;
         private PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
         private CallObserver callObserver = (program, version, procedure, call, reply) -> { };
         private Consumer<ChannelPipeline> handlers;
@@ -253,6 +275,18 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          */
         public Builder limits(RpcRdmaLimits newLimits) {
             limits = Objects.requireNonNull(newLimits, "newLimits");
+            return this;
+        }
+
+        /**
+         * Sets how much memory and time calls may take; the default is {@link ResourceLimits#DEFAULT}. All connections of
+         * what is built share the memory.
+         *
+         * @param newResources the limits
+         * @return this
+         */
+        public Builder resources(ResourceLimits newResources) {
+            resources = Objects.requireNonNull(newResources, "newResources");
             return this;
         }
 
@@ -320,7 +354,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          * opens memory of the server to its clients until they send RDMA_DONE or the profile's time is over; see
          * {@link LegacyProfile} for the costs and the bounds
          * <li>a client fetches such replies, bounded by {@link RpcRdmaLimits#maxMessageBytes()} and
-         * {@link RpcRdmaLimits#maxFetchBytes()}, and answers with RDMA_DONE
+         * {@link ResourceLimits#maxConnectionBytes()}, and answers with RDMA_DONE
          * <li>a server takes out the padding of RDMA_MSGP, as far as a {@link #binding} tells where it is. RDMA_MSGP is
          * never sent
          * </ul>
@@ -437,9 +471,11 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
             boolean calls = !server || reverseCredits > 0;
             List<RpcProgram> served = List.copyOf(programs);
             Executor runner = executor;
+            long serveTimeoutMillis = resources.serveTimeoutMillis();
             return pipeline -> {
                 if (!served.isEmpty()) {
-                    pipeline.addLast(new RpcServerHandler(served, runner));
+                    pipeline.addLast(new RpcServerHandler(served, runner,
+                            RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, serveTimeoutMillis));
                 }
                 if (calls) {
                     pipeline.addLast(new RpcClient());

@@ -3,7 +3,8 @@ package org.nettyrdma.codec.rpcrdma;
 import static io.netty.util.internal.ObjectUtil.checkInRange;
 
 /**
- * How much one connection accepts and offers. Immutable; start with {@link #DEFAULT} and change what differs.
+ * How much one connection accepts and offers. Immutable; start with {@link #DEFAULT} and change what differs. What the calls
+ * of all connections may take of memory and time is in {@link ResourceLimits}.
  *
  * @param credits                calls that may be in progress at once, asked for by a requester and granted by a responder;
  *                               1 to 1024, default 128. Never more than the channel has receives posted takes effect
@@ -19,10 +20,6 @@ import static io.netty.util.internal.ObjectUtil.checkInRange;
  * @param defaultReplyChunkBytes Reply chunk that a requester offers with a call of which nobody said how large the reply can
  *                               get, in bytes; 0 to {@code maxMessageBytes}, default 65536. With 0 such a call offers
  *                               nothing, and the peer refuses it when the reply does not fit inline
- * @param maxFetchBytes          Read chunks that a responder fetches at once on one connection, in bytes; 1 to 1 GiB, default
- *                               16 MiB. It bounds what peers can make a server allocate before it has seen a byte of
- *                               theirs. Calls beyond it wait; one is always fetched, however large. Too small a value
- *                               shows as low throughput of large calls
  */
 public record RpcRdmaLimits(
         int credits,
@@ -31,15 +28,14 @@ public record RpcRdmaLimits(
         int maxSegmentsPerChunk,
         int maxReadChunks,
         int maxWriteChunks,
-        int defaultReplyChunkBytes,
-        int maxFetchBytes) {
+        int defaultReplyChunkBytes) {
 
     /** Room that {@link #maxMessageBytes()} leaves beside the payload for the rest of the message, in bytes. */
     public static final int MESSAGE_OVERHEAD_BYTES = 64 * 1024;
 
     /** The default of each limit. */
     public static final RpcRdmaLimits DEFAULT =
-            new RpcRdmaLimits(128, 4096, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES, 64, 8, 8, 65536, 16 << 20);
+            new RpcRdmaLimits(128, 4096, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES, 64, 8, 8, 65536);
 
     /**
      * Checks each limit.
@@ -51,7 +47,6 @@ public record RpcRdmaLimits(
      * @param maxReadChunks          Read chunks in a call
      * @param maxWriteChunks         Write chunks in a call
      * @param defaultReplyChunkBytes Reply chunk of a call with replies of unknown size
-     * @param maxFetchBytes          Read chunks fetched at once
      * @throws IllegalArgumentException if one is out of its range; the message names it
      */
     public RpcRdmaLimits {
@@ -66,7 +61,6 @@ public record RpcRdmaLimits(
         checkInRange(maxReadChunks, 1, 64, "maxReadChunks");
         checkInRange(maxWriteChunks, 1, 64, "maxWriteChunks");
         checkInRange(defaultReplyChunkBytes, 0, maxMessageBytes, "defaultReplyChunkBytes");
-        checkInRange(maxFetchBytes, 1, 1 << 30, "maxFetchBytes");
     }
 
     /**
@@ -77,7 +71,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withCredits(int newCredits) {
         return new RpcRdmaLimits(newCredits, inlineThresholdBytes, maxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, defaultReplyChunkBytes, maxFetchBytes);
+                maxWriteChunks, defaultReplyChunkBytes);
     }
 
     /**
@@ -88,7 +82,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withInlineThresholdBytes(int newInlineThresholdBytes) {
         return new RpcRdmaLimits(credits, newInlineThresholdBytes, maxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, defaultReplyChunkBytes, maxFetchBytes);
+                maxWriteChunks, defaultReplyChunkBytes);
     }
 
     /**
@@ -99,7 +93,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withMaxMessageBytes(int newMaxMessageBytes) {
         return new RpcRdmaLimits(credits, inlineThresholdBytes, newMaxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, Math.min(defaultReplyChunkBytes, Math.max(0, newMaxMessageBytes)), maxFetchBytes);
+                maxWriteChunks, Math.min(defaultReplyChunkBytes, Math.max(0, newMaxMessageBytes)));
     }
 
     /**
@@ -112,7 +106,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withMaxChunks(int newMaxSegmentsPerChunk, int newMaxReadChunks, int newMaxWriteChunks) {
         return new RpcRdmaLimits(credits, inlineThresholdBytes, maxMessageBytes, newMaxSegmentsPerChunk, newMaxReadChunks,
-                newMaxWriteChunks, defaultReplyChunkBytes, maxFetchBytes);
+                newMaxWriteChunks, defaultReplyChunkBytes);
     }
 
     /**
@@ -123,17 +117,6 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits withDefaultReplyChunkBytes(int newDefaultReplyChunkBytes) {
         return new RpcRdmaLimits(credits, inlineThresholdBytes, maxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, newDefaultReplyChunkBytes, maxFetchBytes);
-    }
-
-    /**
-     * These limits with another bound for the Read chunks that are fetched at once.
-     *
-     * @param newMaxFetchBytes 1 byte to 1 GiB
-     * @return the changed limits
-     */
-    public RpcRdmaLimits withMaxFetchBytes(int newMaxFetchBytes) {
-        return new RpcRdmaLimits(credits, inlineThresholdBytes, maxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, defaultReplyChunkBytes, newMaxFetchBytes);
+                maxWriteChunks, newDefaultReplyChunkBytes);
     }
 }

@@ -20,7 +20,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -106,7 +109,7 @@ class RpcServerHandlerTest {
         assertEquals("00000007 00000001 00000000 00000000 00000000 00000002 00000002 00000009", readReply(server));
         server.writeInbound(hex(CALL.replace("00030d40", "00030d41")));
         assertEquals("00000007 00000001 00000000 00000000 00000000 00000001", readReply(server));
-        assertEquals(new RpcServerStatistics(0, 4, 0, 0, 0), statistics(server));
+        assertEquals(new RpcServerStatistics(0, 4, 0, 0, 0, 0), statistics(server));
     }
 
     @Test
@@ -148,7 +151,7 @@ class RpcServerHandlerTest {
             server.writeInbound(whole.copy(0, length));
             if (length < 8) {
                 assertNull(server.readOutbound());
-                assertEquals(new RpcServerStatistics(0, 0, 1, 0, 0), statistics(server));
+                assertEquals(new RpcServerStatistics(0, 0, 1, 0, 0, 0), statistics(server));
             } else if (length < 24) {
                 assertEquals("00000007 00000001 00000000 00000000 00000000 00000004", readReply(server));
             } else {
@@ -228,7 +231,7 @@ class RpcServerHandlerTest {
         });
         server.writeInbound(hex(CALL));
         assertEquals(SUCCESS + " 00000001", readReply(server));
-        assertEquals(new RpcServerStatistics(1, 0, 0, 1, 0), statistics(server));
+        assertEquals(new RpcServerStatistics(1, 0, 0, 1, 0, 0), statistics(server));
     }
 
     @Test
@@ -409,6 +412,81 @@ class RpcServerHandlerTest {
         server.runPendingTasks();
         assertEquals(readsOfItself, server.config().isAutoRead());
         tasks.remove().run();
+        server.runPendingTasks();
+    }
+
+    @Test
+    void shouldAnswerInPlaceOfAProgramThatTakesTooLong() {
+        AtomicLong nanos = new AtomicLong();
+        Queue<RpcCall> pending = new ArrayDeque<>();
+        EmbeddedChannel server = slow(pending::add, null, nanos);
+        server.writeInbound(hex(CALL));
+        advance(server, nanos, 600);
+        server.writeInbound(hex(CALL));
+        advance(server, nanos, 399);
+        assertNull(server.readOutbound());
+        advance(server, nanos, 1);
+        assertEquals(SYSTEM_ERROR, readReply(server));
+        assertNull(server.readOutbound(), "the second one has time left");
+        assertEquals(new RpcServerStatistics(2, 1, 0, 0, 0, 1), statistics(server));
+
+        RpcCall late = pending.remove();
+        assertTrue(late.isAnswered());
+        ByteBuf results = Unpooled.buffer().writeInt(1);
+        late.reply(results);
+        late.reply(Unpooled.buffer(), List.of());
+        late.replyGarbageArguments();
+        late.replyAuthError(AuthStatus.AUTH_BADCRED);
+        assertEquals(0, results.refCnt());
+        assertNull(server.readOutbound(), "there is an answer");
+
+        pending.remove().reply(Unpooled.EMPTY_BUFFER);
+        server.runPendingTasks();
+        assertEquals(SUCCESS, readReply(server));
+        advance(server, nanos, 10_000);
+        assertNull(server.readOutbound());
+        assertEquals(1, statistics(server).overdueCalls());
+    }
+
+    @Test
+    void shouldNotRunWhatWaitedForTheExecutorTooLong() {
+        AtomicLong nanos = new AtomicLong();
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        EmbeddedChannel server = slow(call -> {
+            throw new AssertionError("ran");
+        }, tasks::add, nanos);
+        ByteBuf message = hex(CALL);
+        server.writeInbound(message);
+        advance(server, nanos, 1000);
+        assertEquals(SYSTEM_ERROR, readReply(server));
+        tasks.remove().run();
+        server.runPendingTasks();
+        assertNull(server.readOutbound());
+        assertEquals(0, message.refCnt());
+    }
+
+    @Test
+    void shouldForgetCallsWithoutAnAnswerWhenTheConnectionEnds() {
+        AtomicLong nanos = new AtomicLong();
+        EmbeddedChannel server = slow(call -> { }, null, nanos);
+        server.writeInbound(hex(CALL));
+        server.close();
+        advance(server, nanos, 1000);
+        assertEquals(0, statistics(server).overdueCalls());
+    }
+
+    /** A server whose programs have a second to answer. */
+    private EmbeddedChannel slow(TestProgram.Procedure procedure, Executor executor, AtomicLong nanos) {
+        EmbeddedChannel server = channel(new RpcServerHandler(List.of(new TestProgram(200000, 1, 1, procedure)), executor,
+                RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, 1000, nanos::get));
+        server.freezeTime();
+        return server;
+    }
+
+    private static void advance(EmbeddedChannel server, AtomicLong nanos, long millis) {
+        nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
+        server.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+        server.runScheduledPendingTasks();
         server.runPendingTasks();
     }
 

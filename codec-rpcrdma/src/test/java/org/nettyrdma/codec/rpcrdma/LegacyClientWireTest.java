@@ -47,6 +47,7 @@ class LegacyClientWireTest {
     private static final String NO_CHUNKS = " 00000000 00000000 00000000 ";
     private static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
     private static final RpcRdmaLimits NO_OFFERS = RpcRdmaLimits.DEFAULT.withDefaultReplyChunkBytes(0);
+    private static final ResourceLimits ONE_FETCH = ResourceLimits.DEFAULT.withMaxConnectionBytes(1);
 
     private final List<ByteBuf> exposed = new ArrayList<>();
     private final List<ReplyRoute> routes = new ArrayList<>();
@@ -219,7 +220,7 @@ class LegacyClientWireTest {
 
     @Test
     void shouldDropFetchesThatWaitWhenTheConnectionIsLost() throws Exception {
-        connect(RpcRdma.client().limits(NO_OFFERS.withMaxFetchBytes(1)).legacy(LegacyProfile.DEFAULT));
+        connect(RpcRdma.client().limits(NO_OFFERS).resources(ONE_FETCH).legacy(LegacyProfile.DEFAULT));
         openWindow(4);
         List<Future<ByteBuf>> calls = List.of(start(BulkProgram.LOAD), start(BulkProgram.LOAD), start(BulkProgram.LOAD));
         for (int i = 0; i < calls.size(); i++) {
@@ -236,7 +237,7 @@ class LegacyClientWireTest {
 
     @Test
     void shouldFetchOneAfterTheOtherWhereTheLimitSaysSo() throws Exception {
-        connect(RpcRdma.client().limits(NO_OFFERS.withMaxFetchBytes(1)).legacy(LegacyProfile.DEFAULT));
+        connect(RpcRdma.client().limits(NO_OFFERS).resources(ONE_FETCH).legacy(LegacyProfile.DEFAULT));
         openWindow(4);
         List<Future<ByteBuf>> calls = List.of(start(BulkProgram.LOAD), start(BulkProgram.LOAD), start(BulkProgram.LOAD));
         List<String> dones = new ArrayList<>();

@@ -33,8 +33,13 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
 
     /** Connects to a server. */
     static RawPeer connect(Channel listener, String privateData) throws Exception {
+        return connect(listener, privateData, GROUP);
+    }
+
+    /** Connects to a server from an event loop that the test has for itself, and may hold up. */
+    static RawPeer connect(Channel listener, String privateData, RdmaEventLoopGroup group) throws Exception {
         RawPeer peer = new RawPeer();
-        Bootstrap bootstrap = new Bootstrap().group(GROUP).channel(RdmaChannel.class).handler(peer);
+        Bootstrap bootstrap = new Bootstrap().group(group).channel(RdmaChannel.class).handler(peer);
         if (!privateData.isEmpty()) {
             bootstrap.option(RdmaChannelOption.PRIVATE_DATA, Bytes.hex(privateData).array());
         }

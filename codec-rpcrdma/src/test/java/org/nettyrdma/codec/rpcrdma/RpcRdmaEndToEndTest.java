@@ -299,8 +299,8 @@ class RpcRdmaEndToEndTest {
 
     @Test
     void shouldFetchOneCallAfterTheOtherWhereMemoryIsScarce() throws Exception {
-        RpcRdmaLimits scarce = RpcRdmaLimits.DEFAULT.withMaxFetchBytes(10_000);
-        try (RpcRdmaPair pair = new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)).limits(scarce),
+        ResourceLimits scarce = ResourceLimits.DEFAULT.withMaxConnectionBytes(10_000);
+        try (RpcRdmaPair pair = new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)).resources(scarce),
                 RpcRdma.client().binding(BulkProgram.BINDING))) {
             List<Future<ByteBuf>> calls = new ArrayList<>();
             for (int i = 0; i < 50; i++) { // below, at and above the bound
@@ -327,6 +327,10 @@ class RpcRdmaEndToEndTest {
             assertEquals(1, registry.get("rdma.channels").gauge().value());
             assertEquals(128, registry.get("rpcrdma.credits.requests.granted").gauge().value());
             assertEquals(0, registry.get("rpcrdma.credits.requests.in.progress").gauge().value());
+
+            assertEquals(0, registry.get("rpcrdma.memory.used").gauge().value());
+            assertEquals(512 << 20, registry.get("rpcrdma.memory.limit").gauge().value());
+            assertEquals(0, registry.get("rpcrdma.memory.waiting").gauge().value());
 
             pair.channel.close().sync();
             assertEquals(1, registry.get("rdma.channel.receives").functionCounter().count(), "counters outlive connections");

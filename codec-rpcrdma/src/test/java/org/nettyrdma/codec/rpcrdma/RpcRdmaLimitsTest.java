@@ -14,10 +14,10 @@ class RpcRdmaLimitsTest {
     @Test
     void shouldKeepWhatIsNotChanged() {
         RpcRdmaLimits changed = DEFAULT.withCredits(1).withInlineThresholdBytes(65536).withMaxMessageBytes(17 << 20)
-                .withMaxChunks(1024, 64, 63).withDefaultReplyChunkBytes(0).withMaxFetchBytes(1);
-        assertEquals(new RpcRdmaLimits(1, 65536, 17 << 20, 1024, 64, 63, 0, 1), changed);
+                .withMaxChunks(1024, 64, 63).withDefaultReplyChunkBytes(0);
+        assertEquals(new RpcRdmaLimits(1, 65536, 17 << 20, 1024, 64, 63, 0), changed);
         assertEquals(DEFAULT, changed.withCredits(128).withInlineThresholdBytes(4096).withMaxMessageBytes(1114112)
-                .withMaxChunks(64, 8, 8).withDefaultReplyChunkBytes(65536).withMaxFetchBytes(16 << 20));
+                .withMaxChunks(64, 8, 8).withDefaultReplyChunkBytes(65536));
     }
 
     @Test
@@ -39,7 +39,6 @@ class RpcRdmaLimitsTest {
         refused("maxWriteChunks", () -> DEFAULT.withMaxChunks(64, 8, 0));
         refused("defaultReplyChunkBytes", () -> DEFAULT.withDefaultReplyChunkBytes(-1));
         refused("defaultReplyChunkBytes", () -> DEFAULT.withDefaultReplyChunkBytes(DEFAULT.maxMessageBytes() + 1));
-        refused("maxFetchBytes", () -> DEFAULT.withMaxFetchBytes(0));
         refused("maxReadChunks", () -> new PeerPolicy(0, true, 1, 1));
         refused("maxSegmentsPerChunk", () -> new PeerPolicy(1, true, 65, 1));
         refused("maxSegmentBytes", () -> new PeerPolicy(1, true, 1, 0));

@@ -41,7 +41,7 @@ class RpcRdmaLossTest {
     private final RpcRdma server = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
         children.add(pipeline.channel());
         pipeline.addLast(new RpcServerHandler(program));
-    }).limits(RpcRdmaLimits.DEFAULT.withMaxFetchBytes(1)).build();
+    }).resources(ResourceLimits.DEFAULT.withMaxConnectionBytes(1)).build();
     private final CountDownLatch released = new CountDownLatch(1);
     private Channel listener;
     private RawPeer peer;

@@ -6,6 +6,7 @@ import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import java.util.function.IntSupplier;
 
 /**
  * Keeps both ends of a connection within the requests that they granted each other (RFC 8166, section 3.3). Stands above the
@@ -19,7 +20,7 @@ import io.netty.channel.ChannelPromise;
  * response lets go are flushed at the end of the read batch, whether or not they were before.
  *
  * <p><b>Requests that the peer sends.</b> Responses are stamped with what the peer's last request asked for, at least 1 and
- * at most {@code maxServed}. A request beyond the highest grant so far, or a second one before the first response, fires
+ * at most {@code maxServed}, and less while this end has less room for requests. A request beyond the highest grant so far, or a second one before the first response, fires
  * {@link CreditExceededException} and closes the connection.
  *
  * <p><b>Notices</b> are messages without a response that use a receive of the peer all the same. One goes out on the credit
@@ -79,9 +80,23 @@ public final class CreditGate extends ChannelDuplexHandler {
      * @throws IllegalArgumentException if a value is outside its range
      */
     public CreditGate(int maxRequests, int maxWaiting, int maxServed) {
+        this(maxRequests, maxWaiting, maxServed, () -> maxServed);
+    }
+
+    /**
+     * Creates a gate for one channel whose room for requests changes, for example because received ones are not taken.
+     *
+     * @param maxRequests most requests in progress that this end sends, 1 or more
+     * @param maxWaiting  most requests that wait for a credit, 0 or more
+     * @param maxServed   most requests in progress that the peer may send, 1 or more
+     * @param grantable   asked on the event loop for each response, how many requests may be granted now: any number; at
+     *                    least 1 and at most {@code maxServed} are. A peer that has more in progress already is not at fault
+     * @throws IllegalArgumentException if a value is outside its range
+     */
+    public CreditGate(int maxRequests, int maxWaiting, int maxServed, IntSupplier grantable) {
         requester = new RequesterCredits(checkPositive(maxRequests, "maxRequests"),
                 checkPositiveOrZero(maxWaiting, "maxWaiting"));
-        responder = new ResponderCredits(checkPositive(maxServed, "maxServed"));
+        responder = new ResponderCredits(checkPositive(maxServed, "maxServed"), grantable);
     }
 
     /**

@@ -1,5 +1,7 @@
 package org.nettyrdma.handler.credit;
 
+import java.util.function.IntSupplier;
+
 /** The half of {@link CreditGate} for the requests that the peer sends. Event loop only. */
 final class ResponderCredits {
 
@@ -8,10 +10,15 @@ final class ResponderCredits {
      * then cannot be told from what it sends afterwards.
      */
     private final CreditWindow window;
+    private final IntSupplier grantable;
     private long requested = 1;
     private long exceeded;
 
-    ResponderCredits(int maxCredits) {
+    /**
+     * @param grantable most that may be granted at this moment, any number
+     */
+    ResponderCredits(int maxCredits, IntSupplier grantable) {
+        this.grantable = grantable;
         window = new CreditWindow(maxCredits);
     }
 
@@ -39,7 +46,7 @@ final class ResponderCredits {
         if (window.inUse() > 0) {
             window.release();
         }
-        int grant = window.clamp(requested);
+        int grant = window.clamp(Math.min(requested, grantable.getAsInt()));
         window.setLimit(Math.max(window.limit(), grant));
         return response.credits() == grant ? response : response.withCredits(grant);
     }

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
@@ -451,6 +452,27 @@ class CreditGateTest {
             assertEquals(1, sent.credits());
             sent.release();
             assertEquals(0, gate.statistics().served().inProgress());
+        }
+
+        @Test
+        void shouldGrantNoMoreThanThereIsRoomForAtTheMoment() {
+            AtomicInteger room = new AtomicInteger();
+            EmbeddedChannel crowded = new EmbeddedChannel(new CreditGate(16, 4, 8, room::get));
+            for (int[] roomAndGrant : new int[][] {{8, 8}, {3, 3}, {0, 1}, {-5, 1}, {Integer.MAX_VALUE, 8}}) {
+                room.set(roomAndGrant[0]);
+                crowded.writeInbound(message(REQUEST, 1, 8));
+                crowded.writeOutbound(message(RESPONSE, 1, 99));
+                Message sent = crowded.readOutbound();
+                sent.release();
+                assertEquals(roomAndGrant[1], sent.credits(), "room for " + roomAndGrant[0]);
+            }
+            room.set(0);
+            for (int xid = 1; xid <= 8; xid++) { // granted before, so that the peer is not at fault
+                crowded.writeInbound(message(REQUEST, xid, 8));
+            }
+            assertTrue(crowded.isOpen());
+            crowded.close();
+            crowded.releaseInbound();
         }
 
         private long grantFor(long wanted) {

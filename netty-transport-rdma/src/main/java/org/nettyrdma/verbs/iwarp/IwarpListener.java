@@ -17,8 +17,6 @@ import org.nettyrdma.verbs.ListenAttributes;
  */
 final class IwarpListener implements ConnectionListener, SocketHandler {
 
-    /** While so many peers owe their request, further ones wait in the backlog: a bound on what silent peers can hold. */
-    static final int MAX_HALF_OPEN = 1024;
     private static final int MAX_ACCEPTS = 64;
 
     private final IwarpContext context;
@@ -61,15 +59,20 @@ final class IwarpListener implements ConnectionListener, SocketHandler {
         updateInterest();
     }
 
+    /** Further peers wait in the backlog: a bound on what silent ones can hold. */
+    private boolean mayTakeMore() {
+        return halfOpen.size() < attributes.maxPendingRequests();
+    }
+
     private void updateInterest() {
         if (key.isValid()) {
-            key.interestOps(accepting && halfOpen.size() < MAX_HALF_OPEN ? SelectionKey.OP_ACCEPT : 0);
+            key.interestOps(accepting && mayTakeMore() ? SelectionKey.OP_ACCEPT : 0);
         }
     }
 
     @Override
     public void ready(int readyOperations) throws IOException {
-        for (int i = 0; i < MAX_ACCEPTS && halfOpen.size() < MAX_HALF_OPEN; i++) {
+        for (int i = 0; i < MAX_ACCEPTS && mayTakeMore(); i++) {
             SocketChannel accepted = channel.accept();
             if (accepted == null) {
                 break;

@@ -169,6 +169,29 @@ class ConnectionSetupTest {
         assertTrue(peer.requests.isEmpty());
     }
 
+    @Test
+    void shouldLetNoMoreThanSoManyPeersOweTheirRequest() throws IOException {
+        String request = REQUEST_KEY + "10 02 0004 0010 0010";
+        peer.maxPendingRequests = 2;
+        try (RawPeer silent = RawPeer.connect(peer, peer.listen());
+             RawPeer slow = RawPeer.connect(peer, peer.listener.localAddress());
+             RawPeer third = RawPeer.connect(peer, peer.listener.localAddress());
+             RawPeer fourth = RawPeer.connect(peer, peer.listener.localAddress())) {
+            fourth.send(request);
+            peer.settle();
+            assertTrue(peer.requests.isEmpty(), "waits in the backlog, behind the third");
+            slow.send(request);
+            peer.awaitRequest();
+            peer.settle();
+            assertTrue(peer.requests.isEmpty(), "the third has taken the place");
+            now += 5_000_000_000L;
+            silent.expectEnd();
+            third.expectEnd();
+            peer.awaitRequest();
+        }
+        assertEquals(2, peer.provider.statistics().lateRequests());
+    }
+
     @ParameterizedTest(name = "{0}")
     @CsvSource(delimiter = '|', value = {
         "wrong key          | 4d504120494420526571204672616d66 10 02 0004 0010 0010",

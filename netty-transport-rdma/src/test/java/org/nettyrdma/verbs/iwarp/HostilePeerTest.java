@@ -165,7 +165,7 @@ class HostilePeerTest extends RawConnectionFixture {
         peer.listen();
         List<RawPeer> silent = new ArrayList<>();
         try {
-            for (int i = 0; i < IwarpListener.MAX_HALF_OPEN; i++) {
+            for (int i = 0; i < peer.maxPendingRequests; i++) {
                 silent.add(RawPeer.connect(peer, peer.listener.localAddress()));
                 peer.poll();
             }
@@ -175,7 +175,7 @@ class HostilePeerTest extends RawConnectionFixture {
             assertTrue(peer.requests.isEmpty(), "waits in the backlog");
             now[0] = 5_000_000_000L;
             peer.awaitRequest();
-            assertEquals(IwarpListener.MAX_HALF_OPEN, peer.provider.statistics().lateRequests());
+            assertEquals(peer.maxPendingRequests, peer.provider.statistics().lateRequests());
         } finally {
             for (RawPeer one : silent) {
                 one.close();

@@ -156,6 +156,7 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     final ArrayDeque<ConnectionRequest> requests = new ArrayDeque<>();
     ConnectionListener listener;
     int memoryBytes = 256 << 10;
+    int maxPendingRequests = 1024;
 
     IwarpTestPeer() throws IOException {
         this(System::nanoTime, new SteeringTagGenerator());
@@ -171,7 +172,8 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     }
 
     SocketAddress listen(SocketAddress address) throws IOException {
-        listener = server.listen(address, 512, new ListenAttributes(5000, 0, true), new ConnectionListener.Handler() {
+        ListenAttributes attributes = new ListenAttributes(5000, maxPendingRequests, 0, true);
+        listener = server.listen(address, 512, attributes, new ConnectionListener.Handler() {
             @Override
             public void connectionRequested(ConnectionRequest request) {
                 requests.add(request);

@@ -1,0 +1,10 @@
+package org.nettyrdma.codec.oncrpc;
+
+/**
+ * User event, fired through the whole pipeline, that nobody waits for the reply to a call any more: it has timed out or was
+ * cancelled. A transport that keeps memory open for the reply may count it; it is not told again when the reply comes.
+ *
+ * @param xid the transaction identifier of the call
+ */
+public record RpcCallAbandoned(int xid) {
+}

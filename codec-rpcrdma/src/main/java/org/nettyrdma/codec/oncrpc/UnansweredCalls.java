@@ -1,0 +1,76 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The calls of one connection that their programs have not answered, oldest first, with one timer for all. Event loop only.
+ */
+final class UnansweredCalls {
+
+    private final EventExecutor executor;
+    private final long timeoutNanos;
+    private final LongSupplier nanoClock;
+    /** Told of each call that has waited too long; it was taken out before. */
+    private final Consumer<RpcCall> overdue;
+    private final Set<RpcCall> calls = new LinkedHashSet<>();
+    private ScheduledFuture<?> timer;
+
+    /**
+     * @param timeoutMillis how long a call may be here, 0 for ever
+     */
+    UnansweredCalls(EventExecutor executor, long timeoutMillis, LongSupplier nanoClock, Consumer<RpcCall> overdue) {
+        this.executor = executor;
+        this.timeoutNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+        this.nanoClock = nanoClock;
+        this.overdue = overdue;
+    }
+
+    void add(RpcCall call) {
+        if (timeoutNanos == 0) {
+            return;
+        }
+        call.deadlineNanos = nanoClock.getAsLong() + timeoutNanos;
+        calls.add(call);
+        if (timer == null) {
+            armTimer(timeoutNanos);
+        }
+    }
+
+    void remove(RpcCall call) {
+        calls.remove(call);
+    }
+
+    /** The connection has ended. */
+    void close() {
+        calls.clear();
+        if (timer != null) {
+            timer.cancel(false);
+            timer = null;
+        }
+    }
+
+    private void armTimer(long delayNanos) {
+        timer = executor.schedule(this::removeOverdue, delayNanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void removeOverdue() {
+        timer = null;
+        long now = nanoClock.getAsLong();
+        while (!calls.isEmpty()) {
+            RpcCall oldest = calls.iterator().next();
+            long leftNanos = oldest.deadlineNanos - now;
+            if (leftNanos > 0) {
+                armTimer(leftNanos);
+                return;
+            }
+            calls.remove(oldest);
+            overdue.accept(oldest);
+        }
+    }
+}

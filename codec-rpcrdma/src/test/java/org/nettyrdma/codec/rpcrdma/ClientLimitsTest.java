@@ -1,0 +1,176 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.util.concurrent.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
+import org.nettyrdma.codec.oncrpc.RpcCall;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+
+/** What a client's calls may take of memory, above all where the server does not answer them. */
+@Timeout(120)
+class ClientLimitsTest {
+
+    private final BulkProgram program = new BulkProgram(true);
+    private RpcRdmaPair pair;
+
+    private void start(ResourceLimits resources) throws Exception {
+        pair = new RpcRdmaPair(RpcRdma.server().program(program).binding(BulkProgram.BINDING),
+                RpcRdma.client().binding(BulkProgram.BINDING).resources(resources));
+        pair.call(BulkProgram.NULL, Unpooled.EMPTY_BUFFER).release(); // from here there is more than one credit
+    }
+
+    @AfterEach
+    void stop() {
+        pair.close();
+        program.hanging.forEach(call -> call.arguments().release());
+        assertEquals(0, pair.client.memory().usedBytes());
+        assertEquals(0, pair.client.memory().waiting());
+    }
+
+    @Test
+    void shouldLetCallsWaitForMemory() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxTotalBytes(100_000));
+        Channel other = pair.connect().sync().channel();
+        List<Future<ByteBuf>> calls = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            Channel channel = i % 2 == 0 ? pair.channel : other;
+            calls.add(channel.pipeline().get(RpcClient.class).call(new RpcRequest(BulkProgram.PROGRAM, 1,
+                    BulkProgram.STORE, pair.storeArguments(pair.registered(new byte[60_000])))));
+        }
+        for (Future<ByteBuf> call : calls) {
+            ByteBuf results = RpcRdmaPair.result(call);
+            assertEquals(60_000, results.readInt());
+            results.release();
+        }
+        assertTrue(pair.client.statistics().get(Counter.CALLS_HELD_BACK) > 0);
+    }
+
+    @Test
+    void shouldFailCallThatNeedsMoreThanAllMemory() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxTotalBytes(100_000));
+        RpcConnectionException failure = assertInstanceOf(RpcConnectionException.class,
+                RpcRdmaPair.failure(pair.start(BulkProgram.STORE, pair.storeArguments(pair.registered(new byte[100_001])))));
+        RpcRdmaException cause = assertInstanceOf(RpcRdmaException.class, failure.getCause());
+        assertEquals(RpcRdmaException.Reason.TOO_LARGE, cause.reason());
+        assertServed();
+    }
+
+    @Test
+    void shouldForgetCallsThatAreCancelledWhileTheyWait() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxTotalBytes(100_000).withMaxConnectionBytes(100_000));
+        Future<ByteBuf> first = hang(100_000, 60_000);
+        RpcCall hanging = program.hanging.take();
+        Future<ByteBuf> cancelled = hang(50_000, 60_000);
+        Future<ByteBuf> timedOut = hang(50_000, 200);
+        awaitTrue(() -> pair.client.statistics().get(Counter.CALLS_HELD_BACK), 2);
+        assertTrue(cancelled.cancel(false));
+        assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(timedOut));
+        assertEquals(0, pair.client.statistics().get(Counter.CALLS_ABANDONED), "they exposed nothing");
+        assertEquals(100_000, pair.client.memory().usedBytes());
+        Future<ByteBuf> waiting = hang(50_000, 60_000);
+        awaitTrue(() -> pair.channel.isWritable() ? 1 : 0, 0);
+
+        answer(hanging);
+        RpcRdmaPair.result(first).release();
+        answer(program.hanging.take());
+        RpcRdmaPair.result(waiting).release();
+        assertTrue(pair.channel.isWritable());
+        assertServed();
+        assertTrue(program.hanging.isEmpty(), "they were not sent");
+    }
+
+    @Test
+    void shouldRefuseCallsWhenTooManyWait() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxTotalBytes(100_000).withMaxConnectionBytes(100_000));
+        List<Future<ByteBuf>> calls = new ArrayList<>();
+        for (int i = 0; i < 1026; i++) {
+            calls.add(hang(100_000, 60_000));
+        }
+        RpcConnectionException failure =
+                assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(calls.get(1025)));
+        RpcRdmaException cause = assertInstanceOf(RpcRdmaException.class, failure.getCause());
+        assertEquals(RpcRdmaException.Reason.OVERLOADED, cause.reason());
+        pair.channel.close().sync();
+        for (int i = 0; i < 1025; i++) {
+            assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(calls.get(i)));
+        }
+    }
+
+    @Test
+    void shouldEndAConnectionOnWhichCallsGivenUpKeepTooMuchOpen() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxAbandonedBytes(100_000));
+        Channel other = pair.connect().sync().channel();
+        Future<ByteBuf> waiting = hang(10_000, 60_000);
+        for (int i = 0; i < 2; i++) {
+            assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(hang(50_000, 100)));
+        }
+        assertTrue(pair.channel.isActive(), "exactly the limit");
+        assertServed();
+        Future<ByteBuf> cancelled = hang(1_000_000, 60_000);
+        awaitTrue(program.hanging::size, 4);
+        assertTrue(cancelled.cancel(false));
+
+        RpcConnectionException failure = assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(waiting));
+        assertTrue(failure.getCause().getMessage().contains("maxAbandonedBytes"), failure.getCause().toString());
+        assertFalse(pair.channel.isActive());
+        assertEquals(3, pair.client.statistics().get(Counter.CALLS_ABANDONED));
+        assertEquals(1, pair.client.statistics().get(Counter.ABANDONED_CONNECTIONS));
+        other.pipeline().get(RpcClient.class).call(load()).sync().getNow().release();
+    }
+
+    @Test
+    void shouldNotCountCallsGivenUpThatAreAnsweredAfterAll() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxAbandonedBytes(100_000));
+        for (int i = 0; i < 5; i++) {
+            assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(hang(60_000, 100)));
+            answer(program.hanging.take());
+            assertServed(); // and with it the late reply has come
+        }
+        assertEquals(5, pair.client.statistics().get(Counter.CALLS_ABANDONED));
+        assertTrue(pair.channel.isActive());
+    }
+
+    private Future<ByteBuf> hang(int replyBytes, long timeoutMillis) {
+        return pair.start(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.HANG)
+                .setReplySpace(new ReplySpace(replyBytes, List.of())).setTimeoutMillis(timeoutMillis));
+    }
+
+    private static void answer(RpcCall call) {
+        call.arguments().release();
+        call.reply(call.alloc().buffer());
+    }
+
+    private RpcRequest load() {
+        return new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.LOAD, pair.words(20_000, 0));
+    }
+
+    private void assertServed() throws Exception {
+        RpcRdmaPair.result(pair.start(load())).release();
+    }
+
+    private static void awaitTrue(LongSupplier value, long expected) {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
+        while (value.getAsLong() != expected) {
+            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + ", not " + expected);
+            Thread.yield();
+        }
+    }
+}

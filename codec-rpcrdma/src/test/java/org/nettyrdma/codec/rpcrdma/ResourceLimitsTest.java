@@ -1,0 +1,49 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+class ResourceLimitsTest {
+
+    private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
+
+    @Test
+    void shouldHaveTheDocumentedDefaults() {
+        assertEquals(new ResourceLimits(512 << 20, 64 << 20, 16 << 20, 60_000, 300_000), DEFAULT);
+    }
+
+    @Test
+    void shouldKeepWhatIsNotChanged() {
+        ResourceLimits changed = DEFAULT.withMaxTotalBytes(1).withMaxConnectionBytes(100).withMaxAbandonedBytes(3)
+                .withTransferTimeoutMillis(4).withServeTimeoutMillis(0);
+        assertEquals(new ResourceLimits(1, 100, 3, 4, 0), changed);
+        assertEquals(DEFAULT, changed.withMaxTotalBytes(512 << 20).withMaxConnectionBytes(64 << 20)
+                .withMaxAbandonedBytes(16 << 20).withTransferTimeoutMillis(60_000).withServeTimeoutMillis(300_000));
+    }
+
+    @Test
+    void shouldShrinkTheMemoryOfCallsGivenUpWithThatOfTheConnection() {
+        assertEquals(5, DEFAULT.withMaxConnectionBytes(10).maxAbandonedBytes());
+        assertEquals(0, DEFAULT.withMaxConnectionBytes(1).maxAbandonedBytes());
+    }
+
+    @Test
+    void shouldRefuseWhatIsOutOfRangeByItsName() {
+        refused("maxTotalBytes", () -> DEFAULT.withMaxTotalBytes(0));
+        refused("maxConnectionBytes", () -> DEFAULT.withMaxConnectionBytes(0));
+        refused("maxConnectionBytes", () -> DEFAULT.withMaxConnectionBytes(-1));
+        refused("maxAbandonedBytes", () -> DEFAULT.withMaxAbandonedBytes(-1));
+        refused("maxAbandonedBytes", () -> DEFAULT.withMaxAbandonedBytes((32 << 20) + 1));
+        refused("transferTimeoutMillis", () -> DEFAULT.withTransferTimeoutMillis(-1));
+        refused("serveTimeoutMillis", () -> DEFAULT.withServeTimeoutMillis(-1));
+    }
+
+    private static void refused(String name, Executable change) {
+        String message = assertThrows(IllegalArgumentException.class, change).getMessage();
+        assertTrue(message.contains(name), message);
+    }
+}
