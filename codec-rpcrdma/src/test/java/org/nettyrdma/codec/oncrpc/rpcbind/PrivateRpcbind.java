@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * Debian's rpcbind with a network and a {@code /run} of its own, so that it neither meets nor disturbs the machine's. Its socket
  * is reached through the file system, which needs no network. Only the superuser can do all that; tests skip without it.
  */
-final class PrivateRpcbind implements AutoCloseable {
+public final class PrivateRpcbind implements AutoCloseable {
 
     private static final Path RPCBIND = Path.of("/usr/sbin/rpcbind");
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -27,9 +27,9 @@ final class PrivateRpcbind implements AutoCloseable {
         this.process = process;
     }
 
-    static PrivateRpcbind start() throws Exception {
+    public static PrivateRpcbind start() throws Exception {
         assumeTrue(Files.isExecutable(RPCBIND), "rpcbind is not installed");
-        assumeTrue(run("unshare", "--net", "--mount", "true").exitValue() == 0, "needs the superuser");
+        assumeTrue(run(List.of("unshare", "--net", "--mount", "true")).exitValue() == 0, "needs the superuser");
         PrivateRpcbind rpcbind = new PrivateRpcbind(new ProcessBuilder("unshare", "--net", "--mount", "sh", "-c", START)
                 .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start());
         // Another process has no other way to say that it listens.
@@ -42,20 +42,26 @@ final class PrivateRpcbind implements AutoCloseable {
     }
 
     /** The socket as it is seen from outside. */
-    Path socket() {
+    public Path socket() {
         return Path.of("/proc/" + process.pid() + "/root/run/rpcbind.sock");
     }
 
     /** What {@code rpcinfo} of libtirpc lists, one space between columns. */
-    String rpcinfo(String... options) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("nsenter", "--target", Long.toString(process.pid()), "--net", "--mount",
-                "rpcinfo"));
+    public String rpcinfo(String... options) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("rpcinfo"));
         command.addAll(List.of(options));
-        Process rpcinfo = run(command.toArray(String[]::new));
+        Process rpcinfo = run(besideRpcbind(command));
         return new String(rpcinfo.getInputStream().readAllBytes(), StandardCharsets.UTF_8).replaceAll(" +", " ");
     }
 
-    private static Process run(String... command) throws IOException, InterruptedException {
+    /** A command that runs a command where rpcbind runs, with its network and its {@code /run}. */
+    public List<String> besideRpcbind(List<String> command) {
+        List<String> entered = new ArrayList<>(List.of("nsenter", "--target", Long.toString(process.pid()), "--net", "--mount"));
+        entered.addAll(command);
+        return entered;
+    }
+
+    private static Process run(List<String> command) throws IOException, InterruptedException {
         Process run = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
         assertTrue(run.waitFor(30, TimeUnit.SECONDS), "the process did not end");
         return run;
