@@ -16,7 +16,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,18 +28,18 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 @Timeout(120)
 class RealRpcbindTest {
 
-    private static final NioEventLoopGroup GROUP = new NioEventLoopGroup(1);
+    private final NioEventLoopGroup group = new NioEventLoopGroup(1);
 
-    @AfterAll
-    static void stop() {
-        GROUP.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    @AfterEach
+    void stop() {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {3, 4})
     void shouldRegisterAndLookUpRdma(int version) throws Exception {
         try (PrivateRpcbind rpcbind = PrivateRpcbind.start()) {
-            Channel channel = RpcbindClient.connectLocal(GROUP, rpcbind.socket()).sync().channel();
+            Channel channel = RpcbindClient.connectLocal(group, rpcbind.socket()).sync().channel();
             RpcbindClient client = new RpcbindClient(channel.pipeline().get(RpcClient.class), version);
 
             UniversalAddress any = new UniversalAddress(InetAddress.getByName("0.0.0.0"), 20049);
@@ -69,7 +69,7 @@ class RealRpcbindTest {
     @Test
     void shouldAskForAddressesAndTheTime() throws Exception {
         try (PrivateRpcbind rpcbind = PrivateRpcbind.start()) {
-            Channel channel = RpcbindClient.connectLocal(GROUP, rpcbind.socket()).sync().channel();
+            Channel channel = RpcbindClient.connectLocal(group, rpcbind.socket()).sync().channel();
             RpcbindClient client = new RpcbindClient(channel.pipeline().get(RpcClient.class));
 
             UniversalAddress nfs = new UniversalAddress(InetAddress.getByName("127.0.0.1"), 2049);
@@ -85,7 +85,7 @@ class RealRpcbindTest {
 
     @Test
     void shouldFailToConnectWhereNoRpcbindRuns(@TempDir Path directory) throws Exception {
-        ChannelFuture connected = RpcbindClient.connectLocal(GROUP, directory.resolve("rpcbind.sock")).await();
+        ChannelFuture connected = RpcbindClient.connectLocal(group, directory.resolve("rpcbind.sock")).await();
         assertInstanceOf(IOException.class, connected.cause());
     }
 

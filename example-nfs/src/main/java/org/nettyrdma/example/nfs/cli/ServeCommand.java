@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
         footer = {"  nfs serve                                   in memory, on port 20049",
             "  nfs serve --export /srv/data --read-only",
             "  nfs serve --export /srv/data --bind ::1 --port 20050 --tcp-port 2050",
-            "  nfs serve --port 0 --rpcbind                any free port, for clients with --rpcbind"})
+            "  nfs serve --port 0 --rpcbind                any free port, for ls --rpcbind"})
 final class ServeCommand implements Callable<Integer> {
 
     @Spec
