@@ -31,19 +31,21 @@ public final class NfsServer implements AutoCloseable {
     private final ExecutorService executor;
     private final List<EventLoopGroup> groups = new ArrayList<>();
     private final Map<Transport, Channel> channels = new EnumMap<>(Transport.class);
+    private final RpcbindRegistrations registrations;
 
-    private NfsServer(NfsService service, ExecutorService executor) {
+    private NfsServer(NfsService service, ExecutorService executor, RpcbindRegistrations registrations) {
         this.service = service;
         this.executor = executor;
+        this.registrations = registrations;
     }
 
     /**
-     * Starts a server, and returns when it listens on all ports.
+     * Starts a server, and returns when it listens on all ports and is registered with rpcbind, if the options say so.
      *
      * @param export what to serve
      * @param options where to listen
      * @return the server
-     * @throws IOException if it cannot listen on a port, or the state of the export cannot be read
+     * @throws IOException if it cannot listen on a port, rpcbind refuses to register it, or the state of the export cannot be read
      * @throws IllegalArgumentException if the options name no port
      */
     public static NfsServer start(Export export, NfsServerOptions options) throws IOException {
@@ -51,10 +53,14 @@ public final class NfsServer implements AutoCloseable {
             throw new IllegalArgumentException("the options name no port to listen on");
         }
         NfsService service = new NfsService(export, options.serviceOptions());
-        NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(), new DefaultThreadFactory("nfs-server", true)));
+        NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(), new DefaultThreadFactory("nfs-server", true)),
+                new RpcbindRegistrations(options.rpcbindSocket()));
         try {
             for (Map.Entry<Transport, Integer> port : options.ports().entrySet()) {
                 server.listen(port.getKey(), port.getValue(), options);
+            }
+            if (options.rpcbindSocket() != null) {
+                server.register();
             }
             return server;
         } catch (IOException | RuntimeException e) {
@@ -78,6 +84,12 @@ public final class NfsServer implements AutoCloseable {
         channels.put(transport, bound.channel());
     }
 
+    private void register() throws IOException {
+        Map<Transport, InetSocketAddress> addresses = new EnumMap<>(Transport.class);
+        channels.keySet().forEach(transport -> addresses.put(transport, address(transport)));
+        registrations.register(RpcbindRegistrations.entries(addresses));
+    }
+
     /**
      * Returns where the server listens.
      *
@@ -90,11 +102,12 @@ public final class NfsServer implements AutoCloseable {
     }
 
     /**
-     * Stops listening, closes all connections, lets calls that are being carried out end, and waits for all of that. A second
+     * Takes registrations with rpcbind back, stops listening, closes all connections, lets calls that are being carried out end, and waits for all of that. A second
      * call does nothing.
      */
     @Override
     public void close() {
+        registrations.close();
         channels.values().forEach(channel -> channel.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));
         groups.forEach(group -> group.shutdownGracefully(QUIET_MILLIS, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
         groups.forEach(group -> group.terminationFuture().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));

@@ -7,6 +7,7 @@ import static java.util.Objects.requireNonNull;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
 import org.nettyrdma.channel.IdleStrategy;
@@ -19,6 +20,7 @@ public final class NfsServerOptions {
 
     private final Map<Transport, Integer> ports = new EnumMap<>(Transport.class);
     private InetAddress bindAddress;
+    private Path rpcbindSocket;
     private int eventLoops = 1;
     private int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
@@ -51,6 +53,18 @@ public final class NfsServerOptions {
      */
     public NfsServerOptions setBindAddress(InetAddress address) {
         bindAddress = requireNonNull(address, "address");
+        return this;
+    }
+
+    /**
+     * Registers the programs with the rpcbind of this machine while the server runs; the default is not to.
+     *
+     * @param socket where rpcbind answers, usually
+     *               {@link org.nettyrdma.codec.oncrpc.rpcbind.RpcbindClient#LOCAL_SOCKET}
+     * @return this
+     */
+    public NfsServerOptions setRpcbindSocket(Path socket) {
+        rpcbindSocket = requireNonNull(socket, "socket");
         return this;
     }
 
@@ -127,6 +141,10 @@ public final class NfsServerOptions {
 
     InetAddress bindAddress() {
         return bindAddress;
+    }
+
+    Path rpcbindSocket() {
+        return rpcbindSocket;
     }
 
     int eventLoops() {

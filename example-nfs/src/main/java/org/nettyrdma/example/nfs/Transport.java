@@ -13,6 +13,7 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.InetAddress;
 import java.util.Locale;
 import java.util.function.Supplier;
 import org.nettyrdma.channel.IdleStrategy;
@@ -22,6 +23,7 @@ import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
+import org.nettyrdma.codec.oncrpc.rpcbind.Netid;
 import org.nettyrdma.codec.rpcrdma.RdmaMetrics;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.example.nfs.protocol.MountUpperLayerBinding;
@@ -60,6 +62,11 @@ public enum Transport {
                     .childOption(RdmaChannelOption.CHECKSUM, settings.checksum());
         }
 
+        @Override
+        public Netid netid(InetAddress address) {
+            return Netid.rdma(address);
+        }
+
         private static RpcRdma withBindings(RpcRdma.Builder builder, Supplier<? extends ChannelHandler> handler,
                 RdmaSettings settings, ConnectionMeters meters) {
             return builder.binding(new NfsUpperLayerBinding()).binding(new MountUpperLayerBinding())
@@ -87,6 +94,11 @@ public enum Transport {
                 MeterRegistry registry, RdmaSettings settings) {
             return new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                     .childOption(ChannelOption.TCP_NODELAY, true).childHandler(recordMarking(handler));
+        }
+
+        @Override
+        public Netid netid(InetAddress address) {
+            return Netid.tcp(address);
         }
 
         private static ChannelHandler recordMarking(Supplier<? extends ChannelHandler> handler) {
@@ -131,6 +143,14 @@ public enum Transport {
     public String scheme() {
         return name().toLowerCase(Locale.ROOT);
     }
+
+    /**
+     * Returns the name of this transport in rpcbind.
+     *
+     * @param address where a server answers
+     * @return the name for the address's version of IP
+     */
+    public abstract Netid netid(InetAddress address);
 
     /**
      * Creates event loops on daemon threads.

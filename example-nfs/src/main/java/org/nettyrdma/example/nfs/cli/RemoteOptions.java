@@ -22,6 +22,10 @@ final class RemoteOptions {
                     + "then on the port that the server's rpcbind names.")
     private Optional<Integer> mountPort = Optional.empty();
 
+    @Option(names = "--rpcbind",
+            description = "Ask the server's rpcbind for the port of NFS. What the address says of the port does not count.")
+    private boolean rpcbind;
+
     @Option(names = "--uid", paramLabel = "ID", description = "User to be on the server; default: this process's.")
     private Optional<Integer> userId = Optional.empty();
 
@@ -38,6 +42,7 @@ final class RemoteOptions {
     NfsClientOptions toClientOptions() {
         NfsClientOptions options = new NfsClientOptions()
                 .setCredential(credential().toOpaqueAuth())
+                .setUsesRpcbind(rpcbind)
                 .setRdmaSettings(rdma.toSettings())
                 .setCallTimeoutMillis(Math.multiplyExact(timeoutSeconds, 1000L));
         mountPort.ifPresent(options::setMountPort);

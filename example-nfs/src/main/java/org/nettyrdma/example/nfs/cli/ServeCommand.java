@@ -34,7 +34,8 @@ import picocli.CommandLine.Spec;
         footerHeading = "%nExamples:%n",
         footer = {"  nfs serve                                   in memory, on port 20049",
             "  nfs serve --export /srv/data --read-only",
-            "  nfs serve --export /srv/data --bind ::1 --port 20050 --tcp-port 2050"})
+            "  nfs serve --export /srv/data --bind ::1 --port 20050 --tcp-port 2050",
+            "  nfs serve --port 0 --rpcbind                any free port, for ls --rpcbind"})
 final class ServeCommand implements Callable<Integer> {
 
     @Spec
@@ -49,6 +50,11 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--bind", paramLabel = "ADDRESS", description = "Listen on this address only; default: on all.")
     private InetAddress bindAddress;
+
+    @Option(names = "--rpcbind", paramLabel = "SOCKET", arity = "0..1", fallbackValue = "/run/rpcbind.sock",
+            description = "Register NFS and MOUNT with the rpcbind of this machine, for rdma, rdma6, tcp and tcp6 as far as they "
+                    + "are served, until the end; SOCKET without a value: ${FALLBACK-VALUE}.")
+    private Path rpcbindSocket;
 
     @Option(names = "--export", paramLabel = "DIR", description = "Folder to serve; default: a new file system in memory.")
     private Path exported;
@@ -104,6 +110,9 @@ final class ServeCommand implements Callable<Integer> {
                 .setMeterRegistry(statistics.newRegistry());
         tcpPort.ifPresent(value -> options.setPort(Transport.TCP, value));
         threads.ifPresent(options::setThreads);
+        if (rpcbindSocket != null) {
+            options.setRpcbindSocket(rpcbindSocket);
+        }
         if (bindAddress != null) {
             options.setBindAddress(bindAddress);
         }

@@ -12,6 +12,7 @@ import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindClient;
 import org.nettyrdma.example.nfs.RdmaSettings;
 
 /** How a client connects and calls. Not thread safe while it is being set. */
@@ -23,6 +24,8 @@ public final class NfsClientOptions {
     private long callTimeoutMillis = RpcClient.DEFAULT_CALL_TIMEOUT_MILLIS;
     private int connectTimeoutMillis = 10_000;
     private OptionalInt mountPort = OptionalInt.empty();
+    private boolean usesRpcbind;
+    private int rpcbindPort = RpcbindClient.PORT;
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
     private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
     private NfsClientStatistics statistics = new NfsClientStatistics();
@@ -74,6 +77,29 @@ public final class NfsClientOptions {
      */
     public NfsClientOptions setMountPort(int port) {
         mountPort = OptionalInt.of(checkInRange(port, 1, MAX_PORT, "mountPort"));
+        return this;
+    }
+
+    /**
+     * Says whether the server's rpcbind is asked for the port of NFS; the default is no. The port of an endpoint does not
+     * count then.
+     *
+     * @param uses {@code true} to ask
+     * @return this
+     */
+    public NfsClientOptions setUsesRpcbind(boolean uses) {
+        usesRpcbind = uses;
+        return this;
+    }
+
+    /**
+     * Sets the TCP port where the server's rpcbind answers; the default is {@value RpcbindClient#PORT}.
+     *
+     * @param port port number, 1 to 65535
+     * @return this
+     */
+    public NfsClientOptions setRpcbindPort(int port) {
+        rpcbindPort = checkInRange(port, 1, MAX_PORT, "rpcbindPort");
         return this;
     }
 
@@ -136,6 +162,14 @@ public final class NfsClientOptions {
 
     OptionalInt mountPort() {
         return mountPort;
+    }
+
+    boolean usesRpcbind() {
+        return usesRpcbind;
+    }
+
+    int rpcbindPort() {
+        return rpcbindPort;
     }
 
     RdmaSettings rdmaSettings() {

@@ -32,7 +32,7 @@ public final class NfsSession implements Closeable {
     }
 
     /**
-     * Connects and mounts. MOUNT is asked on the configured port, else on the NFS connection itself, else on the TCP port that
+     * Connects and mounts. NFS is asked on the endpoint's port, or on the one that rpcbind names if the options say so; MOUNT is asked on the configured port, else on the NFS connection itself, else on the TCP port that
      * the server's rpcbind names. What is mounted is the export that lies nearest above the endpoint's path.
      *
      * @param endpoint the server, and a path in one of its exports
@@ -43,7 +43,7 @@ public final class NfsSession implements Closeable {
      * @throws IOException if a call fails
      */
     public static NfsSession open(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
-        RpcConnection connection = RpcConnection.open(endpoint.transport(), endpoint.host(), endpoint.port(), options);
+        RpcConnection connection = connect(endpoint, options);
         try {
             Mounted mounted = mount(endpoint, connection, options);
             NfsClient client = newClient(connection, options);
@@ -65,7 +65,7 @@ public final class NfsSession implements Closeable {
      * @throws IOException if a call fails
      */
     public static void ping(NfsEndpoint endpoint, NfsClientOptions options, int calls, PingListener onReply) throws IOException {
-        try (RpcConnection connection = RpcConnection.open(endpoint.transport(), endpoint.host(), endpoint.port(), options)) {
+        try (RpcConnection connection = connect(endpoint, options)) {
             NfsClient client = newClient(connection, options);
             for (int i = 1; i <= calls; i++) {
                 long startNanos = System.nanoTime();
@@ -124,6 +124,11 @@ public final class NfsSession implements Closeable {
     private record Mounted(String path, FileHandle handle) {
     }
 
+    private static RpcConnection connect(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
+        int port = options.usesRpcbind() ? PortLookup.nfsPort(endpoint, options) : endpoint.port();
+        return RpcConnection.open(endpoint.transport(), endpoint.host(), port, options);
+    }
+
     private static NfsClient newClient(RpcConnection connection, NfsClientOptions options) {
         return new NfsClient(connection.rpc(), connection.channel().alloc(), options.credential(), options.statistics());
     }
@@ -145,15 +150,11 @@ public final class NfsSession implements Closeable {
     }
 
     private static int findMountPort(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
-        try (RpcConnection rpcbind = RpcConnection.open(Transport.TCP, endpoint.host(), PortmapClient.PORT, options)) {
-            int port = Await.result(new PortmapClient(rpcbind.rpc()).tcpPort(Mount.PROGRAM, Mount.VERSION));
-            if (port == 0) {
-                throw new MountException("neither the NFS connection nor rpcbind of " + endpoint.host() + " knows the MOUNT program");
-            }
-            return port;
+        try {
+            return PortLookup.mountPort(endpoint.host(), options).orElseThrow(() -> new MountException(
+                    "neither the NFS connection nor rpcbind of " + endpoint.host() + " knows the MOUNT program"));
         } catch (NfsConnectException e) {
-            throw new NfsConnectException("the server does not answer MOUNT on the NFS connection, and its rpcbind does not answer: "
-                    + e.getMessage(), e);
+            throw new NfsConnectException("the server does not answer MOUNT on the NFS connection, and its " + e.getMessage(), e);
         }
     }
 

@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
@@ -16,6 +17,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.codec.oncrpc.rpcbind.PrivateRpcbind;
 
 /** The command line in processes of its own: what only a process has is signals, exit codes and bytes on standard output. */
 class NfsProcessTest {
@@ -76,6 +78,37 @@ class NfsProcessTest {
         }
     }
 
+    @Test
+    void shouldBeFoundThroughRpcbind() throws Exception {
+        try (PrivateRpcbind rpcbind = PrivateRpcbind.start()) {
+            Process server = start(rpcbind.besideRpcbind(command("serve", "--port", "0", "--tcp-port", "0", "--rpcbind")));
+            try {
+                BufferedReader output = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
+                address(output, "rdma://");
+                for (String url : new String[] {"rdma://127.0.0.1/", "rdma://[::1]/", "tcp://127.0.0.1/", "tcp://[::1]/"}) {
+                    Process ping = start(rpcbind.besideRpcbind(command("ping", "--rpcbind", "-c", "1", url)));
+                    String printed = new String(ping.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                    String error = new String(ping.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+                    assertEquals(0, exitCode(ping), () -> url + ": " + printed + error);
+                }
+                String registered = rpcbind.rpcinfo();
+                for (String netid : new String[] {"rdma 0.0.0.0.", "rdma6 ::.", "tcp 0.0.0.0.", "tcp6 ::."}) {
+                    assertTrue(registered.contains(" 100003 3 " + netid), registered);
+                    assertTrue(registered.contains(" 100005 3 " + netid), registered);
+                }
+                server.destroy();
+                assertEquals(0, exitCode(server));
+                assertFalse(rpcbind.rpcinfo().contains(" 3 rdma"), "taken back at the end");
+                Process ping = start(rpcbind.besideRpcbind(command("ping", "--rpcbind", "-c", "1", "rdma://127.0.0.1/")));
+                String error = new String(ping.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertTrue(error.endsWith("nfs ping: rpcbind of 127.0.0.1 does not know NFS version 3 over rdma\n"), error);
+                assertEquals(3, exitCode(ping));
+            } finally {
+                server.destroyForcibly();
+            }
+        }
+    }
+
     private static String address(BufferedReader output, String prefix) throws IOException {
         String line = output.readLine();
         assertTrue(line != null && line.contains(" on " + prefix), line);
@@ -83,10 +116,18 @@ class NfsProcessTest {
     }
 
     private static Process start(String... arguments) throws IOException {
+        return start(command(arguments));
+    }
+
+    private static Process start(List<String> command) throws IOException {
+        return new ProcessBuilder(command).start();
+    }
+
+    private static List<String> command(String... arguments) {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp", System.getProperty("java.class.path"), NfsCommand.class.getName()));
         command.addAll(List.of(arguments));
-        return new ProcessBuilder(command).start();
+        return command;
     }
 
     private static int exitCode(Process process) throws InterruptedException {

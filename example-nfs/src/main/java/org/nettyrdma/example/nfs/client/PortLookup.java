@@ -1,0 +1,56 @@
+package org.nettyrdma.example.nfs.client;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindClient;
+import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindEntry;
+import org.nettyrdma.codec.oncrpc.rpcbind.UniversalAddress;
+import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.protocol.Mount;
+import org.nettyrdma.example.nfs.protocol.Nfs;
+
+/** Asks the rpcbind of a server's machine, over TCP, for the ports of its programs. Waits; not on an event loop. */
+final class PortLookup {
+
+    private PortLookup() {
+    }
+
+    /**
+     * Returns the port that NFS is registered with for the endpoint's transport.
+     *
+     * @throws NfsConnectException if rpcbind does not answer, or does not know NFS on that transport
+     */
+    static int nfsPort(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
+        return port(endpoint.host(), endpoint.transport(), Nfs.PROGRAM, Nfs.VERSION, options)
+                .orElseThrow(() -> new NfsConnectException("rpcbind of " + endpoint.host() + " does not know NFS version "
+                        + Nfs.VERSION + " over " + endpoint.transport().scheme(), null));
+    }
+
+    /**
+     * Returns the TCP port of MOUNT, if rpcbind knows one.
+     *
+     * @throws NfsConnectException if rpcbind does not answer
+     */
+    static Optional<Integer> mountPort(String host, NfsClientOptions options) throws IOException {
+        return port(host, Transport.TCP, Mount.PROGRAM, Mount.VERSION, options);
+    }
+
+    private static Optional<Integer> port(String host, Transport transport, int program, int version, NfsClientOptions options)
+            throws IOException {
+        try (RpcConnection connection = RpcConnection.open(Transport.TCP, host, options.rpcbindPort(), options)) {
+            RpcbindClient rpcbind = new RpcbindClient(connection.rpc());
+            InetSocketAddress remote = (InetSocketAddress) connection.channel().remoteAddress();
+            CompletableFuture<Optional<UniversalAddress>> address = switch (transport) {
+                case TCP -> rpcbind.versionAddress(program, version);
+                // rpcbind would name the address for the transport of this connection.
+                case RDMA -> rpcbind.find(program, version, transport.netid(remote.getAddress()))
+                        .thenApply(entry -> entry.map(RpcbindEntry::universalAddress));
+            };
+            return Await.result(address).map(UniversalAddress::port).filter(port -> port > 0);
+        } catch (NfsConnectException e) {
+            throw new NfsConnectException("rpcbind does not answer: " + e.getMessage(), e);
+        }
+    }
+}
