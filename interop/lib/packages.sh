@@ -29,7 +29,7 @@ install_packages() {
     done
     [[ ${#missing[@]} -gt 0 ]] || return 0
     say "installing ${missing[*]}"
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$state/apt.log" 2>&1 ||
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing[@]}" >"$state/apt.log" 2>&1 ||
         die "apt-get install failed: $(tail -3 "$state/apt.log")"
 }
 

@@ -63,3 +63,8 @@ stop_product() {
 client() {
     timeout "$1" "$nfs" "${@:2}" 2>>"$log/client.log"
 }
+
+# A number that our side printed at its end, summed over connections; needs --statistics: statistic LOG NAME
+statistic() {
+    awk -v name="$2" '$1 == name { sum += $NF } END { print sum + 0 }' "$1"
+}

@@ -2,12 +2,12 @@ package org.nettyrdma.codec.rpcrdma;
 
 /**
  * How large a Send may be in each direction of one connection, header and body together. The only place where a size is
- * compared with it.
+ * compared with it. 1024 to 65536 bytes, and 1024 where the peer did not tell (RFC 8797).
  *
  * @param sendBytes    largest Send from here to the peer
  * @param receiveBytes largest Send from the peer to here
  */
-record InlineThreshold(int sendBytes, int receiveBytes) {
+public record InlineThreshold(int sendBytes, int receiveBytes) {
 
     /** The smaller one of what each side is prepared for, in each direction. */
     static InlineThreshold of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {

@@ -270,6 +270,12 @@ final class RequesterChunkHandler extends ChannelDuplexHandler {
     }
 
     @Override
+    public void channelActive(ChannelHandlerContext context) {
+        context.fireUserEventTriggered(terms());
+        context.fireChannelActive();
+    }
+
+    @Override
     public void channelInactive(ChannelHandlerContext context) {
         close();
         context.fireChannelInactive();

@@ -74,6 +74,12 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     }
 
     @Override
+    public void channelActive(ChannelHandlerContext context) {
+        context.fireUserEventTriggered(terms());
+        context.fireChannelActive();
+    }
+
+    @Override
     public void channelInactive(ChannelHandlerContext context) {
         close();
         context.fireChannelInactive();

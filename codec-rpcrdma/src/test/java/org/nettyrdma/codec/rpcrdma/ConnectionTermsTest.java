@@ -8,6 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -86,5 +92,29 @@ class ConnectionTermsTest {
         assertTrue(ConnectionTerms.of(yes, no).mayBeInvalidated());
         assertFalse(ConnectionTerms.of(no, no).mayBeInvalidated());
         assertFalse(ConnectionTerms.of(no, yes).mayBeInvalidated());
+    }
+
+    @Test
+    void shouldTellTheHandlersOfTheApplicationOnBothSides() throws Exception {
+        BlockingQueue<ConnectionTerms> told = new LinkedBlockingQueue<>();
+        RpcRdma.Builder server = RpcRdma.server().inlineThresholdBytes(8192).handlers(pipeline -> pipeline.addLast(listener(told)));
+        RpcRdma.Builder client = RpcRdma.client().inlineThresholdBytes(2048).handlers(pipeline -> pipeline.addLast(listener(told)));
+        try (RpcRdmaPair pair = new RpcRdmaPair(server, client)) {
+            assertTrue(pair.channel.isActive());
+            ConnectionTerms expected = new ConnectionTerms(new InlineThreshold(2048, 2048), true, true);
+            assertEquals(expected, told.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertEquals(expected, told.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        }
+    }
+
+    private static ChannelHandler listener(BlockingQueue<ConnectionTerms> told) {
+        return new ChannelInboundHandlerAdapter() {
+            @Override
+            public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                if (event instanceof ConnectionTerms terms) {
+                    told.add(terms);
+                }
+            }
+        };
     }
 }

@@ -44,7 +44,8 @@ public enum Transport {
         @Override
         public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry,
                 RdmaSettings settings) {
-            RpcRdma rpcRdma = withBindings(RpcRdma.client().callObserver(new CallRoutes(registry)), handler, settings);
+            RpcRdma rpcRdma = withBindings(RpcRdma.client().callObserver(new CallRoutes(registry)), handler, settings,
+                    new ConnectionMeters(registry, "client"));
             new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "client")).bindTo(registry);
             return rpcRdma.configure(new Bootstrap().group(group).channel(RdmaChannel.class))
                     .option(RdmaChannelOption.CHECKSUM, settings.checksum());
@@ -53,16 +54,17 @@ public enum Transport {
         @Override
         public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
                 MeterRegistry registry, RdmaSettings settings) {
-            RpcRdma rpcRdma = withBindings(RpcRdma.server(), handler, settings);
+            RpcRdma rpcRdma = withBindings(RpcRdma.server(), handler, settings, new ConnectionMeters(registry, "server"));
             new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "server")).bindTo(registry);
             return rpcRdma.configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class))
                     .childOption(RdmaChannelOption.CHECKSUM, settings.checksum());
         }
 
         private static RpcRdma withBindings(RpcRdma.Builder builder, Supplier<? extends ChannelHandler> handler,
-                RdmaSettings settings) {
+                RdmaSettings settings, ConnectionMeters meters) {
             return builder.binding(new NfsUpperLayerBinding()).binding(new MountUpperLayerBinding())
-                    .maxMessageBytes(MAX_MESSAGE_BYTES).credits(settings.credits()).handlers(pipeline -> pipeline.addLast(handler.get())).build();
+                    .maxMessageBytes(MAX_MESSAGE_BYTES).credits(settings.credits())
+                    .handlers(pipeline -> pipeline.addLast(meters, handler.get())).build();
         }
     },
 

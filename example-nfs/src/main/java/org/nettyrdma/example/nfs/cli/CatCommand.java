@@ -26,7 +26,7 @@ final class CatCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    public Integer call() throws IOException {
+    int execute() throws IOException {
         for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             try (NfsSession session = open(endpoint); FileOutputStream out = new FileOutputStream(FileDescriptor.out)) {
                 RemoteFile file = session.files().findTarget(endpoint.path());

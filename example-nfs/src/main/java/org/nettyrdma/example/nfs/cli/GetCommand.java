@@ -33,7 +33,7 @@ final class GetCommand extends RemoteCommand {
     private List<String> arguments;
 
     @Override
-    public Integer call() throws IOException {
+    int execute() throws IOException {
         Path local = Path.of(arguments.get(arguments.size() - 1));
         boolean intoDirectory = Files.isDirectory(local);
         if (!intoDirectory && arguments.size() > 2) {

@@ -23,7 +23,7 @@ final class LsCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    public Integer call() throws IOException {
+    int execute() throws IOException {
         for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             if (urls.size() > 1) {
                 out().println(endpoint + ":");

@@ -23,7 +23,7 @@ final class MkdirCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    public Integer call() throws IOException {
+    int execute() throws IOException {
         for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             try (NfsSession session = open(endpoint)) {
                 if (parents) {

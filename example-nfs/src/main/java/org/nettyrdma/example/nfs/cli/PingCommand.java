@@ -26,13 +26,13 @@ final class PingCommand extends RemoteCommand {
     private String url;
 
     @Override
-    public Integer call() throws IOException {
+    int execute() throws IOException {
         if (calls < 1) {
             throw usageError("-c must be at least 1");
         }
         NfsEndpoint endpoint = parseEndpoint(url).withPath("/");
         Histogram nanos = new Histogram(TimeUnit.HOURS.toNanos(1), SIGNIFICANT_DIGITS);
-        NfsSession.ping(endpoint, remoteOptions().toClientOptions(), calls, (number, replyNanos) -> {
+        NfsSession.ping(endpoint, clientOptions(), calls, (number, replyNanos) -> {
             nanos.recordValue(replyNanos);
             if (calls <= MAX_PRINTED_REPLIES) {
                 out().println("reply " + number + " from " + endpoint + ": " + micros(replyNanos) + " us");

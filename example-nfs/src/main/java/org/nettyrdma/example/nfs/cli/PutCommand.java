@@ -36,7 +36,7 @@ final class PutCommand extends RemoteCommand {
     private List<String> arguments;
 
     @Override
-    public Integer call() throws IOException {
+    int execute() throws IOException {
         NfsEndpoint endpoint = parseEndpoint(arguments.get(arguments.size() - 1));
         List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(Path::of).toList();
         long totalBytes = 0;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
 import picocli.CommandLine.Mixin;
@@ -20,12 +21,28 @@ abstract class RemoteCommand implements Callable<Integer> {
     @Mixin
     private RemoteOptions remoteOptions;
 
-    final NfsSession open(NfsEndpoint endpoint) throws IOException {
-        return NfsSession.open(endpoint, remoteOptions.toClientOptions());
+    @Mixin
+    private StatisticsOption statistics;
+
+    @Override
+    public final Integer call() throws IOException {
+        try {
+            return execute();
+        } finally {
+            statistics.print(spec.commandLine().getErr());
+        }
     }
 
-    final RemoteOptions remoteOptions() {
-        return remoteOptions;
+    /** What the command does; returns its exit code. */
+    abstract int execute() throws IOException;
+
+    final NfsSession open(NfsEndpoint endpoint) throws IOException {
+        return NfsSession.open(endpoint, clientOptions());
+    }
+
+    /** The options for one session. */
+    final NfsClientOptions clientOptions() {
+        return remoteOptions.toClientOptions().setMeterRegistry(statistics.newRegistry());
     }
 
     final PrintWriter out() {

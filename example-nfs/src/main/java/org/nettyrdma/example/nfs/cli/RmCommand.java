@@ -21,7 +21,7 @@ final class RmCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    public Integer call() throws IOException {
+    int execute() throws IOException {
         for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             try (NfsSession session = open(endpoint)) {
                 if (recursive) {

@@ -79,6 +79,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private RdmaOptions rdma;
 
+    @Mixin
+    private StatisticsOption statistics;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (exported != null && !Files.isDirectory(exported)) {
@@ -97,7 +100,8 @@ final class ServeCommand implements Callable<Integer> {
 
     private NfsServerOptions options(Path root, boolean inMemory) {
         NfsServerOptions options = new NfsServerOptions().setPort(Transport.RDMA, port)
-                .setEventLoops(eventLoops).setIdleStrategy(idleStrategy).setRdmaSettings(rdma.toSettings());
+                .setEventLoops(eventLoops).setIdleStrategy(idleStrategy).setRdmaSettings(rdma.toSettings())
+                .setMeterRegistry(statistics.newRegistry());
         tcpPort.ifPresent(value -> options.setPort(Transport.TCP, value));
         threads.ifPresent(options::setThreads);
         if (bindAddress != null) {
@@ -121,9 +125,10 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     /** A process that a signal ends would report the signal and not success, hence the explicit exit code. */
-    private static void closeAtEndOfProcess(NfsServer server) {
+    private void closeAtEndOfProcess(NfsServer server) {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             server.close();
+            statistics.print(spec.commandLine().getErr());
             Runtime.getRuntime().halt(ExitCode.OK);
         }, "nfs-shutdown"));
     }

@@ -9,6 +9,7 @@ import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -129,6 +130,21 @@ class NfsCommandTest {
         Path source = Files.write(local.resolve("source"), new byte[300_001]);
         assertEquals(0, run("put", "--checksum", "--credits", "1", source.toString(), url(Transport.RDMA, "/copied")), () -> err);
         assertEquals(-1, Files.mismatch(source, server.root().resolve("copied")));
+    }
+
+    @Test
+    void shouldPrintWhatWasAgreedOnAndWhatMovedWhenAsked() throws IOException {
+        Path source = Files.write(local.resolve("source"), new byte[3 << 20]);
+        assertEquals(0, run("put", "--statistics", source.toString(), url(Transport.RDMA, "/copied")), () -> err);
+        List<String> lines = err.lines().toList();
+        assertTrue(lines.contains("nfs.rdma.connections invalidated=true invalidates=true receive=4096 role=client send=4096 1"), err);
+        assertTrue(lines.contains("rpcrdma.chunks.calls.with.read.chunk role=client 3"), err);
+        // One for the data of each WRITE, one for the reply of MOUNT's EXPORT.
+        assertTrue(lines.contains("rpcrdma.chunks.exposures role=client 4"), err);
+        assertTrue(lines.contains("rpcrdma.chunks.remote.invalidations role=client 4"), err);
+        assertTrue(lines.contains("rpcrdma.chunks.read.chunk.bytes role=client 3145728"), err);
+        assertEquals(0, run("put", source.toString(), url(Transport.RDMA, "/copied")));
+        assertEquals("", err);
     }
 
     @Test

@@ -32,7 +32,7 @@ class NfsProcessTest {
         Path export = Files.createDirectory(directory.resolve("export"));
         Files.write(export.resolve("file"), content);
         Process server = start("serve", "--port", "0", "--tcp-port", "0", "--bind", "127.0.0.1", "--export", export.toString(),
-                "--no-root-squash", "--state-dir", directory.resolve("state").toString());
+                "--no-root-squash", "--statistics", "--state-dir", directory.resolve("state").toString());
         try {
             BufferedReader addresses = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
             String rdma = address(addresses, "rdma://127.0.0.1:");

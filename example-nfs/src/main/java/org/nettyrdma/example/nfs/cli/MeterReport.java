@@ -1,0 +1,43 @@
+package org.nettyrdma.example.nfs.cli;
+
+import io.micrometer.core.instrument.Measurement;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** All meters of a registry that do not stand at 0, one a line: name, tags as {@code key=value}, number. For people and for scripts. */
+final class MeterReport {
+
+    private MeterReport() {
+    }
+
+    static void print(MeterRegistry registry, PrintWriter out) {
+        List<String> lines = new ArrayList<>();
+        for (Meter meter : registry.getMeters()) {
+            for (Measurement measurement : meter.measure()) {
+                if (measurement.getValue() != 0) {
+                    lines.add(name(meter.getId()) + ' ' + number(measurement.getValue()));
+                }
+            }
+        }
+        lines.stream().sorted().forEach(out::println);
+        out.flush();
+    }
+
+    private static String name(Meter.Id id) {
+        return id.getName() + id.getTags().stream().map(MeterReport::text).collect(Collectors.joining());
+    }
+
+    private static String text(Tag tag) {
+        return ' ' + tag.getKey() + '=' + tag.getValue();
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) ? String.valueOf((long) value) : String.format(Locale.ROOT, "%.6f", value);
+    }
+}

@@ -1,0 +1,33 @@
+package org.nettyrdma.example.nfs.cli;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Option of all commands with connections: what was counted on them. */
+final class StatisticsOption {
+
+    @Option(names = "--statistics",
+            description = "At the end, print to standard error what was agreed on and what moved: a line for each number that is not 0.")
+    private boolean print;
+
+    private final List<MeterRegistry> registries = new ArrayList<>();
+
+    /** For one session or server; counts nothing unless it is to be printed. */
+    MeterRegistry newRegistry() {
+        if (!print) {
+            return new CompositeMeterRegistry();
+        }
+        MeterRegistry registry = new SimpleMeterRegistry();
+        registries.add(registry);
+        return registry;
+    }
+
+    void print(PrintWriter out) {
+        registries.forEach(registry -> MeterReport.print(registry, out));
+    }
+}
