@@ -249,7 +249,7 @@ class ResponderShapesWireTest {
     void shouldPassUpLongCallThatTheBindingCannotParse() throws Exception {
         ByteBuf stream = client.peer.channel().alloc().directBuffer().writeBytes(Bytes.hex(X + CALL + "00000063" + NO_AUTH));
         client.exchange(X, NOMSG, entry(0, client.readable(stream, 0, 40)) + NO_CHUNKS, MSG,
-                NO_CHUNKS + X + SUCCESS.replace("00000000 00000000 ", "00000000 00000003 "));
+                NO_CHUNKS + X + "00000001 00000000 00000000 00000000 00000003");
         stream.release();
 
         stream = client.peer.channel().alloc().directBuffer().writeBytes(Bytes.hex(STORE_TWO));
