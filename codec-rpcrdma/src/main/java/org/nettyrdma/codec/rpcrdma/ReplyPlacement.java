@@ -53,6 +53,9 @@ final class ReplyPlacement {
      */
     static ReplyPlacement of(ByteBuf reply, List<DataItem> items, ChunkLists offered, InlineThreshold threshold)
             throws RpcRdmaException {
+        if (offered.isEmpty() && threshold.fitsSend(ChunkLists.EMPTY, reply.readableBytes())) {
+            return new ReplyPlacement(reply, List.of(), List.of(), ChunkLists.EMPTY, null, threshold.version()); // what most replies are
+        }
         List<WriteChunk> chunks = offered.writeChunks();
         DataItems.requireWithin(items.subList(0, Math.min(items.size(), chunks.size())), reply.readableBytes());
         List<DataItem> placed = new ArrayList<>(chunks.size());

@@ -39,11 +39,16 @@ final class UpperLayerBindings {
 
     /**
      * Whether the Read chunks of a received call hold what its binding says may travel in them, each one whole eligible
-     * argument with or without its padding. Always so without a binding, or with one that knows nothing of the call.
+     * argument with or without its padding. Always so without a binding, or with one that knows nothing of the call. A
+     * Position Zero Read chunk may hold anything.
      *
-     * @param call the whole call, put together from its chunks
+     * @param chunks in ascending order of position
+     * @param call   the whole call, put together from its chunks
      */
     boolean allow(List<ReadChunk> chunks, ByteBuf call) {
+        if (chunks.isEmpty() || chunks.get(chunks.size() - 1).position() == 0) {
+            return true;
+        }
         CallLayout layout;
         try {
             layout = layoutOfCall(call);

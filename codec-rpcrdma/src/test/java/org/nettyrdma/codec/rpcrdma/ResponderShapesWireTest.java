@@ -244,6 +244,20 @@ class ResponderShapesWireTest {
         client.requireAlive();
     }
 
+    /** A Position Zero chunk may hold anything, and what is in it is the program's to judge. */
+    @Test
+    void shouldPassUpLongCallThatTheBindingCannotParse() throws Exception {
+        ByteBuf stream = client.peer.channel().alloc().directBuffer().writeBytes(Bytes.hex(X + CALL + "00000063" + NO_AUTH));
+        client.exchange(X, NOMSG, entry(0, client.readable(stream, 0, 40)) + NO_CHUNKS, MSG,
+                NO_CHUNKS + X + "00000001 00000000 00000000 00000000 00000003");
+        stream.release();
+
+        stream = client.peer.channel().alloc().directBuffer().writeBytes(Bytes.hex(STORE_TWO));
+        client.exchange(X, NOMSG, entry(0, client.readable(stream, 0, 44)) + NO_CHUNKS, MSG, NO_CHUNKS + X + GARBAGE_ARGS);
+        assertEquals(0, client.server.statistics().get(Counter.BINDING_VIOLATIONS));
+        stream.release();
+    }
+
     @Test
     void shouldReturnTheOfferedChunksUnusedWithGarbageArguments() throws Exception {
         ByteBuf sink = client.peer.registered(new byte[100]);
