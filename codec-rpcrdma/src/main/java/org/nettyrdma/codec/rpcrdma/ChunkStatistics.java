@@ -57,7 +57,7 @@ public final class ChunkStatistics {
         DONE_TIMEOUTS("replies", "Replies with Read chunks withdrawn for want of RDMA_DONE"),
         /** Received messages of the obsolete type RDMA_DONE that belong to no reply with Read chunks; dropped. */
         DONE_MESSAGES_DROPPED("messages", "Received messages of type RDMA_DONE that belong to no reply"),
-        /** Received messages of a direction that is not served: replies and errors at a server, calls at a client; dropped. */
+        /** Received messages of a direction that is not served: replies and errors at a server, dropped; calls at a client, refused. */
         STRAY_MESSAGES_DROPPED("messages", "Received messages of a direction that is not served"),
         /** Replies to no outstanding call, for example to one that was given up; dropped. */
         UNKNOWN_REPLIES_DROPPED("replies", "Replies to no outstanding call"),

@@ -393,14 +393,14 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          * connection, and a server can call again only when the client has connected again.
          *
          * <p>The protocol does not say whether the peer has the reverse direction: the upper layer has to know before it
-         * calls (section 8.3.1). A peer of this library without it drops such calls, so that they time out; another peer
-         * may end the connection.
+         * calls (section 8.3.1). A peer of this library without it refuses such calls with ERR_CHUNK; another peer may
+         * drop them or end the connection.
          *
          * <p>Receives are needed for these credits besides those of {@link #credits}; {@link RpcRdma#configure(Bootstrap)}
          * posts them, and where the channel has fewer, the forward direction gets what is left.
          *
          * @param credits calls from server to client that may be in progress at once, 0 to 1024; default 0, which means none
-         *                at all: what arrives of that direction is dropped and counted
+         *                at all: calls of that direction are refused and counted
          * @return this
          * @throws IllegalArgumentException if it is out of its range
          */

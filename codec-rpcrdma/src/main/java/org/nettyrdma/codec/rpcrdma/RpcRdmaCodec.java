@@ -11,6 +11,7 @@ import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.channel.RemoteInvalidation;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
@@ -23,7 +24,7 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  *
  * <h2>What does not come through</h2>
  * Messages too short to be attributed to a call, RDMA_DONE (but in the {@link LegacyProfile}), and messages of a direction
- * that this side does not serve are released and counted. A message that can be attributed but breaks a rule goes up as
+ * that this side does not serve are released and counted; in version 1, such a call is refused with ERR_CHUNK. A message that can be attributed but breaks a rule goes up as
  * {@link Malformed}, because it used a receive and a credit like any other.
  *
  * <h2>Versions</h2>
@@ -155,14 +156,14 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         }
         RemoteInvalidation withMessage = invalidation;
         invalidation = null;
-        RpcRdmaMessage message = decode(ctx.alloc(), received);
+        RpcRdmaMessage message = decode(ctx, received);
         if (message != null) {
             ctx.fireChannelRead(withMessage == null ? message : message.invalidating(withMessage.steeringTag()));
         }
     }
 
     /** Takes over the reference of {@code received}; returns {@code null} if the message is not for anybody. */
-    private RpcRdmaMessage decode(ByteBufAllocator alloc, ByteBuf received) {
+    private RpcRdmaMessage decode(ChannelHandlerContext ctx, ByteBuf received) {
         if (received.readableBytes() < RpcRdmaLayout.FIXED_LENGTH) {
             return drop(received, Counter.SHORT_MESSAGES_DROPPED);
         }
@@ -183,6 +184,9 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             if (header instanceof Msg msg) {
                 role = roleOf(msg, received, role);
                 if (!isServed(role)) {
+                    if (role == Role.REQUEST) {
+                        refuseUnserved(ctx, header.xid());
+                    }
                     return drop(received, Counter.STRAY_MESSAGES_DROPPED);
                 }
                 requireSound(msg, received, role);
@@ -191,7 +195,7 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             if (formats.hasUnknownFlags(header)) {
                 statistics.increment(Counter.UNKNOWN_FLAGS_IGNORED);
             }
-            ByteBuf body = isPadded(type, header, role) ? padding.remove(alloc, received, start) : received;
+            ByteBuf body = isPadded(type, header, role) ? padding.remove(ctx.alloc(), received, start) : received;
             return RpcRdmaMessage.of(role, header, body);
         } catch (RpcRdmaException e) {
             if (reverse && type != MessageType.RDMA_ERROR.code() && length < LEAST_LENGTH_WITH_DIRECTION) {
@@ -203,6 +207,14 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             received.release();
             return RpcRdmaMessage.of(role, header, Unpooled.EMPTY_BUFFER);
         }
+    }
+
+    /**
+     * Answers a call of the reverse direction where that is not served, so that its caller need not wait for a time-out; it has
+     * a receive for the answer. Below the credit gate, which has no part in it.
+     */
+    private void refuseUnserved(ChannelHandlerContext ctx, int xid) {
+        ctx.writeAndFlush(encode(ctx.alloc(), RpcRdmaMessage.error(new ChunkError(xid, RpcRdmaLayout.VERSION, 1))));
     }
 
     /** It has no answer, so one that is wrong is dropped. */

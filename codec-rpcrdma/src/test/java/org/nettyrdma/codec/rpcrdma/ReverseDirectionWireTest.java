@@ -147,11 +147,12 @@ class ReverseDirectionWireTest {
     }
 
     @Test
-    void shouldDropReverseCallWhereThatDirectionIsOff() throws Exception {
+    void shouldRefuseReverseCallWhereThatDirectionIsOff() throws Exception {
         client(RpcRdma.client(), RawPeer.LINUX_CLIENT);
         Future<ByteBuf> forward = call(channel.pipeline().get(RpcClient.class));
         String xid = receiveXid();
         peer.sendHex(reverseCall(xid, "00000002", NULL));
+        assertEquals(xid + digits("00000001 00000001 00000004 00000002"), peer.receiveHex());
         peer.sendHex(reply(xid, "00000040", SUCCESS));
 
         RpcRdmaPair.result(forward).release();

@@ -160,9 +160,12 @@ class RpcRdmaCodecTest {
     }
 
     @Test
-    void shouldDropCallThatReachesAClient() {
+    void shouldRefuseCallThatReachesAClient() {
         ByteBuf received = hex(NULL_CALL);
         assertTrue(!client.writeInbound(received) && received.refCnt() == 0);
+        ByteBuf refusal = client.readOutbound();
+        assertEquals("0000000100000001000000010000000400000002", hex(refusal));
+        refusal.release();
         assertEquals(1, statistics.get(Counter.STRAY_MESSAGES_DROPPED));
     }
 

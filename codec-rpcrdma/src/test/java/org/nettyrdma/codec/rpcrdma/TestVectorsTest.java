@@ -130,6 +130,7 @@ class TestVectorsTest {
                 if (message != null) {
                     message.release();
                 }
+                receiver.releaseOutbound(); // a reply that has become a call is refused
                 assertEquals(0, changed.refCnt(), vector + " with " + word + " at " + offset);
             }
         }
