@@ -20,6 +20,7 @@ final class ExposedPieces {
 
     private final DisniContext context;
     private final IntObjectHashMap<Piece> pieces = new IntObjectHashMap<>();
+    private final IntObjectHashMap<Piece> withdrawing = new IntObjectHashMap<>(); // windows whose invalidation is not complete
 
     ExposedPieces(DisniContext context) {
         this.context = context;
@@ -48,18 +49,43 @@ final class ExposedPieces {
         return pieces.get(tag);
     }
 
+    /** The tag is not valid any more. */
     Piece remove(int tag) {
         return pieces.remove(tag);
     }
 
-    /** Closes everything that is still open. The queue pair must have been destroyed. */
+    /** The invalidation of a window has been posted. */
+    void startWithdrawing(int tag) {
+        withdrawing.put(tag, pieces.remove(tag));
+    }
+
+    /** The invalidation of a window is complete; without success the window stays here until the end. */
+    void withdrawn(int tag, boolean success) {
+        if (success) {
+            context.windows().give(withdrawing.remove(tag).window());
+        }
+    }
+
+    /** Frees all windows. Bound ones belong to the queue pair, which can only be destroyed without them. */
+    void freeWindows() {
+        freeWindows(pieces);
+        freeWindows(withdrawing);
+        withdrawing.clear();
+    }
+
+    private void freeWindows(IntObjectHashMap<Piece> of) {
+        for (Piece piece : of.values()) {
+            if (piece.window() != 0) {
+                context.windows().free(piece.window());
+            }
+        }
+    }
+
+    /** Forgets everything, and ends the registrations. The queue pair must have been destroyed. */
     void close() {
         for (Piece piece : pieces.values()) {
             if (piece.registration() != null) {
                 context.device().deregister(piece.registration());
-            }
-            if (piece.window() != 0) {
-                context.windows().free(piece.window());
             }
         }
         pieces.clear();

@@ -155,10 +155,13 @@ final class ExtendedVerbs extends NativeVerbs {
 
     @Override
     void destroyWakeup(long wakeup) {
-        try {
-            NativeExtensions.destroyWakeup(wakeup);
-        } catch (IOException e) {
-            throw new IllegalStateException("somebody wakes a loop that is closed", e);
+        while (true) {
+            try {
+                NativeExtensions.destroyWakeup(wakeup);
+                return;
+            } catch (IOException e) {
+                Thread.onSpinWait(); // another thread is just waking this loop
+            }
         }
     }
 }

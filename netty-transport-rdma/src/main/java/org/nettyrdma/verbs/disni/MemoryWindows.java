@@ -35,7 +35,7 @@ final class MemoryWindows implements AutoCloseable {
         }
     }
 
-    /** Frees a window that may be bound: that closes it. Its queue pair must have been destroyed. */
+    /** Frees a window that may be bound: that closes it. */
     void free(long window) {
         try {
             NativeExtensions.deallocateMemoryWindow(window);

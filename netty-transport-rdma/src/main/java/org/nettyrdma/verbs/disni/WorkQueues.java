@@ -15,6 +15,12 @@ final class WorkQueues {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(WorkQueues.class);
 
+    /**
+     * The kernel's rxe driver passes its own flag to user space, where this one says that a checksum is right: which is never
+     * said of a reliable connection.
+     */
+    private static final int RXE_WITH_INVALIDATE = 1 << 2;
+
     private static final WorkCompletionStatus[] STATUSES = new WorkCompletionStatus[32];
 
     static {
@@ -163,8 +169,10 @@ final class WorkQueues {
     }
 
     private void messageArrived(ByteBuffer completions, int index, int slot) {
-        boolean invalidated = (completions.getInt(index + NativeExtensions.COMPLETION_FLAGS) & NativeExtensions.WITH_INVALIDATE) != 0;
+        int flags = completions.getInt(index + NativeExtensions.COMPLETION_FLAGS);
         int tag = completions.getInt(index + NativeExtensions.COMPLETION_INVALIDATED_KEY);
+        boolean invalidated = (flags & NativeExtensions.WITH_INVALIDATE) != 0
+                || (flags & RXE_WITH_INVALIDATE) != 0 && exposed.find(tag) != null;
         if (invalidated) {
             withdrawn(exposed.remove(tag));
         }
@@ -242,20 +250,11 @@ final class WorkQueues {
         if (!sends.hasRoom()) {
             throw new IOException("the send queue is full: depth " + attributes.sendQueueDepth());
         }
-        exposed.remove(tag);
-        int slot = sends.add(id, 0, success -> invalidated(tag, piece, success));
+        exposed.startWithdrawing(tag);
+        int slot = sends.add(id, 0, success -> exposed.withdrawn(tag, success));
         context.batch().prepare(owner);
         context.batch().add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_LOCAL_INVALIDATE, 0, tag, 0);
         return false;
-    }
-
-    /** Without success the window may still be open: then it is not bound again, but freed at the end. */
-    private void invalidated(int tag, ExposedPieces.Piece piece, boolean success) {
-        if (success) {
-            withdrawn(piece);
-        } else {
-            exposed.bound(tag, piece.remoteOffset(), piece.window());
-        }
     }
 
     /** The peer has no access through a piece any more. */
@@ -291,6 +290,7 @@ final class WorkQueues {
             context.batch().clear();
         }
         if (queuePair != 0) {
+            exposed.freeWindows();
             context.verbs().destroyQueuePair(id);
             drain(); // completions of the destroyed queue pair must not take up room that others reserve
             queuePair = 0;
@@ -302,6 +302,6 @@ final class WorkQueues {
     void flushAll() {
         receives.flush();
         sends.flush();
-        exposed.close(); // after the sends, which may be invalidations
+        exposed.close();
     }
 }

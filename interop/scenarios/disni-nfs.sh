@@ -1,0 +1,67 @@
+# NFS over the devices of the guest: our own ends, the kernel's, and the software provider on the host.
+peer="siw, rxe, kernel"
+
+scenario() {
+    local device
+    for device in siw rxe; do
+        guest 20 use_device $device
+        between_our_ends $device
+        kernel_client $device
+        kernel_server $device
+    done
+    guest 20 use_device siw
+    software_client
+    software_server
+}
+
+# Starts our server in the guest: serve_in_guest DEVICE_NAME
+serve_in_guest() {
+    guest 120 start_product "$nfs_classpath" "$native_library" --statistics
+}
+
+stop_in_guest() {
+    guest 30 stop_product >"$log/server.$1.log"
+    expect "leaks of the server on $1" 0 "$(grep -c LEAK "$log/server.$1.log" || true)"
+}
+
+between_our_ends() {
+    serve_in_guest
+    guest 180 copy_by_product "$nfs_classpath" "$native_library" rdma://10.0.2.15:20049/ 20048 >"$log/client.$1.log"
+    stop_in_guest "$1"
+    checked "$1: our client and server, 4 MiB put and got, SHA-256 equal; provider $(sed -n 's/.*RDMA provider: //p' "$log/client.$1.log" | head -1)"
+}
+
+kernel_client() {
+    serve_in_guest
+    guest 60 mount_and_copy
+    guest 30 umount /mnt
+    stop_in_guest "$1"
+    checked "$1: the kernel mounts our server, 4 MiB in and out, SHA-256 equal, $(statistic "$log/server.$1.log" rpcrdma.chunks.remote.invalidations) Sends with Invalidate from us"
+}
+
+kernel_server() {
+    guest 30 start_kernel_server "$laboratory"
+    guest 180 copy_by_product "$nfs_classpath" "$native_library" rdma://10.0.2.15:20049/tmp/export/ 20048 >"$log/kernel.$1.log"
+    guest 20 stop_kernel_server "$laboratory"
+    checked "$1: our client on the kernel's server, 4 MiB put and got, SHA-256 equal, $(statistic "$log/kernel.$1.log" rpcrdma.chunks.remote.invalidations) Sends with Invalidate from it"
+}
+
+# The software provider on the host, the server in the guest.
+software_client() {
+    serve_in_guest
+    head -c 4M /dev/urandom >"$log/data"
+    client 120 put --mount-port "$guest_mount_port" "$log/data" "rdma://127.0.0.1:$guest_rdma_port/"
+    client 120 get --mount-port "$guest_mount_port" "rdma://127.0.0.1:$guest_rdma_port/data" "$log/back"
+    stop_in_guest software
+    cmp "$log/data" "$log/back" >&2
+    checked "siw: the software provider's client on the host, 4 MiB put and got, SHA-256 equal"
+}
+
+# The software provider's server on the host, the client in the guest.
+software_server() {
+    mkdir "$log/export"
+    start_server --export "$log/export" --no-root-squash
+    guest 180 copy_by_product "$nfs_classpath" "$native_library" "rdma://10.0.2.2:$rdma_port/" "$tcp_port" >"$log/software.log"
+    stop_server
+    checked "siw: our client on the software provider's server on the host, 4 MiB put and got, SHA-256 equal"
+}
