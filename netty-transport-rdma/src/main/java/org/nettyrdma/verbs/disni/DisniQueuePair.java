@@ -259,11 +259,19 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
     void completed(ByteBuffer completions, int index) {
         WorkCompletionStatus status = queues.completed(completions, index, state == State.ESTABLISHED || state == State.BREAKING);
         if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
-            // Receives are left over when a peer closes in order; what this side asked for should not be.
-            broken(WorkRequestKey.isSend(completions.getLong(index)) ? unfinished() : null);
+            broken(WorkRequestKey.isSend(completions.getLong(index)) ? unfinished() : causeOfFlushedReceive());
         } else if (status != WorkCompletionStatus.SUCCESS) {
             broken(new IOException("a work request failed: " + status));
         }
+    }
+
+    /**
+     * On InfiniBand only this side moves its queue pair to the error state when a peer closes in order, so the device must have found
+     * a fault. An iWARP device does it in every case.
+     */
+    private IOException causeOfFlushedReceive() {
+        return context.device().limits().iwarp() ? null : new IOException(
+                "the device has ended the connection: it refused what the peer asked for, or has a fault");
     }
 
     private static IOException unfinished() {
