@@ -180,6 +180,26 @@ EXTENSION(jint, drainCompletionEvents)(JNIEnv *env, UNUSED jclass class, jlong c
     return events;
 }
 
+/*
+ * The rxe driver of the kernel gives its own flag for an invalidation to user space, 1 << 2, where libibverbs documents 1 << 3
+ * and has something else, which queue pairs like ours never see, at 1 << 2.
+ */
+static void correct_flags(struct ibv_wc *completions, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (completions[i].status == IBV_WC_SUCCESS && completions[i].opcode == IBV_WC_RECV
+                && (completions[i].wc_flags & IBV_WC_IP_CSUM_OK) != 0) {
+            completions[i].wc_flags ^= IBV_WC_IP_CSUM_OK | IBV_WC_WITH_INV;
+        }
+    }
+}
+
+static bool is_rxe(const struct entry *completion_queue)
+{
+    static const uint32_t rxe_vendor = 0xffffff;
+    return atomic_load(&completion_queue->parents[0])->device->attributes.orig_attr.vendor_id == rxe_vendor;
+}
+
 /* Both ways to poll: DiSNI and we read struct ibv_wc as it is. */
 static jint poll_into(JNIEnv *env, jlong queue, jint max, struct ibv_wc *completions)
 {
@@ -189,6 +209,9 @@ static jint poll_into(JNIEnv *env, jlong queue, jint max, struct ibv_wc *complet
         return -1;
     }
     int count = ibv_poll_cq(entry->object, max, completions);
+    if (count > 0 && is_rxe(entry)) {
+        correct_flags(completions, count);
+    }
     handle_release(entry);
     if (count < 0) {
         throw_error(env, verb, EIO);

@@ -138,7 +138,7 @@ static jlongArray attributes_array(JNIEnv *env, const struct device *device, con
         attributes->max_sge_rd,
         attributes->max_qp_rd_atom,
         attributes->max_qp_init_rd_atom,
-        (jlong) attributes->max_mr_size,
+        attributes->max_mr_size > INT64_MAX ? INT64_MAX : (jlong) attributes->max_mr_size,
         attributes->max_mr,
         attributes->max_mw,
         attributes->max_qp,

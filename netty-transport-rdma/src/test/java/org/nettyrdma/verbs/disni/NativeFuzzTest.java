@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.disni;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.impl.NativeDispatcher;
 import io.netty.util.internal.PlatformDependent;
@@ -66,9 +67,10 @@ class NativeFuzzTest {
             NativeExtensions.destroyWakeup(stale);
             handles.add(stale);
         }
-        callAll(NativeDevice.newDispatcher(), 300);
-        for (long wakeup : created) {
-            destroyWakeup(wakeup);
+        NativeDispatcher dispatcher = NativeDevice.newDispatcher();
+        callAll(dispatcher, 300);
+        for (long handle : created) {
+            destroy(dispatcher, handle);
         }
         assertEquals(before, NativeExtensions.liveHandles());
     }
@@ -78,15 +80,18 @@ class NativeFuzzTest {
     void shouldSurviveWrongUseOfWhatIsClosedOrLives() throws Exception {
         try (NativeDevice closed = new NativeDevice()) {
             addHandles(closed);
+            try (NativeConnection connection = new NativeConnection(closed).connect()) {
+                addHandles(connection);
+            }
         }
         callAll(NativeDevice.newDispatcher(), 30);
         NativeDevice live = new NativeDevice();
         addHandles(live);
+        addHandles(new NativeConnection(live).connect());
+        handles.add(NativeDevice.handle(live.register(memory, NativeExtensions.ACCESS_LOCAL_WRITE)));
         callAll(live.dispatcher, 100);
-        // What the calls created and destroyed is not known; that the next one works is all that can be asked for.
-        try (NativeDevice next = new NativeDevice()) {
-            assertTrue(NativeDevice.handle(next.domain) > 0);
-        }
+        // What the calls left behind is not known; that the device still works is all that can be asked for.
+        new NativeConnection(new NativeDevice()).connect().close();
     }
 
     private void addHandles(NativeDevice device) throws IOException {
@@ -96,6 +101,13 @@ class NativeFuzzTest {
             handles.add(NativeDevice.handle(object));
         }
         id.destroyId();
+    }
+
+    private void addHandles(NativeConnection connection) throws IOException {
+        IbvMr region = connection.device.register(NativeDevice.direct(512), NativeExtensions.ACCESS_LOCAL_WRITE);
+        handles.addAll(List.of(NativeDevice.handle(connection.client), NativeDevice.handle(connection.server), connection.clientQueuePair,
+                connection.serverQueuePair, NativeDevice.handle(region)));
+        connection.device.deregister(region);
     }
 
     private void callAll(NativeDispatcher dispatcher, int rounds) throws Exception {
@@ -122,7 +134,7 @@ class NativeFuzzTest {
         }
         try {
             Object result = method.invoke(dispatcher, arguments);
-            if (method.getName().equals("createWakeup")) {
+            if (types.length == 0 && method.getReturnType() == long.class) {
                 created.add((Long) result);
             }
         } catch (InvocationTargetException e) {
@@ -186,11 +198,13 @@ class NativeFuzzTest {
         };
     }
 
-    private static void destroyWakeup(long wakeup) throws IOException {
+    /** Destroys a wake-up or an event channel, the two that need nothing to be created from, if the calls did not find it. */
+    private static void destroy(NativeDispatcher dispatcher, long handle) {
         try {
-            NativeExtensions.destroyWakeup(wakeup);
+            if (dispatcher._destroyEventChannel(handle) < 0) {
+                NativeExtensions.destroyWakeup(handle);
+            }
         } catch (IOException e) {
-            // The calls found it and destroyed it already.
             assertTrue(e.getMessage().contains("Bad file descriptor"), e.getMessage());
         }
     }
