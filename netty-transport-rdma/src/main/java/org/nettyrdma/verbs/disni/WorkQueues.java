@@ -15,12 +15,6 @@ final class WorkQueues {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(WorkQueues.class);
 
-    /**
-     * The kernel's rxe driver passes its own flag to user space, where this one says that a checksum is right: which is never
-     * said of a reliable connection.
-     */
-    private static final int RXE_WITH_INVALIDATE = 1 << 2;
-
     private static final WorkCompletionStatus[] STATUSES = new WorkCompletionStatus[32];
 
     static {
@@ -169,10 +163,8 @@ final class WorkQueues {
     }
 
     private void messageArrived(ByteBuffer completions, int index, int slot) {
-        int flags = completions.getInt(index + NativeExtensions.COMPLETION_FLAGS);
+        boolean invalidated = (completions.getInt(index + NativeExtensions.COMPLETION_FLAGS) & NativeExtensions.WITH_INVALIDATE) != 0;
         int tag = completions.getInt(index + NativeExtensions.COMPLETION_INVALIDATED_KEY);
-        boolean invalidated = (flags & NativeExtensions.WITH_INVALIDATE) != 0
-                || (flags & RXE_WITH_INVALIDATE) != 0 && exposed.find(tag) != null;
         if (invalidated) {
             withdrawn(exposed.remove(tag));
         }
