@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
@@ -16,6 +17,8 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -30,6 +33,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 
 abstract class RemoteMemoryContract extends TransportFixture {
+
+    private static final Path RXE = Path.of("/sys/class/infiniband/rxe0");
 
     private RdmaServerChannel listener;
     private Endpoint client;
@@ -194,6 +199,10 @@ abstract class RemoteMemoryContract extends TransportFixture {
         READ_UNKNOWN_TAG, WRITE_UNKNOWN_TAG, READ_WHAT_MAY_BE_WRITTEN, WRITE_WHAT_MAY_BE_READ, READ_BEYOND_THE_END,
         WRITE_BEYOND_THE_END, READ_BEFORE_THE_START, WRITE_WITH_WRAP, INVALIDATE_UNKNOWN_TAG, READ_INVALIDATED, WRITE_INVALIDATED;
 
+        boolean isOutOfBounds() {
+            return this == READ_BEYOND_THE_END || this == WRITE_BEYOND_THE_END || this == READ_BEFORE_THE_START;
+        }
+
         ChannelFuture commit(Endpoint by, RemoteSegment readable, RemoteSegment writable) {
             return switch (this) {
                 case READ_UNKNOWN_TAG -> readFrom(by, changed(readable, readable.steeringTag() ^ 0x5500, 0, 10));
@@ -228,6 +237,8 @@ abstract class RemoteMemoryContract extends TransportFixture {
     @ParameterizedTest
     @EnumSource(Violation.class)
     void shouldEndOnlyTheConnectionOfAPeerThatBreaksTheRules(Violation violation) throws Exception {
+        assumeFalse(violation.isOutOfBounds() && provider().name().equals("disni") && Files.exists(RXE),
+                "the rxe driver of the kernel does not check the bounds of memory windows");
         Endpoint otherClient = connect(bootstrap(), listener);
         Endpoint otherServer = awaitAccepted();
         ByteBuf readable = server.channel().alloc().buffer(1000).setZero(0, 1000);

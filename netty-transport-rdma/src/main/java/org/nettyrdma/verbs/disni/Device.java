@@ -47,6 +47,10 @@ final class Device {
                 limits.iwarp() ? "iWARP" : "InfiniBand or RoCE",
                 NativeLibrary.hasExtensions() ? "native library" : "upstream's native library, no private data, nothing",
                 exposureMode.description());
+        if (exposureMode == MemoryExposureMode.WINDOW && SystemDevices.isRxe(limits.name())) {
+            LOGGER.warn("The rxe driver of the kernel checks the key and the rights of a memory window, but not its bounds: use it among "
+                    + "trusted machines only");
+        }
     }
 
     /**

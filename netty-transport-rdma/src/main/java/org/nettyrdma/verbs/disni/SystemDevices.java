@@ -31,6 +31,11 @@ final class SystemDevices {
         return names;
     }
 
+    /** Whether a device is the kernel's software RoCE; no other has this file. */
+    static boolean isRxe(String name) {
+        return Files.exists(DIRECTORY.resolve(name).resolve("parent"));
+    }
+
     /** Whether at least one speaks iWARP. */
     static boolean anyIsIwarp() {
         return names().stream().anyMatch(name -> {
