@@ -85,14 +85,14 @@ use_device() {
     await 10 "the device" test -e "/dev/infiniband/uverbs0"
 }
 
-# The Java of the guest is emulated: what it compiles must pay soon. java_on LIBRARY_PATH ARGUMENT...
-java_on() {
+# Becomes Java, for use in a subshell. It is emulated: what it compiles must pay soon. exec_java LIBRARY_PATH ARGUMENT...
+exec_java() {
     ulimit -l unlimited
-    java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.library.path="$1" "${@:2}"
+    exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.nettyrdma.provider=disni -Djava.library.path="$1" "${@:2}"
 }
 
 # Test classes of the transport: run_tests CLASS_PATH LIBRARY_PATH CLASS...
 run_tests() {
-    java_on "$2" -ea -Drdma.address=$guest_address -Drdma.requireDevice=true -Dio.netty.leakDetection.level=paranoid -cp "$1" \
-        org.nettyrdma.testing.TestRun "${@:3}"
+    (exec_java "$2" -ea -Drdma.address=$guest_address -Drdma.requireDevice=true -Dio.netty.leakDetection.level=paranoid -cp "$1" \
+        org.nettyrdma.testing.TestRun "${@:3}")
 }

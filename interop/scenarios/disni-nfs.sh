@@ -32,7 +32,7 @@ between_our_ends() {
     serve_in_guest
     guest 180 copy_by_product "$nfs_classpath" "$native_library" rdma://10.0.2.15:20049/ 20048 >"$log/client.$1.log"
     stop_in_guest "$1"
-    checked "$1: our client and server, 4 MiB put and got, SHA-256 equal; provider $(sed -n 's/.*RDMA provider: //p' "$log/client.$1.log" | head -1)"
+    checked "$1: our client and server, 4 MiB put and got, SHA-256 equal, $(statistic "$log/client.$1.log" rpcrdma.chunks.remote.invalidations) Sends with Invalidate"
 }
 
 kernel_client() {

@@ -257,7 +257,9 @@ abstract class RemoteMemoryContract extends TransportFixture {
         if (provider().capabilities().receiverWaits()) { // an iWARP device tells the side that broke the rules only
             server.awaitCause();
         }
-        client.awaitCause();
+        if (violation != Violation.INVALIDATE_UNKNOWN_TAG || !provider().name().equals("disni")) {
+            client.awaitCause(); // a device may complete such a Send before the peer ends the connection
+        }
         if (violation.name().startsWith("READ")) {
             Endpoint.awaitFailure(forbidden);
         }

@@ -1,6 +1,5 @@
 package org.nettyrdma.verbs;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -9,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.nettyrdma.testing.PrivateData.assertArrived;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -17,7 +17,6 @@ import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
@@ -109,14 +108,6 @@ abstract class VerbsContract {
     /** What can be sent along with a connection of this provider: all of the data, or nothing. */
     private byte[] sendable(byte[] data) {
         return provider().capabilities().maxPrivateDataBytes() == 0 ? new byte[0] : data;
-    }
-
-    /** Some transports send private data of one length only, and fill up with zeros. */
-    private static void assertArrived(byte[] sent, byte[] arrived) {
-        assertArrayEquals(sent, Arrays.copyOf(arrived, sent.length));
-        for (int i = sent.length; i < arrived.length; i++) {
-            assertEquals(0, arrived[i]);
-        }
     }
 
     private void connect() throws IOException {
