@@ -29,7 +29,10 @@ public record Capabilities(
     public enum Exposure {
         /** For one call and to one connection, at hardly any cost. */
         PER_CALL,
-        /** For one call, by registering the bytes with the device: safe, but a system call each way. */
+        /**
+         * For one call, by registering the bytes with the device: a system call each way. The tag belongs to no connection, so until it is
+         * withdrawn every peer of this provider that guesses it can use it.
+         */
         PER_CALL_REGISTRATION,
         /** For good, because the user has asked for it: whoever was told a tag reaches all registered memory. */
         PERSISTENT

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Work requests of the send side that are marshalled and not posted: always those of one queue pair, so that all of a loop
- * share the memory. Only the last one of a batch asks for a completion, which stands for the others.
+ * share the memory. Besides RDMA Reads only the last one of a batch asks for a completion, which stands for the others.
  */
 final class Batch {
 

@@ -87,7 +87,7 @@ final class WorkQueues {
             addReadIntoOwnRegistration(request);
             return;
         }
-        int slot = sends.add(request.workRequestId(), read ? request.totalBytes() : 0, null);
+        int slot = read ? sends.addRead(request.workRequestId(), request.totalBytes(), null) : sends.add(request.workRequestId(), null);
         start(request, slot);
         for (int i = 0; i < request.elementCount(); i++) {
             context.batch().addElement(((DisniMemoryRegion) request.region(i)).registration(), request.offset(i), request.length(i));
@@ -100,7 +100,7 @@ final class WorkQueues {
      */
     private void addReadIntoOwnRegistration(SendWorkRequest request) throws IOException {
         ReadSinks sinks = new ReadSinks(context.device(), request);
-        int slot = sends.add(request.workRequestId(), request.totalBytes(), sinks);
+        int slot = sends.addRead(request.workRequestId(), request.totalBytes(), sinks);
         start(request, slot);
         for (int i = 0; i < sinks.count(); i++) {
             context.batch().addElement(sinks.registration(i), 0, sinks.length(i));
@@ -115,7 +115,9 @@ final class WorkQueues {
             case READ -> NativeExtensions.OPCODE_READ;
         };
         int flags = request.solicited() ? NativeExtensions.FLAG_SOLICITED : 0;
-        if (opcode != NativeExtensions.OPCODE_READ && request.totalBytes() <= context.device().inlineBytes()) {
+        if (opcode == NativeExtensions.OPCODE_READ) {
+            flags |= NativeExtensions.FLAG_SIGNALED; // see SendRing
+        } else if (request.totalBytes() <= context.device().inlineBytes()) {
             flags |= NativeExtensions.FLAG_INLINE;
         }
         context.batch().prepare(owner);
@@ -243,7 +245,7 @@ final class WorkQueues {
             throw new IOException("the send queue is full: depth " + attributes.sendQueueDepth());
         }
         exposed.startWithdrawing(tag);
-        int slot = sends.add(id, 0, success -> exposed.withdrawn(tag, success));
+        int slot = sends.add(id, success -> exposed.withdrawn(tag, success));
         context.batch().prepare(owner);
         context.batch().add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_LOCAL_INVALIDATE, 0, tag, 0);
         return false;

@@ -29,21 +29,40 @@ class RingsTest {
 
     @Test
     void shouldCompleteWhatWasPostedBeforeASignal() {
-        sends.add(10, 0, null);
-        sends.add(11, 500, success -> aftermaths.add("11 " + success));
-        int signaled = sends.add(12, 0, null);
-        sends.add(13, 0, null);
+        sends.add(10, null);
+        sends.add(11, success -> aftermaths.add("11 " + success));
+        int signaled = sends.add(12, null);
+        sends.add(13, null);
         sends.complete(signaled, WorkCompletionStatus.SUCCESS, 0);
-        assertEquals(List.of("10 SUCCESS 0 0", "11 SUCCESS 500 0", "12 SUCCESS 0 0"), delivered());
+        assertEquals(List.of("10 SUCCESS 0 0", "11 SUCCESS 0 0", "12 SUCCESS 0 0"), delivered());
         assertEquals(List.of("11 true"), aftermaths);
         assertFalse(sends.isEmpty());
     }
 
     @Test
+    void shouldWaitForAReadThatASendHasOvertaken() {
+        sends.add(10, null);
+        int read = sends.addRead(11, 500, null);
+        int send = sends.add(12, null);
+        sends.complete(send, WorkCompletionStatus.SUCCESS, 0);
+        assertEquals(List.of("10 SUCCESS 0 0"), delivered());
+        sends.complete(read, WorkCompletionStatus.SUCCESS, 0);
+        assertEquals(List.of("11 SUCCESS 500 0", "12 SUCCESS 0 0"), delivered());
+    }
+
+    @Test
+    void shouldFlushAReadButNotTheSendThatHasOvertakenIt() {
+        sends.addRead(11, 500, null);
+        sends.complete(sends.add(12, null), WorkCompletionStatus.SUCCESS, 0);
+        sends.flush();
+        assertEquals(List.of("11 WORK_REQUEST_FLUSHED 0 0", "12 SUCCESS 0 0"), delivered());
+    }
+
+    @Test
     void shouldBlameOnlyTheWorkRequestThatFailed() {
-        sends.add(10, 0, null);
-        int failed = sends.add(11, 500, success -> aftermaths.add("11 " + success));
-        sends.add(12, 500, success -> aftermaths.add("12 " + success));
+        sends.add(10, null);
+        int failed = sends.addRead(11, 500, success -> aftermaths.add("11 " + success));
+        sends.addRead(12, 500, success -> aftermaths.add("12 " + success));
         sends.complete(failed, WorkCompletionStatus.REMOTE_ACCESS_ERROR, 77);
         sends.flush();
         assertEquals(List.of("10 SUCCESS 0 0", "11 REMOTE_ACCESS_ERROR 0 77", "12 WORK_REQUEST_FLUSHED 0 0"), delivered());
@@ -55,7 +74,7 @@ class RingsTest {
     void shouldKeepRoomOfItsOwnForTheProvider() {
         for (int id = 0; id < 4; id++) {
             assertTrue(sends.hasRoom());
-            sends.add(id, 0, null);
+            sends.add(id, null);
         }
         assertFalse(sends.hasRoom());
         sends.addInternal();
@@ -70,7 +89,7 @@ class RingsTest {
     void shouldForgetWhatWasNotPosted() {
         sends.addInternal();
         sends.removeLast();
-        int slot = sends.add(1, 0, null);
+        int slot = sends.add(1, null);
         sends.complete(slot, WorkCompletionStatus.SUCCESS, 0);
         assertEquals(List.of("1 SUCCESS 0 0"), delivered());
     }
@@ -78,16 +97,16 @@ class RingsTest {
     @Test
     void shouldGoRoundMoreThanOnce() {
         for (int id = 0; id < 50; id += 3) {
-            sends.add(id, 0, null);
-            sends.add(id + 1, 0, null);
-            sends.complete(sends.add(id + 2, 0, null), WorkCompletionStatus.SUCCESS, 0);
+            sends.add(id, null);
+            sends.add(id + 1, null);
+            sends.complete(sends.add(id + 2, null), WorkCompletionStatus.SUCCESS, 0);
             assertEquals(List.of(id + " SUCCESS 0 0", id + 1 + " SUCCESS 0 0", id + 2 + " SUCCESS 0 0"), delivered());
         }
     }
 
     @Test
     void shouldRefuseACompletionOfNothing() {
-        int slot = sends.add(1, 0, null);
+        int slot = sends.add(1, null);
         sends.complete(slot, WorkCompletionStatus.SUCCESS, 0);
         assertThrows(IllegalStateException.class, () -> sends.complete(slot, WorkCompletionStatus.SUCCESS, 0));
         assertThrows(IllegalStateException.class, () -> sends.complete(600, WorkCompletionStatus.SUCCESS, 0));
