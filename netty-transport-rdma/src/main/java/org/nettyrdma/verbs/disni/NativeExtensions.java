@@ -12,9 +12,9 @@ import java.nio.ByteBuffer;
  * direct and in native byte order; the native side checks every access against their capacity, and works from index 0 where
  * no offset is named, whatever their position.
  *
- * <p>Every method throws an {@link IOException} whose message names the verb, the text of the error and its number. One object
- * must be used by one thread at a time; destroying an object that another thread uses, or that others were created from,
- * fails with EBUSY and changes nothing.
+ * <p>Every method throws an {@link IOException} whose message names the verb, the text of the error and its number. Any thread
+ * may call any method; destroying an object that another thread uses at that moment, or that others were created from, fails
+ * with EBUSY and changes nothing. See {@code src/main/c/README.md}.
  */
 final class NativeExtensions {
 

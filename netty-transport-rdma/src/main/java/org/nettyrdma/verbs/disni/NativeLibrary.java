@@ -1,7 +1,12 @@
 package org.nettyrdma.verbs.disni;
 
+import com.ibm.disni.util.MemoryUtils;
+import com.ibm.disni.verbs.impl.RdmaProviderNat;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
 /**
- * Finds out, once and without failing, which {@code libdisni.so} this Java virtual machine has: none, upstream's, or ours.
+ * Finds out, once and without failing, whether DiSNI can be used, and which {@code libdisni.so} it has: upstream's or ours.
  */
 final class NativeLibrary {
 
@@ -13,7 +18,9 @@ final class NativeLibrary {
     private static final boolean EXTENSIONS;
 
     static {
-        Throwable cause = load();
+        Throwable cause = findDisni();
+        cause = cause == null ? load() : cause;
+        cause = cause == null ? tryDisni() : cause;
         boolean extensions = false;
         if (cause == null) {
             try {
@@ -32,6 +39,15 @@ final class NativeLibrary {
     private NativeLibrary() {
     }
 
+    private static Throwable findDisni() {
+        try {
+            Class.forName("com.ibm.disni.verbs.RdmaVerbs", false, NativeLibrary.class.getClassLoader());
+            return null;
+        } catch (ClassNotFoundException e) {
+            return unavailable("DiSNI is not on the class path: add com.ibm.disni:disni:2.1 without its dependencies on log4j", e);
+        }
+    }
+
     private static Throwable load() {
         try {
             // DiSNI loads the library by this name, too, from the same class loader: whichever comes second does nothing.
@@ -41,6 +57,22 @@ final class NativeLibrary {
             return unavailable("The native library of DiSNI cannot be loaded: " + e.getMessage() + ". " + advice(e), e);
         } catch (SecurityException e) {
             return unavailable("The native library of DiSNI must not be loaded: " + e.getMessage(), e);
+        }
+    }
+
+    /** Does what DiSNI will do first: compare versions, and look for the address of a buffer. */
+    private static Throwable tryDisni() {
+        try {
+            new RdmaProviderNat();
+            MemoryUtils.getAddress(ByteBuffer.allocateDirect(Long.BYTES));
+            return null;
+        } catch (IOException e) {
+            return unavailable("DiSNI refuses " + System.mapLibraryName(NAME) + ": " + e.getMessage() + ". " + WHAT_TO_DO, e);
+        } catch (IllegalAccessError e) {
+            return unavailable("DiSNI may not learn the addresses of buffers: start Java with"
+                    + " --add-exports java.base/sun.nio.ch=ALL-UNNAMED", e);
+        } catch (UnsatisfiedLinkError e) {
+            return unavailable(System.mapLibraryName(NAME) + " is not the library of DiSNI: it has no " + e.getMessage() + ". " + WHAT_TO_DO, e);
         }
     }
 

@@ -14,11 +14,16 @@ import java.lang.reflect.Modifier;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,7 +57,7 @@ class NativeFuzzTest {
     private final Random random = new Random(20_260_101);
     private final ByteBuffer memory = NativeDevice.direct(MEMORY_BYTES);
     private final List<Long> handles = new ArrayList<>(List.of(0L, 1L, -1L, Long.MIN_VALUE, Long.MAX_VALUE, 0xdeadbeefL));
-    private final List<Long> created = new ArrayList<>();
+    private final List<Long> created = Collections.synchronizedList(new ArrayList<>());
 
     @BeforeAll
     static void loadLibrary() {
@@ -91,6 +96,26 @@ class NativeFuzzTest {
         handles.add(NativeDevice.handle(live.register(memory, NativeExtensions.ACCESS_LOCAL_WRITE)));
         callAll(live.dispatcher, 100);
         // What the calls left behind is not known; that the device still works is all that can be asked for.
+        new NativeConnection(new NativeDevice()).connect().close();
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = NativeDevice.ADDRESS_PROPERTY, matches = ".+")
+    void shouldSurviveWrongUseByManyThreads() throws Exception {
+        NativeDevice device = new NativeDevice();
+        for (int i = 0; i < 4; i++) {
+            addHandles(device);
+            addHandles(new NativeConnection(device).connect());
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        List<Callable<Void>> calls = Collections.nCopies(4, () -> {
+            callAll(device.dispatcher, 50);
+            return null;
+        });
+        for (Future<Void> result : threads.invokeAll(calls)) {
+            result.get();
+        }
+        threads.shutdown();
         new NativeConnection(new NativeDevice()).connect().close();
     }
 

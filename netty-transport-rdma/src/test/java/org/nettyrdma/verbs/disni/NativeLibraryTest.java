@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.impl.RdmaCmNat;
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,6 +49,17 @@ class NativeLibraryTest {
         String message = NativeLibrary.versionMismatch(NativeExtensions.ABI_VERSION + 1).getMessage();
         assertTrue(message.contains("version " + (NativeExtensions.ABI_VERSION + 1)), message);
         assertTrue(message.contains("same release"), message);
+    }
+
+    @Test
+    void shouldAskForDisniWhereItIsNotOnTheClassPath() throws Exception {
+        URL ours = NativeLibrary.class.getProtectionDomain().getCodeSource().getLocation();
+        try (URLClassLoader withoutDisni = new URLClassLoader(new URL[] {ours}, ClassLoader.getPlatformClassLoader())) {
+            Method method = withoutDisni.loadClass(NativeLibrary.class.getName()).getDeclaredMethod("unavailabilityCause");
+            method.setAccessible(true);
+            String message = ((Throwable) method.invoke(null)).getMessage();
+            assertTrue(message.contains("com.ibm.disni:disni:2.1"), message);
+        }
     }
 
     @Test
