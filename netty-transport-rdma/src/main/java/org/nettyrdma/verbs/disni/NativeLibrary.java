@@ -1,9 +1,7 @@
 package org.nettyrdma.verbs.disni;
 
-import com.ibm.disni.util.MemoryUtils;
 import com.ibm.disni.verbs.impl.RdmaProviderNat;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 
 /**
  * Finds out, once and without failing, whether DiSNI can be used, and which {@code libdisni.so} it has: upstream's or ours.
@@ -60,17 +58,13 @@ final class NativeLibrary {
         }
     }
 
-    /** Does what DiSNI will do first: compare versions, and look for the address of a buffer. */
+    /** Does what DiSNI will do first: compare versions. Its way to the address of a buffer is not needed, see NativeVerbs. */
     private static Throwable tryDisni() {
         try {
             new RdmaProviderNat();
-            MemoryUtils.getAddress(ByteBuffer.allocateDirect(Long.BYTES));
             return null;
         } catch (IOException e) {
             return unavailable("DiSNI refuses " + System.mapLibraryName(NAME) + ": " + e.getMessage() + ". " + WHAT_TO_DO, e);
-        } catch (IllegalAccessError e) {
-            return unavailable("DiSNI may not learn the addresses of buffers: start Java with"
-                    + " --add-exports java.base/sun.nio.ch=ALL-UNNAMED", e);
         } catch (UnsatisfiedLinkError e) {
             return unavailable(System.mapLibraryName(NAME) + " is not the library of DiSNI: it has no " + e.getMessage() + ". " + WHAT_TO_DO, e);
         }
