@@ -62,6 +62,7 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
     private int inboundReadDepth;
     private int outboundReadDepth;
     private IOException failure;
+    private boolean brokenEarly;
     private TimerQueue.Timer timer;
     private SocketAddress localAddress;
     private SocketAddress remoteAddress;
@@ -202,6 +203,9 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
                 inboundReadDepth, outboundReadDepth, false);
         deliver(() -> listener.established(parameters));
         queues.established(); // messages that were faster than the event
+        if (brokenEarly) {
+            broken(null); // so was the peer, which has gone again
+        }
     }
 
     private void disconnected() {
@@ -284,6 +288,7 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
             failure = cause;
         }
         if (state != State.ESTABLISHED) {
+            brokenEarly |= state == State.CONNECTING || state == State.ACCEPTING;
             return;
         }
         state = State.BREAKING;

@@ -11,7 +11,7 @@ import org.nettyrdma.verbs.support.DeliveryRing;
  *   head                    head + arrived        posted              tail
  *    | arrived, not delivered | with the device     | not posted yet    |
  * }</pre>
- * Messages that arrive before the connection was reported wait here until it is.
+ * Messages that arrive before the connection was reported wait here until it is, and so do failures.
  */
 final class ReceiveRing {
 
@@ -25,6 +25,8 @@ final class ReceiveRing {
     private final int[] lengths; // of the buffer, and once a message has arrived of that
     private final int[] invalidatedTags;
     private final boolean[] invalidated;
+    private final WorkCompletionStatus[] statuses;
+    private final int[] vendorErrors;
     private long head;
     private long arrived;
     private long posted;
@@ -39,6 +41,8 @@ final class ReceiveRing {
         lengths = new int[depth];
         invalidatedTags = new int[depth];
         invalidated = new boolean[depth];
+        statuses = new WorkCompletionStatus[depth];
+        vendorErrors = new int[depth];
     }
 
     /** Takes a buffer in; {@code false} if the queue is full. */
@@ -73,18 +77,19 @@ final class ReceiveRing {
     /** A message has arrived in the oldest buffer that the device has. */
     void arrived(int slot, int byteLength, boolean isInvalidated, int invalidatedTag) {
         requireNext(slot);
+        statuses[slot] = WorkCompletionStatus.SUCCESS;
         lengths[slot] = byteLength;
         invalidated[slot] = isInvalidated;
-        invalidatedTags[slot] = invalidatedTag;
+        invalidatedTags[slot] = isInvalidated ? invalidatedTag : 0;
         arrived++;
     }
 
     /** The oldest buffer that the device has got no message. */
     void failed(int slot, WorkCompletionStatus status, int vendorError) {
-        deliver();
         requireNext(slot);
+        statuses[slot] = status;
+        vendorErrors[slot] = vendorError;
         arrived++;
-        deliveries.complete(take(), status, 0, vendorError);
     }
 
     private void requireNext(int slot) {
@@ -93,12 +98,15 @@ final class ReceiveRing {
         }
     }
 
-    /** Hands out the messages that have arrived. */
+    /** Hands out what has arrived. */
     void deliver() {
         while (head < arrived) {
             int slot = slot(head);
-            int length = lengths[slot];
-            deliveries.completeReceive(take(), length, invalidated[slot], invalidated[slot] ? invalidatedTags[slot] : 0);
+            if (statuses[slot] == WorkCompletionStatus.SUCCESS) {
+                deliveries.completeReceive(take(), lengths[slot], invalidated[slot], invalidatedTags[slot]);
+            } else {
+                deliveries.complete(take(), statuses[slot], 0, vendorErrors[slot]);
+            }
         }
     }
 

@@ -151,12 +151,12 @@ final class WorkQueues {
         int slot = WorkRequestKey.slot(key);
         if (WorkRequestKey.isSend(key)) {
             sends.complete(slot, status, vendorError);
-        } else if (status != WorkCompletionStatus.SUCCESS) {
-            if (established) { // otherwise the end flushes it
+        } else {
+            if (status == WorkCompletionStatus.SUCCESS) {
+                messageArrived(completions, index, slot);
+            } else {
                 receives.failed(slot, status, vendorError);
             }
-        } else {
-            messageArrived(completions, index, slot);
             if (established) {
                 receives.deliver();
             }
