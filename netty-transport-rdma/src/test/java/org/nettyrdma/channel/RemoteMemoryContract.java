@@ -110,6 +110,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
 
     @Test
     void shouldReadIntoMemoryOfAnyKind() throws Exception {
+        assumeTrue(provider().capabilities().maxReadScatterElements() >= 2);
         ByteBuf memory = random(server.channel().alloc(), 1000);
         RemoteSegment segment = expose(server, memory, RemoteAccess.READ).segment();
         ByteBuf heap = Unpooled.buffer(1010).writeZero(10);
@@ -162,6 +163,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
 
     @Test
     void shouldMarkMemoryInvalidatedBeforeTheMessageThatDidIt() throws Exception {
+        assumeTrue(provider().capabilities().sendWithInvalidate());
         ByteBuf memory = client.channel().alloc().buffer(100);
         ExposedMemory exposed = expose(client, memory, RemoteAccess.WRITE);
         BlockingQueue<Boolean> invalidatedAtRead = new LinkedBlockingQueue<>();
@@ -238,6 +240,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
     @ParameterizedTest
     @EnumSource(Violation.class)
     void shouldEndOnlyTheConnectionOfAPeerThatBreaksTheRules(Violation violation) throws Exception {
+        assumeTrue(violation != Violation.INVALIDATE_UNKNOWN_TAG || provider().capabilities().sendWithInvalidate());
         assumeFalse(violation.isOutOfBounds() && provider().name().equals("disni") && Files.exists(RXE),
                 "the rxe driver of the kernel does not check the bounds of memory windows");
         Endpoint otherClient = connect(bootstrap(), listener);
