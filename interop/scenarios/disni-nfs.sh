@@ -3,20 +3,19 @@ peer="siw, rxe, kernel"
 
 scenario() {
     local device
-    guest 20 use_device siw
-    software_client
-    software_server
-    for device in siw rxe; do
+    for device in rxe siw; do
         guest 20 use_device $device
         between_our_ends $device
         kernel_client $device
         removed_device $device
     done
-    for device in siw rxe; do
+    guest 20 use_device siw
+    software_client
+    software_server
+    for device in rxe siw; do
         guest 20 use_device $device
         kernel_server $device # last: the kernel's mountd keeps its port
     done
-    guest 20 use_device siw
 }
 
 # Starts our server in the guest: serve_in_guest DEVICE_NAME
