@@ -30,7 +30,7 @@ final class ClosingConnection implements IdentifierOwner {
         switch (event.type()) {
             case DISCONNECTED, TIME_WAIT_EXIT, DEVICE_REMOVAL, CONNECT_ERROR, UNREACHABLE, REJECTED -> finish();
             case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
-                    MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE, UNKNOWN -> { } // of the time before the end
+                    MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE, DEVICE_FAULT, UNKNOWN -> { } // of the time before the end
         }
     }
 

@@ -13,6 +13,11 @@ import java.nio.ByteBuffer;
  */
 record ConnectionEvent(ConnectionEventType type, int status, int inboundReadDepth, int outboundReadDepth, ByteBuffer privateData) {
 
+    /** The device reports that the queue pair of a connection is broken. */
+    static ConnectionEvent deviceFault(int asyncEvent) {
+        return new ConnectionEvent(ConnectionEventType.DEVICE_FAULT, asyncEvent, 0, 0, ByteBuffer.allocate(0));
+    }
+
     /** Copies an event out of the memory where the native library has written it. */
     static ConnectionEvent read(ByteBuffer event) {
         byte[] privateData = new byte[event.getInt(NativeExtensions.EVENT_PRIVATE_DATA_LENGTH)];

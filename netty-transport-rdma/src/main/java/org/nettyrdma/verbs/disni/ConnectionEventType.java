@@ -20,6 +20,8 @@ enum ConnectionEventType {
     MULTICAST_ERROR(13),
     ADDRESS_CHANGE(14),
     TIME_WAIT_EXIT(15),
+    /** Not of the connection manager: the device reports that a queue pair is broken. */
+    DEVICE_FAULT(-2),
     /** A number that this class does not know. */
     UNKNOWN(-1);
 

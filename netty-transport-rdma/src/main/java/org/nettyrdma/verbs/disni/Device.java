@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +23,9 @@ final class Device {
 
     private static final int INLINE_BYTES = 256;
     private static final int PROBE_DEPTH = 16;
+    // IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR and IBV_EVENT_QP_ACCESS_ERR
+    private static final int FIRST_QUEUE_PAIR_FAULT = 1;
+    private static final int LAST_QUEUE_PAIR_FAULT = 3;
 
     private final ConnectionManager connectionManager;
     private final MemoryExposureMode exposureMode;
@@ -29,6 +34,7 @@ final class Device {
     private final long protectionDomain;
     private final DeviceLimits limits;
     private final int inlineBytes;
+    private final Map<Long, DisniQueuePair> owners = new ConcurrentHashMap<>();
 
     // Guarded by this.
     private final NativeVerbs verbs;
@@ -165,10 +171,28 @@ final class Device {
         }
     }
 
-    /** Takes what the device reports about itself, without waiting. */
-    synchronized void pollEvents() throws IOException {
-        for (int event = verbs.nextDeviceEvent(context); event >= 0; event = verbs.nextDeviceEvent(context)) {
-            LOGGER.debug("Asynchronous event {} of device {}", event, limits.name()); // connections hear of what concerns them
+    /** Makes asynchronous events find a queue pair by its handle, until {@link #remove}. */
+    void add(long queuePair, DisniQueuePair owner) {
+        owners.put(queuePair, owner);
+    }
+
+    void remove(long queuePair) {
+        owners.remove(queuePair);
+    }
+
+    /** Takes what the device reports about itself, without waiting, and tells the connections that it concerns. */
+    void pollEvents(DisniContext caller) throws IOException {
+        for (long[] event = nextEvent(); event != null; event = nextEvent()) {
+            int type = (int) event[0];
+            LOGGER.debug("Asynchronous event {} of device {}", type, limits.name());
+            DisniQueuePair owner = type >= FIRST_QUEUE_PAIR_FAULT && type <= LAST_QUEUE_PAIR_FAULT ? owners.get(event[1]) : null;
+            if (owner != null) {
+                owner.context().arrived(owner, ConnectionEvent.deviceFault(type), caller);
+            }
         }
+    }
+
+    private synchronized long[] nextEvent() throws IOException {
+        return verbs.nextDeviceEvent(context);
     }
 }

@@ -106,7 +106,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner
             case CONNECT_REQUEST -> listener.requested(this);
             case DISCONNECTED, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL, TIME_WAIT_EXIT -> peerGone();
             case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_RESPONSE, ESTABLISHED, MULTICAST_JOIN,
-                    MULTICAST_ERROR, ADDRESS_CHANGE, UNKNOWN -> { } // of no consequence for a request
+                    MULTICAST_ERROR, ADDRESS_CHANGE, DEVICE_FAULT, UNKNOWN -> { } // of no consequence for a request
         }
     }
 

@@ -140,7 +140,7 @@ final class DisniContext implements VerbsContext {
         if (work == 0 || ++pollsSinceEventPoll == POLLS_PER_EVENT_POLL) {
             pollsSinceEventPoll = 0;
             work += device.connectionManager().poll(this);         // 2. connection events, also those of other loops
-            device.pollEvents();
+            device.pollEvents(this);                            //    and what the device says of itself
         }
         work += runArrivals();                                     // 3. connection events of this loop
         work += timers.run();                                      // 4. time-outs, after the events that may have come in time

@@ -65,7 +65,7 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
                     + context.device().limits().name() + " was removed: nobody listens on " + localAddress + " any more")));
             case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, CONNECT_RESPONSE, CONNECT_ERROR,
                     UNREACHABLE, REJECTED, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE,
-                    TIME_WAIT_EXIT, UNKNOWN -> LOGGER.debug("{} of the listener on {}", event.describe(), localAddress);
+                    TIME_WAIT_EXIT, DEVICE_FAULT, UNKNOWN -> LOGGER.debug("{} of the listener on {}", event.describe(), localAddress);
         }
     }
 

@@ -161,6 +161,9 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
                         end(new IOException("the connection manager is confused: " + event.describe()), NO_DATA);
                 case DEVICE_REMOVAL -> end(new IOException("the RDMA device " + context.device().limits().name() + " was removed"),
                         NO_DATA);
+                case DEVICE_FAULT -> broken(new IOException(
+                        "the device has ended the connection: it refused what the peer asked for, or has a fault (asynchronous event "
+                                + event.status() + ')'));
                 case ADDRESS_CHANGE, TIME_WAIT_EXIT, MULTICAST_JOIN, MULTICAST_ERROR, UNKNOWN ->
                         LOGGER.debug("{} in state {}", event.describe(), state); // none of them changes anything for a connection
             }

@@ -96,9 +96,8 @@ final class ExtendedVerbs extends NativeVerbs {
     }
 
     @Override
-    int nextDeviceEvent(long context) throws IOException {
-        long[] event = NativeExtensions.nextAsyncEvent(context);
-        return event == null ? -1 : (int) event[0];
+    long[] nextDeviceEvent(long context) throws IOException {
+        return NativeExtensions.nextAsyncEvent(context);
     }
 
     @Override

@@ -198,8 +198,8 @@ abstract class NativeVerbs {
     /** Takes an event, written as {@link NativeExtensions} says; {@code false} if there is none. */
     abstract boolean nextConnectionEvent(long channel, ByteBuffer event) throws IOException;
 
-    /** Takes an asynchronous event of the device: its number, or -1 if there is none. */
-    abstract int nextDeviceEvent(long context) throws IOException;
+    /** Takes an asynchronous event of the device, as {@link NativeExtensions#nextAsyncEvent} says; {@code null} if there is none. */
+    abstract long[] nextDeviceEvent(long context) throws IOException;
 
     /** Writes a piece of memory into a work request. */
     abstract void putElement(ByteBuffer requests, int index, Registration registration, int offset, int length);

@@ -139,8 +139,8 @@ final class UpstreamVerbs extends NativeVerbs {
     }
 
     @Override
-    int nextDeviceEvent(long context) {
-        return -1;
+    long[] nextDeviceEvent(long context) {
+        return null;
     }
 
     // ---- Work requests

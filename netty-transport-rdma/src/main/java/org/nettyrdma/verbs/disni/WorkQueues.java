@@ -54,6 +54,7 @@ final class WorkQueues {
             context.verbs().setElementLimits(id, Math.min(device.limits().maxElements(), Batch.MAX_ELEMENTS));
             queuePair = context.verbs().createQueuePair(id, device.protectionDomain(), completionQueue.handle(), sendCapacity,
                     attributes.receiveQueueDepth(), device.inlineBytes());
+            device.add(queuePair, owner);
         } catch (IOException e) {
             completionQueue.release(entries());
             throw new IOException("the device " + device.limits().name() + " (at " + device.address().getHostAddress()
@@ -285,6 +286,7 @@ final class WorkQueues {
         }
         if (queuePair != 0) {
             exposed.freeWindows();
+            context.device().remove(queuePair);
             context.verbs().destroyQueuePair(id);
             drain(); // completions of the destroyed queue pair must not take up room that others reserve
             queuePair = 0;

@@ -132,7 +132,7 @@ class RingsTest {
     @EnumSource
     void shouldKnowEveryConnectionEvent(ConnectionEventType type) {
         assertEquals(type, ConnectionEventType.of(type.code()));
-        assertEquals(type == ConnectionEventType.UNKNOWN ? -1 : type.ordinal(), type.code()); // rdma_cma.h numbers them from 0
+        assertTrue(type.code() < 0 || type.code() == type.ordinal()); // rdma_cma.h numbers them from 0
         assertEquals(ConnectionEventType.UNKNOWN, ConnectionEventType.of(100 + type.ordinal()));
     }
 }
