@@ -5,9 +5,10 @@ scenario() {
     local device
     for device in rxe siw; do
         guest 20 use_device $device
+        removed_device $device
+        guest 20 use_device $device
         between_our_ends $device
         kernel_client $device
-        removed_device $device
     done
     guest 20 use_device siw
     software_client
@@ -70,17 +71,20 @@ software_server() {
     checked "siw: our client on the software provider's server on the host, 4 MiB put and got, SHA-256 equal"
 }
 
-# The device goes while data flows: both ends must notice and end, the kernel must be able to forget it.
+# The device goes while data flows: both ends must notice and end. The drivers let a device go only when every process that has opened it has
+# ended, so the removal itself is complete when the server has ended, too.
 removed_device() {
     serve_in_guest
     start_job put_for_long "$nfs_classpath" "$native_library" rdma://10.0.2.15:20049/ 20048
-    local put=$job status=0
+    local put=$job removal status=0
     guest 100 await 90 "data on its way" data_flows
-    guest 30 rdma link delete "$1"0
+    start_job rdma link delete "$1"0
+    removal=$job
     await_job "$put" 90 || status=$?
     cp "$state/guest/share/jobs/$put/output" "$log/removed.$1.log"
     [[ $status -ne 0 && $status -ne 124 ]] || { say "the client's status after the removal is $status"; return 1; }
     stop_in_guest "removed.$1"
+    await_job "$removal" 30
     expect "leaks of the client" 0 "$(grep -c LEAK "$log/removed.$1.log" || true)"
     expect_at_least "ends that name the cause" 1 "$(cat "$log/removed.$1.log" "$log/server.removed.$1.log" | grep -c "was removed")"
     checked "$1: device removed while a file was put: $(grep -h -m 1 -o 'the RDMA device .* was removed' "$log/removed.$1.log" "$log/server.removed.$1.log"); both ends ended in order"
