@@ -74,3 +74,25 @@ checksums() {
         find . -type l -printf '%p -> %l\n' | sort
     )
 }
+
+# Leaves the guest with one RDMA device: use_device siw|rxe
+use_device() {
+    local link
+    for link in siw0 rxe0; do
+        [[ ! -e /sys/class/infiniband/$link ]] || rdma link delete $link
+    done
+    rdma link add "${1}0" type "$1" netdev eth0
+    await 10 "the device" test -e "/dev/infiniband/uverbs0"
+}
+
+# Becomes Java, for use in a subshell. It is emulated: what it compiles must pay soon. exec_java LIBRARY_PATH ARGUMENT...
+exec_java() {
+    ulimit -l unlimited
+    exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.nettyrdma.provider=disni -Djava.library.path="$1" "${@:2}"
+}
+
+# Test classes of the transport: run_tests CLASS_PATH LIBRARY_PATH CLASS...
+run_tests() {
+    (exec_java "$2" -ea -Drdma.address=$guest_address -Drdma.requireDevice=true -Dio.netty.leakDetection.level=paranoid -cp "$1" \
+        org.nettyrdma.testing.TestRun "${@:3}")
+}

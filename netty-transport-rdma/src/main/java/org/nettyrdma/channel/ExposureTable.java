@@ -5,7 +5,10 @@ import io.netty.util.collection.IntObjectHashMap;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.Queue;
+import java.util.Set;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
 
@@ -21,6 +24,7 @@ final class ExposureTable {
     private final SendQueue sendQueue;
     private final RdmaChannelStatistics statistics;
     private final IntObjectHashMap<ExposedMemory> byTag = new IntObjectHashMap<>();
+    private final Set<ExposedMemory> all = Collections.newSetFromMap(new IdentityHashMap<>()); // persistent tags serve several
     private final IntObjectHashMap<ExposedMemory> invalidating = new IntObjectHashMap<>(); // by slot of the work request id
     private final Queue<ExposedMemory> waiting = new ArrayDeque<>(); // for room in the send queue
     private int lastSlot;
@@ -48,6 +52,7 @@ final class ExposureTable {
             RemoteSegment segment = new RemoteSegment(tag, length, queuePair.remoteOffset(tag));
             ExposedMemory exposed = new ExposedMemory(this, channel, memory, segment);
             byTag.put(tag, exposed);
+            all.add(exposed);
             statistics.increment(Counter.EXPOSURES);
             return exposed;
         } catch (IOException e) {
@@ -116,7 +121,10 @@ final class ExposureTable {
         if (exposed.isInvalidated()) {
             return; // the peer was faster
         }
-        byTag.remove(exposed.segment().steeringTag());
+        all.remove(exposed);
+        if (byTag.get(exposed.segment().steeringTag()) == exposed) {
+            byTag.remove(exposed.segment().steeringTag());
+        }
         statistics.increment(Counter.LOCAL_INVALIDATIONS);
         exposed.invalidated();
     }
@@ -142,6 +150,7 @@ final class ExposureTable {
         if (exposed == null) {
             return; // this side's own invalidation was under way as the message arrived
         }
+        all.remove(exposed);
         statistics.increment(Counter.REMOTE_INVALIDATIONS_RECEIVED);
         exposed.invalidated();
     }
@@ -153,10 +162,11 @@ final class ExposureTable {
 
     /** The connection has ended and the peer can touch nothing any more. */
     void closed() {
-        var all = new ArrayList<>(byTag.values());
+        var exposed = new ArrayList<>(all);
+        all.clear();
         byTag.clear();
         invalidating.clear();
         waiting.clear();
-        all.forEach(ExposedMemory::invalidated);
+        exposed.forEach(ExposedMemory::invalidated);
     }
 }

@@ -10,8 +10,7 @@ package org.nettyrdma.verbs;
  * @param maxMessageBytes        largest Send, RDMA Write or RDMA Read in bytes
  * @param maxPrivateDataBytes    largest private data that can be sent with a connection request or its answer, in bytes
  * @param sendWithInvalidate     whether a Send can invalidate a steering tag of the peer, in both directions
- * @param perCallExposure        whether {@link QueuePair#expose} costs so little, and isolates so well, that memory should
- *                               be exposed for one call only; where it does not, a tag covers what was registered
+ * @param exposure               what {@link QueuePair#expose} does, hence what exposed memory is open to and for how long
  * @param receiverWaits          whether a message that finds no posted receive waits for one; where it does not, such a
  *                               message ends the connection
  */
@@ -23,6 +22,19 @@ public record Capabilities(
         int maxMessageBytes,
         int maxPrivateDataBytes,
         boolean sendWithInvalidate,
-        boolean perCallExposure,
+        Exposure exposure,
         boolean receiverWaits) {
+
+    /** How memory is opened to a peer, best first. */
+    public enum Exposure {
+        /** For one call and to one connection, at hardly any cost. */
+        PER_CALL,
+        /**
+         * For one call, by registering the bytes with the device: a system call each way. The tag belongs to no connection, so until it is
+         * withdrawn every peer of this provider that guesses it can use it.
+         */
+        PER_CALL_REGISTRATION,
+        /** For good, because the user has asked for it: whoever was told a tag reaches all registered memory. */
+        PERSISTENT
+    }
 }

@@ -26,7 +26,8 @@ public interface ConnectionRequest {
     /**
      * What the peer sent with its request.
      *
-     * @return the private data from position to limit, read-only, empty if there is none
+     * @return the private data from position to limit, read-only, empty if there is none; InfiniBand and RoCE send it with one
+     *         length only, and fill up with zeros
      */
     ByteBuffer privateData();
 

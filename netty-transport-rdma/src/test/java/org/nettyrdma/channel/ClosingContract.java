@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -89,6 +90,7 @@ abstract class ClosingContract extends TransportFixture {
 
     /** A connection whose client has more to send than the server, which does not read, lets through. */
     private Connection stuck(List<ByteBuf> messages, List<ChannelFuture> writes) throws Exception {
+        assumeTrue(provider().capabilities().receiverWaits(), "the connection would end for want of a receive");
         ServerBootstrap server = serverBootstrap().childOption(ChannelOption.AUTO_READ, false)
                 .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 1).childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BYTES);
         Connection connection = connect(server, bootstrap().option(ChannelOption.WRITE_BUFFER_WATER_MARK,

@@ -41,7 +41,7 @@ final class MemoryOnlyProvider implements VerbsProvider {
 
     @Override
     public Capabilities capabilities() {
-        return new Capabilities(4, 4, 1024, 16, 1 << 20, 64, true, true, true);
+        return new Capabilities(4, 4, 1024, 16, 1 << 20, 64, true, Capabilities.Exposure.PER_CALL, true);
     }
 
     @Override

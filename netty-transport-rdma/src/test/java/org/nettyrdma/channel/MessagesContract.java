@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -81,6 +82,7 @@ abstract class MessagesContract extends TransportFixture {
 
     @Test
     void shouldKeepTheOrderOfMessagesAndPromises() throws Exception {
+        assumeTrue(provider().capabilities().receiverWaits());
         Connection connection = connect(serverBootstrap(), bootstrap().option(RdmaChannelOption.SEND_QUEUE_DEPTH, 8));
         Endpoint client = connection.client();
         int count = 10_000;
@@ -129,6 +131,7 @@ abstract class MessagesContract extends TransportFixture {
 
     @Test
     void shouldHoldMessagesBackWhileNoReadIsWanted() throws Exception {
+        assumeTrue(provider().capabilities().receiverWaits());
         int depth = 4;
         int count = 500;
         Connection connection = connect(serverBootstrap().childOption(ChannelOption.AUTO_READ, false)
@@ -290,6 +293,7 @@ abstract class MessagesContract extends TransportFixture {
 
     @Test
     void shouldCopyTheContentOfHoldersToo() throws Exception {
+        assumeTrue(provider().capabilities().sendWithInvalidate());
         Connection connection = connect();
         RdmaChannel client = connection.client().channel();
         ByteBuf memory = connection.server().channel().alloc().buffer(10);

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -15,6 +17,8 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -29,8 +33,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.verbs.Capabilities;
 
 abstract class RemoteMemoryContract extends TransportFixture {
+
+    private static final Path RXE = Path.of("/sys/class/infiniband/rxe0");
 
     private RdmaServerChannel listener;
     private Endpoint client;
@@ -64,6 +71,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 1000, 65_536, 1_000_001, 16 << 20})
     void shouldWriteIntoThePeersMemoryBeforeTheSendThatFollows(int length) throws Exception {
+        assumeTrue(length <= provider().capabilities().maxMessageBytes(), "longer than one message of this provider");
         ByteBuf memory = server.channel().alloc().buffer(length).setZero(0, length);
         ExposedMemory exposed = expose(server, memory, RemoteAccess.WRITE);
         ByteBuf data = random(client.channel().alloc(), length);
@@ -87,6 +95,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 1000, 65_536, 1_000_001, 16 << 20})
     void shouldReadFromThePeersMemory(int length) throws Exception {
+        assumeTrue(length <= provider().capabilities().maxMessageBytes(), "longer than one message of this provider");
         ByteBuf memory = random(server.channel().alloc(), length);
         ExposedMemory exposed = expose(server, memory, RemoteAccess.READ);
         ByteBuf sink = client.channel().alloc().buffer(length);
@@ -103,6 +112,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
 
     @Test
     void shouldReadIntoMemoryOfAnyKind() throws Exception {
+        assumeTrue(provider().capabilities().maxReadScatterElements() >= 2);
         ByteBuf memory = random(server.channel().alloc(), 1000);
         RemoteSegment segment = expose(server, memory, RemoteAccess.READ).segment();
         ByteBuf heap = Unpooled.buffer(1010).writeZero(10);
@@ -155,6 +165,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
 
     @Test
     void shouldMarkMemoryInvalidatedBeforeTheMessageThatDidIt() throws Exception {
+        assumeTrue(provider().capabilities().sendWithInvalidate());
         ByteBuf memory = client.channel().alloc().buffer(100);
         ExposedMemory exposed = expose(client, memory, RemoteAccess.WRITE);
         BlockingQueue<Boolean> invalidatedAtRead = new LinkedBlockingQueue<>();
@@ -225,6 +236,10 @@ abstract class RemoteMemoryContract extends TransportFixture {
         READ_UNKNOWN_TAG, WRITE_UNKNOWN_TAG, READ_WHAT_MAY_BE_WRITTEN, WRITE_WHAT_MAY_BE_READ, READ_BEYOND_THE_END,
         WRITE_BEYOND_THE_END, READ_BEFORE_THE_START, WRITE_WITH_WRAP, INVALIDATE_UNKNOWN_TAG, READ_INVALIDATED, WRITE_INVALIDATED;
 
+        boolean isOutOfBounds() {
+            return this == READ_BEYOND_THE_END || this == WRITE_BEYOND_THE_END || this == READ_BEFORE_THE_START;
+        }
+
         ChannelFuture commit(Endpoint by, RemoteSegment readable, RemoteSegment writable) {
             return switch (this) {
                 case READ_UNKNOWN_TAG -> readFrom(by, changed(readable, readable.steeringTag() ^ 0x5500, 0, 10));
@@ -259,6 +274,9 @@ abstract class RemoteMemoryContract extends TransportFixture {
     @ParameterizedTest
     @EnumSource(Violation.class)
     void shouldEndOnlyTheConnectionOfAPeerThatBreaksTheRules(Violation violation) throws Exception {
+        assumeTrue(violation != Violation.INVALIDATE_UNKNOWN_TAG || provider().capabilities().sendWithInvalidate());
+        assumeFalse(violation.isOutOfBounds() && provider().name().equals("disni") && Files.exists(RXE),
+                "the rxe driver of the kernel does not check the bounds of memory windows");
         Endpoint otherClient = connect(bootstrap(), listener);
         Endpoint otherServer = awaitAccepted();
         ByteBuf readable = server.channel().alloc().buffer(1000).setZero(0, 1000);
@@ -274,8 +292,12 @@ abstract class RemoteMemoryContract extends TransportFixture {
 
         server.awaitInactive();
         client.awaitInactive();
-        server.awaitCause();
-        client.awaitCause();
+        if (isToldOf(violation, false)) {
+            server.awaitCause();
+        }
+        if (isToldOf(violation, true)) {
+            client.awaitCause();
+        }
         if (violation.name().startsWith("READ")) {
             Endpoint.awaitFailure(forbidden);
         }
@@ -290,8 +312,18 @@ abstract class RemoteMemoryContract extends TransportFixture {
         pristine.release();
     }
 
+    /** Software says all. An iWARP device fails what waits for an answer; a RoCE device has done a Send that its peer then refuses. */
+    private boolean isToldOf(Violation violation, boolean requester) {
+        if (!provider().name().equals("disni")) {
+            return true;
+        }
+        return provider().capabilities().receiverWaits() ? !requester || violation != Violation.INVALIDATE_UNKNOWN_TAG
+                : requester && violation.name().startsWith("READ");
+    }
+
     @Test
     void shouldNotLetAConnectionUseTheTagsOfAnother() throws Exception {
+        assumeTrue(provider().capabilities().exposure() == Capabilities.Exposure.PER_CALL, "tags belong to no connection");
         Endpoint stranger = connect(bootstrap(), listener);
         Endpoint strangersServer = awaitAccepted();
         ByteBuf memory = server.channel().alloc().buffer(1000).writeZero(1000);

@@ -24,12 +24,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.nettyrdma.testing.TestAddress;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /** What the parts of {@link RdmaTransportContract} have in common: event loops, and connections between endpoints. */
 abstract class TransportFixture {
 
-    static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+    static final InetAddress LOOPBACK = TestAddress.LOCAL;
 
     RdmaEventLoopGroup group;
     private final BlockingQueue<Endpoint> accepted = new LinkedBlockingQueue<>();

@@ -186,6 +186,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         if (set.length > 0) {
             return RpcRdmaPrivateData.parse(Unpooled.wrappedBuffer(set));
         }
+        if (Rdma.provider().capabilities().maxPrivateDataBytes() < RpcRdmaPrivateData.LENGTH) {
+            return RpcRdmaPrivateData.NONE; // nothing can be said, and both sides keep to what needs no word
+        }
         RpcRdmaPrivateData announced = privateData(own);
         channel.config().setOption(RdmaChannelOption.PRIVATE_DATA, bytes(announced));
         return announced;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
  * A connection after its queue pair: everything that TCP has taken shall still reach the peer. Closing a socket with unread

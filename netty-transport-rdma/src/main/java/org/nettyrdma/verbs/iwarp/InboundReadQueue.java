@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.iwarp;
 
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.DeliveryRing;
 
 /**
  * The peer's RDMA Reads in the order of their arrival, which is the order of the answers (RFC 5040, section 5.5). First come

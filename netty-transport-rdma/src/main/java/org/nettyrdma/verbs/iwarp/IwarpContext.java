@@ -24,6 +24,8 @@ import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.TimerQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

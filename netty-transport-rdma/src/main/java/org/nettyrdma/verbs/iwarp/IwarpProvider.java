@@ -17,7 +17,7 @@ public final class IwarpProvider implements VerbsProvider {
 
     private static final Capabilities CAPABILITIES = new Capabilities(
             FpduBatch.MAX_PIECES, FpduBatch.MAX_PIECES, MAX_QUEUE_DEPTH, MAX_READ_DEPTH, Integer.MAX_VALUE,
-            MpaFrame.MAX_PRIVATE_LENGTH - MpaFrame.READ_DEPTHS_LENGTH, true, true, true);
+            MpaFrame.MAX_PRIVATE_LENGTH - MpaFrame.READ_DEPTHS_LENGTH, true, Capabilities.Exposure.PER_CALL, true);
 
     private final IwarpStatistics statistics = new IwarpStatistics();
 

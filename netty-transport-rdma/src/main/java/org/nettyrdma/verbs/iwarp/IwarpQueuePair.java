@@ -16,6 +16,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.TimerQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

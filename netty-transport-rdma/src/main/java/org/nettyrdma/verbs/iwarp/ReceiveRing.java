@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.DeliveryRing;
 
 /**
  * The receive queue: buffers for incoming Sends, used and completed in posting order.

@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.DeliveryRing;
 
 /**
  * The send queue: work requests in posting order. First come those that are encoded and not done, then those that wait.

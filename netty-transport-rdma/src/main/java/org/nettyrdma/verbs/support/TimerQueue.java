@@ -1,18 +1,18 @@
-package org.nettyrdma.verbs.iwarp;
+package org.nettyrdma.verbs.support;
 
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * What a context does later, by a clock that tests can move.
+ * What a context does later, by a clock that tests can move. Used by one event loop only.
  */
-final class TimerQueue {
+public final class TimerQueue {
 
     /**
      * Something to be done later, unless cancelled.
      */
-    static final class Timer implements Comparable<Timer> {
+    public static final class Timer implements Comparable<Timer> {
 
         private final long deadlineNanos;
         private Runnable task;
@@ -25,7 +25,7 @@ final class TimerQueue {
         /**
          * Forgets the task. Can be called again, and when the task has run.
          */
-        void cancel() {
+        public void cancel() {
             task = null;
         }
 
@@ -38,11 +38,23 @@ final class TimerQueue {
     private final LongSupplier nanoClock;
     private final PriorityQueue<Timer> timers = new PriorityQueue<>();
 
-    TimerQueue(LongSupplier nanoClock) {
+    /**
+     * Creates an empty queue.
+     *
+     * @param nanoClock as {@link System#nanoTime}
+     */
+    public TimerQueue(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
     }
 
-    Timer schedule(long delayMillis, Runnable task) {
+    /**
+     * Does something later, unless it is cancelled before.
+     *
+     * @param delayMillis how much later, in milliseconds
+     * @param task        what to do, from {@link #run()}
+     * @return cancels it
+     */
+    public Timer schedule(long delayMillis, Runnable task) {
         Timer timer = new Timer(nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(delayMillis), task);
         timers.add(timer);
         return timer;
@@ -53,7 +65,7 @@ final class TimerQueue {
      *
      * @return how many tasks ran
      */
-    int run() {
+    public int run() {
         int ran = 0;
         while (!timers.isEmpty() && nanosToNext() == 0) {
             Runnable task = timers.remove().task;
@@ -66,9 +78,11 @@ final class TimerQueue {
     }
 
     /**
-     * How long it is until something is due: 0 if something is, {@link Long#MAX_VALUE} if nothing ever will be.
+     * How long it is until something is due.
+     *
+     * @return nanoseconds: 0 if something is due, {@link Long#MAX_VALUE} if nothing ever will be
      */
-    long nanosToNext() {
+    public long nanosToNext() {
         Timer first = timers.peek();
         return first == null ? Long.MAX_VALUE : Math.max(0, first.deadlineNanos - nanoClock.getAsLong());
     }

@@ -1,4 +1,4 @@
-package org.nettyrdma.verbs.iwarp;
+package org.nettyrdma.verbs.support;
 
 import java.util.Arrays;
 import org.nettyrdma.verbs.CompletionHandler;
@@ -7,9 +7,9 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 /**
  * What a context has to deliver, in the order in which it happened: completions and, among them, connection events. One
  * queue for both, so that a connection's end cannot overtake what arrived before it. Completions are kept as primitives and
- * allocate nothing; the queue grows when it is full.
+ * allocate nothing; the queue grows when it is full. Used by one event loop only.
  */
-final class DeliveryRing {
+public final class DeliveryRing {
 
     private static final int INITIAL_CAPACITY = 256;
 
@@ -23,37 +23,63 @@ final class DeliveryRing {
     private int head;
     private int size;
 
-    boolean isEmpty() {
+    /**
+     * Creates an empty queue.
+     */
+    public DeliveryRing() {
+        // The arrays are all there is.
+    }
+
+    /**
+     * Whether there is nothing to deliver.
+     *
+     * @return {@code true} if so
+     */
+    public boolean isEmpty() {
         return size == 0;
     }
 
     /**
      * Adds the completion of anything but a successful receive.
+     *
+     * @param workRequestId the id it was posted with
+     * @param status        how it ended
+     * @param byteLength    for an RDMA Read the bytes read, else 0
+     * @param vendorError   the provider's own code for a failure, 0 for none
      */
-    void complete(long workRequestId, WorkCompletionStatus status, int byteLength, int vendorError) {
+    public void complete(long workRequestId, WorkCompletionStatus status, int byteLength, int vendorError) {
         add(workRequestId, status, byteLength, false, 0, vendorError, null);
     }
 
     /**
      * Adds the completion of a receive that holds a message.
+     *
+     * @param workRequestId  the id it was posted with
+     * @param byteLength     length of the message in bytes
+     * @param isInvalidated  whether the message invalidated a steering tag of this side
+     * @param invalidatedTag that steering tag, else 0
      */
-    void completeReceive(long workRequestId, int byteLength, boolean isInvalidated, int invalidatedTag) {
+    public void completeReceive(long workRequestId, int byteLength, boolean isInvalidated, int invalidatedTag) {
         add(workRequestId, WorkCompletionStatus.SUCCESS, byteLength, isInvalidated, invalidatedTag, 0, null);
     }
 
     /**
      * Adds a connection event.
+     *
+     * @param event tells a listener; runs when it is its turn
      */
-    void event(Runnable event) {
+    public void event(Runnable event) {
         add(0, WorkCompletionStatus.SUCCESS, 0, false, 0, 0, event);
     }
 
     /**
      * Delivers the oldest entries. An exception from the receiver leaves this method; the entry that caused it is delivered.
      *
+     * @param handler receives the completions
+     * @param max     most entries to deliver
      * @return how many were delivered
      */
-    int deliver(CompletionHandler handler, int max) {
+    public int deliver(CompletionHandler handler, int max) {
         int delivered = 0;
         while (delivered < max && size > 0) {
             int index = head;

@@ -1,0 +1,198 @@
+package org.nettyrdma.verbs.disni;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The RDMA device that the provider works on, with one protection domain for all of its memory. Any thread.
+ */
+final class Device {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Device.class);
+
+    private static final int INLINE_BYTES = 256;
+    private static final int PROBE_DEPTH = 16;
+    // IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR and IBV_EVENT_QP_ACCESS_ERR
+    private static final int FIRST_QUEUE_PAIR_FAULT = 1;
+    private static final int LAST_QUEUE_PAIR_FAULT = 3;
+
+    private final ConnectionManager connectionManager;
+    private final MemoryExposureMode exposureMode;
+    private final InetAddress address;
+    private final long context;
+    private final long protectionDomain;
+    private final DeviceLimits limits;
+    private final int inlineBytes;
+    private final Map<Long, DisniQueuePair> owners = new ConcurrentHashMap<>();
+
+    // Guarded by this.
+    private final NativeVerbs verbs;
+
+    private Device(NativeVerbs verbs, long id, InetAddress address, boolean persistent) throws IOException {
+        this.verbs = verbs;
+        this.address = address;
+        context = NativeVerbs.require(verbs.context(id), "a context");
+        limits = verbs.limits(context);
+        protectionDomain = verbs.allocateProtectionDomain(context);
+        inlineBytes = probeInlineBytes(id);
+        connectionManager = new ConnectionManager();
+        exposureMode = persistent ? MemoryExposureMode.PERSISTENT
+                : limits.windows() ? MemoryExposureMode.WINDOW : MemoryExposureMode.REGISTRATION;
+        LOGGER.info("RDMA device {} at {}: {}, {} of our own, remote access by {}", limits.name(), address.getHostAddress(),
+                limits.iwarp() ? "iWARP" : "InfiniBand or RoCE",
+                NativeLibrary.hasExtensions() ? "native library" : "upstream's native library, no private data, nothing",
+                exposureMode.description());
+        if (exposureMode == MemoryExposureMode.WINDOW && SystemDevices.isRxe(limits.name())) {
+            LOGGER.warn("The rxe driver of the kernel checks the key and the rights of a memory window, but not its bounds: use it among "
+                    + "trusted machines only");
+        }
+    }
+
+    /**
+     * Opens the device behind an address of this machine.
+     *
+     * @param wanted     the address, or {@code null} for the first that has one
+     * @param persistent whether memory is to be open to peers for good
+     * @throws IOException if there is none, or it cannot be used
+     */
+    static Device open(InetAddress wanted, boolean persistent) throws IOException {
+        NativeVerbs verbs = NativeVerbs.open();
+        long channel = verbs.createEventChannel();
+        try {
+            IOException failure = new IOException("no address of this machine belongs to an RDMA device");
+            for (InetAddress candidate : wanted != null ? List.of(wanted) : localAddresses()) {
+                long id = verbs.createId(channel);
+                try {
+                    verbs.bindAddress(id, new InetSocketAddress(candidate, 0));
+                    if (verbs.context(id) != 0) {
+                        return new Device(verbs, id, candidate, persistent);
+                    }
+                } catch (IOException e) {
+                    failure.addSuppressed(new IOException(candidate.getHostAddress() + ": " + e.getMessage(), e));
+                } finally {
+                    verbs.destroyId(id);
+                }
+            }
+            throw failure;
+        } finally {
+            verbs.destroyEventChannel(channel);
+        }
+    }
+
+    /** The loopback addresses come last: of those, hardly any belongs to a device. */
+    private static List<InetAddress> localAddresses() throws IOException {
+        List<InetAddress> addresses = new ArrayList<>();
+        for (NetworkInterface card : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+            if (card.isUp()) {
+                addresses.addAll(Collections.list(card.getInetAddresses()));
+            }
+        }
+        addresses.sort(Comparator.comparing(InetAddress::isLoopbackAddress).thenComparing(a -> a.getAddress().length));
+        return addresses;
+    }
+
+    /** Devices do not say how much they take; one tries. */
+    private int probeInlineBytes(long id) throws IOException {
+        long channel = verbs.createCompletionChannel(context);
+        long queue = verbs.createCompletionQueue(context, channel, 2 * PROBE_DEPTH, 0);
+        try {
+            int bytes = INLINE_BYTES;
+            while (true) {
+                try {
+                    long queuePair = verbs.createQueuePair(id, protectionDomain, queue, PROBE_DEPTH, PROBE_DEPTH, bytes);
+                    int granted = verbs.grantedInlineBytes(queuePair, bytes);
+                    verbs.destroyQueuePair(id);
+                    return granted;
+                } catch (IOException e) {
+                    if (bytes == 0) {
+                        throw e;
+                    }
+                    bytes = bytes < 16 ? 0 : bytes / 2;
+                }
+            }
+        } finally {
+            verbs.destroyCompletionQueue(queue);
+            verbs.destroyCompletionChannel(channel);
+        }
+    }
+
+    ConnectionManager connectionManager() {
+        return connectionManager;
+    }
+
+    MemoryExposureMode exposureMode() {
+        return exposureMode;
+    }
+
+    /** An address that leads to this device. */
+    InetAddress address() {
+        return address;
+    }
+
+    long context() {
+        return context;
+    }
+
+    long protectionDomain() {
+        return protectionDomain;
+    }
+
+    DeviceLimits limits() {
+        return limits;
+    }
+
+    /** Messages up to this size are copied when they are posted. */
+    int inlineBytes() {
+        return inlineBytes;
+    }
+
+    /** Registers a part of direct memory; {@code access} is made of the {@code ACCESS} constants. */
+    synchronized Registration register(ByteBuffer memory, int offset, int length, int access) throws IOException {
+        return verbs.register(protectionDomain, memory, offset, length, access);
+    }
+
+    synchronized void deregister(Registration registration) {
+        try {
+            verbs.deregister(registration);
+        } catch (IOException e) {
+            // The device has gone, and its access with it; or it is a fault of ours, which costs a registration.
+            LOGGER.debug("Memory at {} is not deregistered", Long.toHexString(registration.address()), e);
+        }
+    }
+
+    /** Makes asynchronous events find a queue pair by its handle, until {@link #remove}. */
+    void add(long queuePair, DisniQueuePair owner) {
+        owners.put(queuePair, owner);
+    }
+
+    void remove(long queuePair) {
+        owners.remove(queuePair);
+    }
+
+    /** Takes what the device reports about itself, without waiting, and tells the connections that it concerns. */
+    void pollEvents(DisniContext caller) throws IOException {
+        for (long[] event = nextEvent(); event != null; event = nextEvent()) {
+            int type = (int) event[0];
+            LOGGER.debug("Asynchronous event {} of device {}", type, limits.name());
+            DisniQueuePair owner = type >= FIRST_QUEUE_PAIR_FAULT && type <= LAST_QUEUE_PAIR_FAULT ? owners.get(event[1]) : null;
+            if (owner != null) {
+                owner.context().arrived(owner, ConnectionEvent.deviceFault(type), caller);
+            }
+        }
+    }
+
+    private synchronized long[] nextEvent() throws IOException {
+        return verbs.nextDeviceEvent(context);
+    }
+}

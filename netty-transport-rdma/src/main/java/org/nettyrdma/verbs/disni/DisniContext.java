@@ -1,0 +1,255 @@
+package org.nettyrdma.verbs.disni;
+
+import io.netty.util.collection.IntObjectHashMap;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.nettyrdma.verbs.CompletionHandler;
+import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.TimerQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A device as one event loop sees it. {@link #poll} takes what the device has completed and what has happened to connections,
+ * which fills the {@link DeliveryRing}, and then delivers from it; so no user code runs inside a connection's own code.
+ */
+final class DisniContext implements VerbsContext {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(DisniContext.class);
+
+    /** Asking for connection events is a system call, so a busy loop does not ask each time. */
+    private static final int POLLS_PER_EVENT_POLL = 16;
+
+    /** The loop runs and nobody has asked to wake it. */
+    private static final int AWAKE = 0;
+    /** The loop sleeps, or is about to: waking it takes a system call. */
+    private static final int ASLEEP = 1;
+    /** Somebody has asked to wake the loop. */
+    private static final int WOKEN = 2;
+
+    private record Arrival(IdentifierOwner owner, ConnectionEvent event) {
+    }
+
+    private final Device device;
+    private final NativeVerbs verbs = NativeVerbs.open();
+    private final CompletionQueues completionQueues;
+    private final long wakeup;
+    private final Sleeper sleeper;
+    private final AtomicInteger wakeState = new AtomicInteger(AWAKE);
+    private final Queue<Arrival> arrivals = new ConcurrentLinkedQueue<>(); // filled by any loop
+
+    // Everything below is used by this loop's thread only.
+    private final DeliveryRing deliveries = new DeliveryRing();
+    private final TimerQueue timers = new TimerQueue(System::nanoTime);
+    private final Batch batch = new Batch(verbs);
+    private final ByteBuffer receiveMemory =
+            NativeVerbs.newMemory(Batch.MAX_REQUESTS * (NativeExtensions.RECEIVE_HEADER_BYTES + NativeExtensions.ELEMENT_BYTES));
+    private final IntObjectHashMap<DisniQueuePair> queuePairs = new IntObjectHashMap<>();
+    private final Set<DisniListener> listeners = new LinkedHashSet<>();
+    private final Set<ClosingConnection> closing = new LinkedHashSet<>();
+    private final MemoryWindows windows;
+    private int lastNumber;
+    private int pollsSinceEventPoll;
+    private boolean closed;
+
+    DisniContext(Device device) throws IOException {
+        this.device = device;
+        windows = new MemoryWindows(device.protectionDomain());
+        completionQueues = new CompletionQueues(verbs, device, this::completed);
+        wakeup = verbs.createWakeup();
+        sleeper = new Sleeper(
+                new long[] {completionQueues.channel(), device.connectionManager().channel(), device.context(), wakeup},
+                completionQueues.channel(), completionQueues.firstQueue());
+    }
+
+    // ---- Connections
+
+    @Override
+    public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) throws IOException {
+        return new DisniQueuePair(this, attributes, listener, null);
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
+            throws IOException {
+        DisniConnectionRequest taken = (DisniConnectionRequest) request;
+        taken.take();
+        try {
+            DisniQueuePair queuePair = new DisniQueuePair(this, attributes, listener, taken);
+            queuePair.takeUpRequest();
+            return queuePair;
+        } catch (IOException | RuntimeException e) {
+            device.connectionManager().destroy(taken.id());
+            throw e;
+        }
+    }
+
+    @Override
+    public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
+                                     ConnectionListener.Handler listener) throws IOException {
+        DisniListener opened = new DisniListener(this, address, backlog, listener);
+        listeners.add(opened);
+        return opened;
+    }
+
+    void remove(DisniListener listener) {
+        listeners.remove(listener);
+    }
+
+    /** Makes completions find a queue pair. Returns the number by which they do. */
+    int add(DisniQueuePair queuePair) {
+        do {
+            lastNumber++;
+        } while (queuePairs.containsKey(lastNumber));
+        queuePairs.put(lastNumber, queuePair);
+        return lastNumber;
+    }
+
+    /** From here on completions of a queue pair are dropped. */
+    void remove(int number) {
+        queuePairs.remove(number);
+    }
+
+    /** Keeps an identifier whose connection is over until the peer has heard of that. */
+    void closeLater(long id, int timeoutMillis) {
+        closing.add(new ClosingConnection(this, id, timeoutMillis));
+    }
+
+    void remove(ClosingConnection connection) {
+        closing.remove(connection);
+    }
+
+    // ---- Progress
+
+    @Override
+    public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
+        int work = completionQueues.poll();                        // 1. completions
+        if (work == 0 || ++pollsSinceEventPoll == POLLS_PER_EVENT_POLL) {
+            pollsSinceEventPoll = 0;
+            work += device.connectionManager().poll(this);         // 2. connection events, also those of other loops
+            device.pollEvents(this);                            //    and what the device says of itself
+        }
+        work += runArrivals();                                     // 3. connection events of this loop
+        work += timers.run();                                      // 4. time-outs, after the events that may have come in time
+        return work + deliveries.deliver(handler, maxCompletions); // 5. tell
+    }
+
+    /** One completion, from {@link CompletionQueues}. */
+    private void completed(ByteBuffer completions, int index) {
+        DisniQueuePair queuePair = queuePairs.get(WorkRequestKey.queuePair(completions.getLong(index)));
+        if (queuePair != null) { // else it came after its queue pair was destroyed, which has flushed its work request
+            queuePair.completed(completions, index);
+        }
+    }
+
+    /** Hands an event to its owner's loop. Called by the loop that found it, with the connection manager locked. */
+    void arrived(IdentifierOwner owner, ConnectionEvent event, DisniContext finder) {
+        arrivals.add(new Arrival(owner, event));
+        if (finder != this) {
+            wakeup();
+        }
+    }
+
+    private int runArrivals() {
+        int count = 0;
+        for (Arrival arrival = arrivals.poll(); arrival != null; arrival = arrivals.poll()) {
+            IdentifierOwner owner = arrival.owner();
+            if (owner.context() == this) {
+                owner.connectionEvent(arrival.event());
+            } else {
+                owner.context().arrived(owner, arrival.event(), this); // a request that moved in the meantime
+            }
+            count++;
+        }
+        return count;
+    }
+
+    @Override
+    public void await(long timeoutNanos) throws IOException {
+        if (!deliveries.isEmpty() || !arrivals.isEmpty()) {
+            return;
+        }
+        if (wakeState.compareAndSet(AWAKE, ASLEEP)) {
+            completionQueues.arm();
+            // Look again after arming: what completes from now on ends the sleep.
+            if (completionQueues.poll() == 0 && arrivals.isEmpty()) {
+                long untilTimerNanos = timers.nanosToNext();
+                long limitNanos = Math.min(timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos, untilTimerNanos);
+                verbs.await(sleeper, limitNanos == Long.MAX_VALUE ? -1 : limitNanos);
+            }
+            completionQueues.drainEvents();
+        }
+        wakeState.set(AWAKE);
+    }
+
+    @Override
+    public void wakeup() {
+        if (wakeState.getAndSet(WOKEN) == ASLEEP) {
+            verbs.wake(wakeup);
+        }
+    }
+
+    // ---- What the parts of this context share
+
+    Device device() {
+        return device;
+    }
+
+    NativeVerbs verbs() {
+        return verbs;
+    }
+
+    CompletionQueues completionQueues() {
+        return completionQueues;
+    }
+
+    DeliveryRing deliveries() {
+        return deliveries;
+    }
+
+    TimerQueue timers() {
+        return timers;
+    }
+
+    Batch batch() {
+        return batch;
+    }
+
+    ByteBuffer receiveMemory() {
+        return receiveMemory;
+    }
+
+    MemoryWindows windows() {
+        return windows;
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (DisniQueuePair queuePair : new ArrayList<>(queuePairs.values())) {
+            queuePair.close();
+        }
+        new ArrayList<>(listeners).forEach(DisniListener::close);
+        new ArrayList<>(closing).forEach(ClosingConnection::finish);
+        windows.close();
+        completionQueues.close();
+        verbs.destroyWakeup(wakeup);
+        LOGGER.debug("Context of device {} closed", device.limits().name());
+    }
+}

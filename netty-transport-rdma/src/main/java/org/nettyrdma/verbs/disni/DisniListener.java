@@ -1,0 +1,120 @@
+package org.nettyrdma.verbs.disni;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.nettyrdma.verbs.ConnectionListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A listening identifier. The connection manager knows no pause, so while requests are not taken up they wait here, no more
+ * than the backlog of them.
+ */
+final class DisniListener implements ConnectionListener, IdentifierOwner {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(DisniListener.class);
+
+    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+    private final DisniContext context;
+    private final int backlog;
+    private final Handler handler;
+    private final SocketAddress localAddress;
+    private final long id;
+    private final Queue<DisniConnectionRequest> waiting = new ArrayDeque<>();
+    private boolean accepting;
+    private boolean closed;
+
+    DisniListener(DisniContext context, SocketAddress address, int backlog, Handler handler) throws IOException {
+        this.context = context;
+        this.backlog = backlog;
+        this.handler = handler;
+        id = context.device().connectionManager().create(this);
+        try {
+            context.verbs().bindAddress(id, address);
+            context.verbs().listen(id, backlog);
+            localAddress = context.verbs().localAddress(id);
+        } catch (IOException | RuntimeException e) {
+            context.device().connectionManager().destroy(id);
+            throw e;
+        }
+    }
+
+    @Override
+    public SocketAddress localAddress() {
+        return localAddress;
+    }
+
+    @Override
+    public DisniContext context() {
+        return context;
+    }
+
+    @Override
+    public IdentifierOwner connectionRequested(long newId, ConnectionEvent event, SocketAddress local, SocketAddress remote) {
+        return new DisniConnectionRequest(this, newId, event, local, remote);
+    }
+
+    @Override
+    public void connectionEvent(ConnectionEvent event) {
+        switch (event.type()) {
+            case DEVICE_REMOVAL -> deliver(() -> handler.acceptFailed(new IOException("the RDMA device "
+                    + context.device().limits().name() + " was removed: nobody listens on " + localAddress + " any more")));
+            case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, CONNECT_RESPONSE, CONNECT_ERROR,
+                    UNREACHABLE, REJECTED, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE,
+                    TIME_WAIT_EXIT, DEVICE_FAULT, UNKNOWN -> LOGGER.debug("{} of the listener on {}", event.describe(), localAddress);
+        }
+    }
+
+    /** A peer asks for a connection. */
+    void requested(DisniConnectionRequest request) {
+        if (closed || waiting.size() >= backlog) {
+            request.reject(NO_DATA);
+        } else {
+            waiting.add(request);
+            deliverWaiting();
+        }
+    }
+
+    @Override
+    public void setAccepting(boolean accepting) {
+        this.accepting = accepting;
+        deliverWaiting();
+    }
+
+    private void deliverWaiting() {
+        while (accepting && !waiting.isEmpty()) {
+            DisniConnectionRequest request = waiting.remove();
+            context.deliveries().event(() -> {
+                if (closed) {
+                    request.reject(NO_DATA);
+                } else {
+                    handler.connectionRequested(request);
+                }
+            });
+        }
+    }
+
+    private void deliver(Runnable event) {
+        context.deliveries().event(() -> {
+            if (!closed) {
+                event.run();
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        waiting.forEach(request -> request.reject(NO_DATA));
+        waiting.clear();
+        context.remove(this);
+        context.device().connectionManager().destroy(id);
+    }
+}

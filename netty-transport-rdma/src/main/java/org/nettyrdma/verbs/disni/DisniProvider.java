@@ -1,0 +1,148 @@
+package org.nettyrdma.verbs.disni;
+
+import io.netty.util.internal.PlatformDependent;
+import io.netty.util.internal.SystemPropertyUtil;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.nettyrdma.verbs.Capabilities;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.VerbsProvider;
+
+/**
+ * RDMA hardware, through the verbs of DiSNI: InfiniBand, RoCE and iWARP cards, and the Linux kernel's software devices.
+ *
+ * <p>It needs the jar {@code com.ibm.disni:disni}, a native library {@code libdisni.so} on {@code java.library.path}, and a
+ * device; what is missing, {@link #unavailabilityCause()} says. The library is best the project's own; upstream's works, with
+ * fewer {@link #capabilities() capabilities}. The provider uses one device: that of the first address of this machine that has
+ * one, or of the address that the system property {@code org.nettyrdma.disni.address} names.
+ *
+ * <p>Memory is opened to a peer for one call: by a memory window where the device has them, otherwise by a registration of its
+ * own. The system property {@code org.nettyrdma.disni.persistentRegions=true} opens all memory for good instead. That saves a
+ * system call for each, and means that every peer that was ever told of a buffer can read and write all registered memory as long as
+ * its connection lasts: for closed networks of trusted machines only.
+ */
+public final class DisniProvider implements VerbsProvider {
+
+    private static final String ADDRESS_PROPERTY = "org.nettyrdma.disni.address";
+    private static final String PERSISTENT_PROPERTY = "org.nettyrdma.disni.persistentRegions";
+    private static final String DISNI_CLASS = "com.ibm.disni.verbs.impl.NativeDispatcher";
+
+    private static final int MAX_QUEUE_DEPTH = 16384;
+
+    private Device device;
+    private Throwable unavailabilityCause;
+    private volatile Capabilities capabilities;
+
+    /**
+     * Creates a provider; {@link java.util.ServiceLoader} does so. Nothing is opened before it is asked for.
+     */
+    public DisniProvider() {
+        // See open().
+    }
+
+    @Override
+    public String name() {
+        return "disni";
+    }
+
+    @Override
+    public synchronized Throwable unavailabilityCause() {
+        if (device == null && unavailabilityCause == null) {
+            open();
+        }
+        return unavailabilityCause;
+    }
+
+    private void open() {
+        unavailabilityCause = missing();
+        if (unavailabilityCause == null) {
+            try {
+                device = Device.open(wantedAddress(), SystemPropertyUtil.getBoolean(PERSISTENT_PROPERTY, false));
+            } catch (IOException | RuntimeException | LinkageError e) {
+                unavailabilityCause = new IOException("the RDMA devices " + SystemDevices.names() + " cannot be used: "
+                        + e.getMessage() + ". Give the network interface of one an address, load the module rdma_ucm, and see whether "
+                        + "'rping -s' runs", e);
+            }
+        }
+    }
+
+    /** What this machine lacks, the cheapest question first. */
+    private static Throwable missing() {
+        List<String> devices = SystemDevices.names();
+        if (devices.isEmpty()) {
+            return new IOException("this machine has no RDMA device: 'rdma link' lists none. Install the driver of the card, or add "
+                    + "a software device with 'rdma link add rxe0 type rxe netdev <interface>'");
+        }
+        if (!PlatformDependent.hasUnsafe()) {
+            return new IOException("the addresses of direct buffers are not known: do not set io.netty.noUnsafe");
+        }
+        try {
+            Class.forName(DISNI_CLASS, false, DisniProvider.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            return new IOException("DiSNI is not on the class path, but there are RDMA devices " + devices
+                    + ": add the dependency com.ibm.disni:disni:2.1", e);
+        }
+        return NativeLibrary.unavailabilityCause();
+    }
+
+    private static InetAddress wantedAddress() throws UnknownHostException {
+        String wanted = SystemPropertyUtil.get(ADDRESS_PROPERTY);
+        return wanted == null ? null : InetAddress.getByName(wanted);
+    }
+
+    private synchronized Device device() {
+        Throwable cause = unavailabilityCause();
+        if (cause != null) {
+            throw new IllegalStateException(cause.getMessage(), cause);
+        }
+        return device;
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        Capabilities known = capabilities; // asked for on hot paths
+        if (known == null) {
+            known = capabilitiesOf(device());
+            capabilities = known;
+        }
+        return known;
+    }
+
+    private static Capabilities capabilitiesOf(Device device) {
+        DeviceLimits limits = device.limits();
+        MemoryExposureMode mode = device.exposureMode();
+        return new Capabilities(Math.min(limits.maxElements(), Batch.MAX_ELEMENTS),
+                Math.min(limits.maxReadElements(), Batch.MAX_ELEMENTS),
+                Math.min(limits.maxQueueDepth() / DisniQueuePair.ENTRIES_PER_SEND, MAX_QUEUE_DEPTH), limits.maxReadDepth(),
+                limits.maxMessageBytes(), limits.maxPrivateDataBytes(), mode == MemoryExposureMode.WINDOW, mode.exposure(),
+                !limits.iwarp());
+    }
+
+    @Override
+    public MemoryRegion registerMemory(ByteBuffer memory) throws IOException {
+        if (!memory.isDirect()) {
+            throw new IllegalArgumentException("memory: " + memory + " (expected: a direct buffer)");
+        }
+        Device owner = device();
+        ByteBuffer whole = memory.duplicate().clear();
+        return new DisniMemoryRegion(owner, whole, owner.register(whole, 0, whole.capacity(), regionAccess(owner)));
+    }
+
+    private static int regionAccess(Device owner) {
+        return switch (owner.exposureMode()) {
+            case WINDOW -> NativeExtensions.ACCESS_LOCAL_WRITE | NativeExtensions.ACCESS_WINDOW_BIND;
+            case REGISTRATION -> NativeExtensions.ACCESS_LOCAL_WRITE;
+            case PERSISTENT -> NativeExtensions.ACCESS_LOCAL_WRITE | NativeExtensions.ACCESS_REMOTE_READ
+                    | NativeExtensions.ACCESS_REMOTE_WRITE;
+        };
+    }
+
+    @Override
+    public VerbsContext openContext() throws IOException {
+        return new DisniContext(device());
+    }
+}

@@ -1,0 +1,422 @@
+package org.nettyrdma.verbs.disni;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import org.nettyrdma.verbs.ConnectionParameters;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.TimerQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One connection and its life. What is with the device is the business of {@link WorkQueues}.
+ * <pre>{@code
+ *         connect()                     resolved              resolved            ESTABLISHED
+ * CREATED ---------> RESOLVING_ADDRESS ---------> RESOLVING_ROUTE ---> CONNECTING ------------> ESTABLISHED
+ *         --------------------------------------------------------> ACCEPTING ----------------^   |  |
+ *           accept()                                                                  a failure  |  |
+ *                                                                                          BREAKING |
+ *   every state before CLOSED: end() ---> ENDED ---> CLOSED: close()              DISCONNECTED |  |
+ *                                         ^-----------------------------------------------------
+ * }</pre>
+ * The end is the same for every reason: what has completed is taken up, the native queue pair is destroyed, which ends all access
+ * of the device, and what is left is completed as flushed. So nothing waits for a device that has gone. In BREAKING the device has
+ * reported a failure, and the event that tells the end of the connection is awaited, for a limited time.
+ */
+final class DisniQueuePair implements QueuePair, IdentifierOwner {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(DisniQueuePair.class);
+
+    /** Entries of the native send queue for each of the user's: one for the window that may be bound before it. */
+    static final int ENTRIES_PER_SEND = 2;
+
+    /** How long resolving an address or a route may take. Connecting has a limit in the transport. */
+    private static final int RESOLVE_TIMEOUT_MILLIS = 5000;
+
+    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+    private enum State {
+        CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING, ESTABLISHED, BREAKING, ENDED, CLOSED
+    }
+
+    private final DisniContext context;
+    private final QueuePairAttributes attributes;
+    private final Listener listener;
+    private final int number;
+    private final WorkQueues queues;
+    /** What this side answers, or {@code null} if it asks. */
+    private final DisniConnectionRequest request;
+
+    private State state = State.CREATED;
+    private long id;
+    private byte[] privateData;
+    private int inboundReadDepth;
+    private int outboundReadDepth;
+    private IOException failure;
+    private boolean brokenEarly;
+    private TimerQueue.Timer timer;
+    private SocketAddress localAddress;
+    private SocketAddress remoteAddress;
+
+    DisniQueuePair(DisniContext context, QueuePairAttributes attributes, Listener listener, DisniConnectionRequest request) {
+        this.context = context;
+        this.attributes = attributes;
+        this.listener = listener;
+        this.request = request;
+        int limit = context.device().limits().maxReadDepth();
+        inboundReadDepth = Math.min(attributes.inboundReadDepth(), limit);
+        outboundReadDepth = Math.min(attributes.outboundReadDepth(), limit);
+        number = context.add(this);
+        queues = new WorkQueues(context, this, number, attributes);
+    }
+
+    // ---- Connection setup
+
+    @Override
+    public void connect(SocketAddress remote, SocketAddress local, ByteBuffer data) throws IOException {
+        if (state != State.CREATED || request != null) {
+            throw new IllegalStateException("connect in state " + state);
+        }
+        if (remote instanceof InetSocketAddress address && address.isUnresolved()) {
+            throw new UnknownHostException(address.getHostString());
+        }
+        privateData = checkPrivateData(data, context.device().limits());
+        id = context.device().connectionManager().create(this);
+        try {
+            context.verbs().resolveAddress(id, local, remote, RESOLVE_TIMEOUT_MILLIS);
+        } catch (IOException e) {
+            destroyId();
+            throw e;
+        }
+        remoteAddress = remote;
+        state = State.RESOLVING_ADDRESS;
+    }
+
+    /** Makes the native queue pair for the request that this side will answer. */
+    void takeUpRequest() throws IOException {
+        id = request.id();
+        localAddress = request.localAddress();
+        remoteAddress = request.remoteAddress();
+        request.handOver(this);
+        try {
+            queues.open(id);
+        } catch (IOException | RuntimeException e) {
+            context.remove(number);
+            throw e;
+        }
+    }
+
+    @Override
+    public void accept(ByteBuffer data) throws IOException {
+        if (state != State.CREATED || request == null) {
+            throw new IllegalStateException("accept in state " + state);
+        }
+        byte[] answer = checkPrivateData(data, context.device().limits());
+        inboundReadDepth = Math.min(inboundReadDepth, request.request().inboundReadDepth());
+        outboundReadDepth = Math.min(outboundReadDepth, request.request().outboundReadDepth());
+        queues.flush(); // the receives come before the connection
+        context.verbs().accept(id, answer, inboundReadDepth, outboundReadDepth);
+        state = State.ACCEPTING;
+    }
+
+    /** Copies private data after checking its length. */
+    static byte[] checkPrivateData(ByteBuffer data, DeviceLimits limits) {
+        if (data.remaining() > limits.maxPrivateDataBytes()) {
+            throw new IllegalArgumentException("privateData: " + data.remaining() + " bytes (expected: at most "
+                    + limits.maxPrivateDataBytes() + ')');
+        }
+        byte[] bytes = new byte[data.remaining()];
+        data.duplicate().get(bytes);
+        return bytes;
+    }
+
+    // ---- What the connection manager reports
+
+    @Override
+    public DisniContext context() {
+        return context;
+    }
+
+    @Override
+    public void connectionEvent(ConnectionEvent event) {
+        try {
+            switch (event.type()) {
+                case ADDRESS_RESOLVED -> addressResolved();
+                case ROUTE_RESOLVED -> routeResolved();
+                case ESTABLISHED -> established(event);
+                case DISCONNECTED -> disconnected();
+                case REJECTED -> end(new ConnectException("the peer refuses the connection: " + event.describe()), event.privateData());
+                case ADDRESS_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE ->
+                        end(new ConnectException("no connection: " + event.describe()), NO_DATA);
+                case CONNECT_RESPONSE, CONNECT_REQUEST ->
+                        end(new IOException("the connection manager is confused: " + event.describe()), NO_DATA);
+                case DEVICE_REMOVAL -> end(new IOException("the RDMA device " + context.device().limits().name() + " was removed"),
+                        NO_DATA);
+                case DEVICE_FAULT -> broken(new IOException(
+                        "the device has ended the connection: it refused what the peer asked for, or has a fault (asynchronous event "
+                                + event.status() + ')'));
+                case ADDRESS_CHANGE, TIME_WAIT_EXIT, MULTICAST_JOIN, MULTICAST_ERROR, UNKNOWN ->
+                        LOGGER.debug("{} in state {}", event.describe(), state); // none of them changes anything for a connection
+            }
+        } catch (IOException | RuntimeException e) {
+            end(e instanceof IOException failed ? failed : new IOException(e), NO_DATA);
+        }
+    }
+
+    private void addressResolved() throws IOException {
+        if (state == State.RESOLVING_ADDRESS) {
+            queues.open(id); // now the device is known
+            queues.flush();
+            context.verbs().resolveRoute(id, RESOLVE_TIMEOUT_MILLIS);
+            state = State.RESOLVING_ROUTE;
+        }
+    }
+
+    private void routeResolved() throws IOException {
+        if (state == State.RESOLVING_ROUTE) {
+            try {
+                context.verbs().connect(id, privateData, inboundReadDepth, outboundReadDepth);
+            } catch (IOException e) { // some devices know at once
+                throw (ConnectException) new ConnectException(e.getMessage()).initCause(e);
+            }
+            state = State.CONNECTING;
+        }
+    }
+
+    private void established(ConnectionEvent event) throws IOException {
+        if (state != State.CONNECTING && state != State.ACCEPTING) {
+            return; // ended in the meantime
+        }
+        boolean asked = state == State.CONNECTING;
+        state = State.ESTABLISHED;
+        localAddress = context.verbs().localAddress(id);
+        if (asked) {
+            outboundReadDepth = Math.min(outboundReadDepth, event.outboundReadDepth());
+        }
+        ConnectionParameters parameters = new ConnectionParameters(asked ? event.privateData() : request.privateData(),
+                inboundReadDepth, outboundReadDepth, false, 0);
+        deliver(() -> listener.established(parameters));
+        queues.established(); // messages that were faster than the event
+        if (brokenEarly) {
+            broken(null); // so was the peer, which has gone again
+        }
+    }
+
+    private void disconnected() {
+        switch (state) {
+            case ESTABLISHED, BREAKING -> {
+                queues.drain();
+                end(failure == null && queues.hasSends() ? unfinished() : failure, NO_DATA);
+            }
+            case CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING ->
+                    end(new ConnectException("the peer has gone before the connection stood"), NO_DATA);
+            case ENDED, CLOSED -> { } // known
+        }
+    }
+
+    // ---- Work
+
+    @Override
+    public void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, region.memory().capacity());
+        checkNotClosed();
+        if (state == State.ENDED) {
+            queues.flushed(workRequestId);
+        } else {
+            queues.addReceive(workRequestId, (DisniMemoryRegion) region, offset, length);
+        }
+    }
+
+    @Override
+    public void postSend(SendWorkRequest workRequest) throws IOException {
+        checkNotClosed();
+        switch (state) {
+            case ESTABLISHED, BREAKING -> {
+                if (workRequest.opcode() == SendWorkRequest.Opcode.READ && outboundReadDepth == 0) {
+                    throw new IOException("no RDMA Read can be sent: the outbound read depth is 0");
+                }
+                queues.addSend(workRequest);
+            }
+            case ENDED -> queues.flushed(workRequest.workRequestId());
+            case CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING, CLOSED ->
+                    throw new IOException("nothing can be sent before the connection stands");
+        }
+    }
+
+    @Override
+    public void flush() {
+        try {
+            queues.flush();
+        } catch (IOException e) {
+            LOGGER.debug("Posting to {} failed", remoteAddress, e);
+            broken(e);
+        }
+    }
+
+    /** One completion of this queue pair, see {@link NativeExtensions}. */
+    void completed(ByteBuffer completions, int index) {
+        WorkCompletionStatus status = queues.completed(completions, index, state == State.ESTABLISHED || state == State.BREAKING);
+        if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+            broken(WorkRequestKey.isSend(completions.getLong(index)) ? unfinished() : causeOfFlushedReceive());
+        } else if (status != WorkCompletionStatus.SUCCESS) {
+            broken(new IOException("a work request failed: " + status));
+        }
+    }
+
+    /**
+     * On InfiniBand only this side moves its queue pair to the error state when a peer closes in order, so the device must have found
+     * a fault. An iWARP device does it in every case.
+     */
+    private IOException causeOfFlushedReceive() {
+        return context.device().limits().iwarp() ? null : new IOException(
+                "the device has ended the connection: it refused what the peer asked for, or has a fault");
+    }
+
+    private static IOException unfinished() {
+        return new IOException("the connection ended before all Sends, RDMA Writes and RDMA Reads of this side were done");
+    }
+
+    /** The device works no more for this connection. Why, may still have to come. */
+    private void broken(IOException cause) {
+        if (state == State.BREAKING && failure == null) {
+            failure = cause;
+        }
+        if (state != State.ESTABLISHED) {
+            brokenEarly |= state == State.CONNECTING || state == State.ACCEPTING;
+            return;
+        }
+        state = State.BREAKING;
+        failure = cause;
+        // An InfiniBand peer knows nothing of the state of this side: it is told, and so is this side, by DISCONNECTED.
+        boolean told = context.verbs().disconnect(id);
+        timer = context.timers().schedule(told ? attributes.closeTimeoutMillis() : 0, () -> end(failure != null ? failure
+                : new IOException("the connection is broken, and the device does not tell why"), NO_DATA));
+    }
+
+    // ---- Remote memory
+
+    @Override
+    public int expose(MemoryRegion region, int offset, int length, int access) throws IOException {
+        Objects.checkFromIndexSize(offset, length, region.memory().capacity());
+        if (length == 0) {
+            throw new IllegalArgumentException("length: 0 (expected: > 0)");
+        }
+        if ((access & ~(ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE)) != 0 || access == 0) {
+            throw new IllegalArgumentException("access: " + access + " (expected: remote read, remote write or both)");
+        }
+        if (state == State.ENDED || state == State.CLOSED) {
+            throw new IOException("the connection has ended");
+        }
+        int rights = ((access & ACCESS_REMOTE_READ) != 0 ? NativeExtensions.ACCESS_REMOTE_READ : 0)
+                | ((access & ACCESS_REMOTE_WRITE) != 0 ? NativeExtensions.ACCESS_REMOTE_WRITE : 0);
+        return queues.expose((DisniMemoryRegion) region, offset, length, rights, state == State.ESTABLISHED);
+    }
+
+    @Override
+    public long remoteOffset(int steeringTag) {
+        ExposedPieces.Piece piece = queues.exposed(steeringTag);
+        if (piece == null) {
+            throw new IllegalArgumentException(String.format("steeringTag: 0x%08x (expected: a valid one)", steeringTag));
+        }
+        return piece.remoteOffset();
+    }
+
+    @Override
+    public boolean invalidate(long workRequestId, int steeringTag) throws IOException {
+        checkNotClosed();
+        return queues.invalidate(workRequestId, steeringTag);
+    }
+
+    @Override
+    public SocketAddress localAddress() {
+        return localAddress;
+    }
+
+    @Override
+    public SocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    // ---- The end
+
+    @Override
+    public void moveToError() {
+        switch (state) {
+            case ESTABLISHED -> {
+                flush();
+                end(failure, NO_DATA);
+            }
+            case BREAKING -> end(failure, NO_DATA);
+            case CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING ->
+                    end(new IOException("closed by this side before the connection stood"), NO_DATA);
+            case ENDED, CLOSED -> { }
+        }
+    }
+
+    /** Ends the connection and completes everything. The listener hears of it in the order of events. */
+    private void end(IOException cause, ByteBuffer peerData) {
+        if (state == State.ENDED || state == State.CLOSED) {
+            return;
+        }
+        boolean wasEstablished = state == State.ESTABLISHED || state == State.BREAKING;
+        if (wasEstablished) {
+            context.verbs().disconnect(id); // if it was told before, this changes nothing
+            state = State.BREAKING;
+            failure = cause;
+        }
+        queues.drain();
+        queues.destroy(id);
+        state = State.ENDED;
+        if (timer != null) {
+            timer.cancel();
+        }
+        if (wasEstablished) {
+            deliver(() -> listener.disconnected(cause));
+        } else {
+            deliver(() -> listener.connectFailed(cause, peerData));
+        }
+        queues.flushAll();
+        if (wasEstablished) {
+            context.closeLater(id, attributes.closeTimeoutMillis());
+            id = 0;
+        } else {
+            destroyId();
+        }
+    }
+
+    private void destroyId() {
+        if (id != 0) {
+            context.device().connectionManager().destroy(id);
+            id = 0;
+        }
+    }
+
+    @Override
+    public void close() {
+        moveToError();
+        state = State.CLOSED;
+    }
+
+    private void deliver(Runnable event) {
+        context.deliveries().event(() -> {
+            if (state != State.CLOSED) {
+                event.run();
+            }
+        });
+    }
+
+    private void checkNotClosed() {
+        if (state == State.CLOSED) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package org.nettyrdma.verbs.disni;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.nettyrdma.verbs.SendWorkRequest;
+
+/**
+ * Registrations of the memory that one RDMA Read goes to, for as long as it lasts.
+ */
+final class ReadSinks implements SendRing.Aftermath {
+
+    private static final int ACCESS = NativeExtensions.ACCESS_LOCAL_WRITE | NativeExtensions.ACCESS_REMOTE_WRITE;
+
+    private final Device device;
+    private final List<Registration> registrations;
+    private final int[] lengths;
+
+    ReadSinks(Device device, SendWorkRequest read) throws IOException {
+        this.device = device;
+        registrations = new ArrayList<>(read.elementCount());
+        lengths = new int[read.elementCount()];
+        try {
+            for (int i = 0; i < read.elementCount(); i++) {
+                lengths[i] = read.length(i);
+                registrations.add(device.register(read.region(i).memory(), read.offset(i), read.length(i), ACCESS));
+            }
+        } catch (IOException | RuntimeException e) {
+            completed(false);
+            throw e;
+        }
+    }
+
+    int count() {
+        return registrations.size();
+    }
+
+    Registration registration(int index) {
+        return registrations.get(index);
+    }
+
+    int length(int index) {
+        return lengths[index];
+    }
+
+    @Override
+    public void completed(boolean success) {
+        registrations.forEach(device::deregister);
+        registrations.clear();
+    }
+}

@@ -1,0 +1,303 @@
+package org.nettyrdma.verbs.disni;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The queues of one queue pair and the memory that it has opened: what its device does.
+ */
+final class WorkQueues {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(WorkQueues.class);
+
+    private static final WorkCompletionStatus[] STATUSES = new WorkCompletionStatus[32];
+
+    static {
+        for (int code = 0; code < STATUSES.length; code++) {
+            STATUSES[code] = WorkCompletionStatus.of(code);
+        }
+    }
+
+    private final DisniContext context;
+    private final DisniQueuePair owner;
+    private final int number;
+    private final QueuePairAttributes attributes;
+    private final int sendCapacity;
+    private final SendRing sends;
+    private final ReceiveRing receives;
+    private final ExposedPieces exposed;
+
+    private CompletionQueues.Queue completionQueue;
+    private long queuePair; // 0 before it is created and after it was destroyed
+
+    WorkQueues(DisniContext context, DisniQueuePair owner, int number, QueuePairAttributes attributes) {
+        this.context = context;
+        this.owner = owner;
+        this.number = number;
+        this.attributes = attributes;
+        sendCapacity = attributes.sendQueueDepth() * DisniQueuePair.ENTRIES_PER_SEND;
+        sends = new SendRing(attributes.sendQueueDepth(), sendCapacity, context.deliveries());
+        receives = new ReceiveRing(attributes.receiveQueueDepth(), context.deliveries());
+        exposed = new ExposedPieces(context);
+    }
+
+    /** Creates the native queue pair on the device that an identifier is bound to. */
+    void open(long id) throws IOException {
+        Device device = context.device();
+        completionQueue = context.completionQueues().reserve(entries());
+        try {
+            context.verbs().setElementLimits(id, Math.min(device.limits().maxElements(), Batch.MAX_ELEMENTS));
+            queuePair = context.verbs().createQueuePair(id, device.protectionDomain(), completionQueue.handle(), sendCapacity,
+                    attributes.receiveQueueDepth(), device.inlineBytes());
+            device.add(queuePair, owner);
+        } catch (IOException e) {
+            completionQueue.release(entries());
+            throw new IOException("the device " + device.limits().name() + " (at " + device.address().getHostAddress()
+                    + ") creates no queue pair for this connection; the address may belong to another device: " + e.getMessage(), e);
+        }
+    }
+
+    private int entries() {
+        return sendCapacity + attributes.receiveQueueDepth();
+    }
+
+    // ---- Posting
+
+    void addReceive(long id, DisniMemoryRegion region, int offset, int length) throws IOException {
+        if (!receives.offer(id, region, offset, length)) {
+            throw new IOException("the receive queue is full: depth " + attributes.receiveQueueDepth());
+        }
+    }
+
+    void addSend(SendWorkRequest request) throws IOException {
+        DeviceLimits limits = context.device().limits();
+        boolean read = request.opcode() == SendWorkRequest.Opcode.READ;
+        int maxElements = Math.min(read ? limits.maxReadElements() : limits.maxElements(), Batch.MAX_ELEMENTS);
+        if (request.elementCount() > maxElements) {
+            throw new IOException(request.elementCount() + " pieces of memory, limit " + maxElements);
+        }
+        if (!sends.hasRoom()) {
+            throw new IOException("the send queue is full: depth " + attributes.sendQueueDepth());
+        }
+        if (read && limits.iwarp() && context.device().exposureMode() != MemoryExposureMode.PERSISTENT) {
+            addReadIntoOwnRegistration(request);
+            return;
+        }
+        int slot = read ? sends.addRead(request.workRequestId(), request.totalBytes(), null) : sends.add(request.workRequestId(), null);
+        start(request, slot);
+        for (int i = 0; i < request.elementCount(); i++) {
+            context.batch().addElement(((DisniMemoryRegion) request.region(i)).registration(), request.offset(i), request.length(i));
+        }
+    }
+
+    /**
+     * On iWARP the key of a Read's sink goes over the wire, and must allow remote writing. The key of the region must never do
+     * that, so the sink gets a registration of its own until the Read is complete.
+     */
+    private void addReadIntoOwnRegistration(SendWorkRequest request) throws IOException {
+        ReadSinks sinks = new ReadSinks(context.device(), request);
+        int slot = sends.addRead(request.workRequestId(), request.totalBytes(), sinks);
+        start(request, slot);
+        for (int i = 0; i < sinks.count(); i++) {
+            context.batch().addElement(sinks.registration(i), 0, sinks.length(i));
+        }
+    }
+
+    private void start(SendWorkRequest request, int slot) {
+        int opcode = switch (request.opcode()) {
+            case SEND -> NativeExtensions.OPCODE_SEND;
+            case SEND_WITH_INVALIDATE -> NativeExtensions.OPCODE_SEND_WITH_INVALIDATE;
+            case WRITE -> NativeExtensions.OPCODE_WRITE;
+            case READ -> NativeExtensions.OPCODE_READ;
+        };
+        int flags = request.solicited() ? NativeExtensions.FLAG_SOLICITED : 0;
+        if (opcode == NativeExtensions.OPCODE_READ) {
+            flags |= NativeExtensions.FLAG_SIGNALED; // see SendRing
+        } else if (request.totalBytes() <= context.device().inlineBytes()) {
+            flags |= NativeExtensions.FLAG_INLINE;
+        }
+        context.batch().prepare(owner);
+        context.batch().add(WorkRequestKey.send(number, slot), opcode, flags, request.steeringTag(), request.remoteOffset());
+    }
+
+    /** Gives the device all that it does not have yet: receives first, since what is sent may be answered at once. */
+    void flush() throws IOException {
+        if (queuePair != 0) {
+            receives.post(context.verbs(), queuePair, number, context.receiveMemory());
+            if (context.batch().belongsTo(owner)) {
+                context.batch().post(queuePair);
+            }
+        }
+    }
+
+    // ---- Completions
+
+    /**
+     * Takes up one completion.
+     *
+     * @param established whether messages can be delivered now
+     * @return its status
+     */
+    WorkCompletionStatus completed(ByteBuffer completions, int index, boolean established) {
+        long key = completions.getLong(index + NativeExtensions.COMPLETION_ID);
+        int code = completions.getInt(index + NativeExtensions.COMPLETION_STATUS);
+        WorkCompletionStatus status = code >= 0 && code < STATUSES.length ? STATUSES[code] : WorkCompletionStatus.UNKNOWN;
+        boolean reported = status != WorkCompletionStatus.SUCCESS && status != WorkCompletionStatus.WORK_REQUEST_FLUSHED;
+        int vendorError = reported ? completions.getInt(index + NativeExtensions.COMPLETION_VENDOR_ERROR) : 0;
+        int slot = WorkRequestKey.slot(key);
+        if (WorkRequestKey.isSend(key)) {
+            sends.complete(slot, status, vendorError);
+        } else {
+            if (status == WorkCompletionStatus.SUCCESS) {
+                messageArrived(completions, index, slot);
+            } else {
+                receives.failed(slot, status, vendorError);
+            }
+            if (established) {
+                receives.deliver();
+            }
+        }
+        return status;
+    }
+
+    private void messageArrived(ByteBuffer completions, int index, int slot) {
+        boolean invalidated = (completions.getInt(index + NativeExtensions.COMPLETION_FLAGS) & NativeExtensions.WITH_INVALIDATE) != 0;
+        int tag = completions.getInt(index + NativeExtensions.COMPLETION_INVALIDATED_KEY);
+        if (invalidated) {
+            withdrawn(exposed.remove(tag));
+        }
+        receives.arrived(slot, completions.getInt(index + NativeExtensions.COMPLETION_LENGTH), invalidated, tag);
+    }
+
+    /** The connection was reported: messages can be delivered. */
+    void established() {
+        receives.deliver();
+    }
+
+    /** Whether the device has something to do for the send side. */
+    boolean hasSends() {
+        return !sends.isEmpty();
+    }
+
+    /** Completes something that was posted after the end. */
+    void flushed(long id) {
+        context.deliveries().complete(id, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
+    }
+
+    // ---- Exposed memory
+
+    int expose(DisniMemoryRegion region, int offset, int length, int rights, boolean established) throws IOException {
+        return switch (context.device().exposureMode()) {
+            case PERSISTENT -> exposed.persistent(region, offset);
+            case REGISTRATION -> register(region, offset, length, rights);
+            // Without a connection no window can be bound, nor with a full queue.
+            case WINDOW -> established && sends.hasInternalRoom() ? bind(region, offset, length, rights)
+                    : register(region, offset, length, rights);
+        };
+    }
+
+    private int register(DisniMemoryRegion region, int offset, int length, int rights) throws IOException {
+        boolean writes = (rights & NativeExtensions.ACCESS_REMOTE_WRITE) != 0;
+        return exposed.register(region, offset, length, rights | (writes ? NativeExtensions.ACCESS_LOCAL_WRITE : 0));
+    }
+
+    private int bind(DisniMemoryRegion region, int offset, int length, int rights) throws IOException {
+        flush(); // posting gives the new key, so the bind cannot wait for others
+        long window = context.windows().take();
+        Batch batch = context.batch();
+        int slot = sends.addInternal();
+        batch.prepare(owner);
+        batch.add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_BIND, 0, 0, window);
+        batch.addElement(region.registration(), offset, length);
+        batch.setAccess(rights);
+        try {
+            batch.post(queuePair);
+        } catch (IOException e) {
+            sends.removeLast();
+            context.windows().give(window);
+            throw e;
+        }
+        int tag = batch.boundKey();
+        exposed.bound(tag, region.address() + offset, window);
+        return tag;
+    }
+
+    ExposedPieces.Piece exposed(int tag) {
+        return exposed.find(tag);
+    }
+
+    /** Withdraws a tag; {@code false} if a completion with this id will tell that it is done. */
+    boolean invalidate(long id, int tag) throws IOException {
+        ExposedPieces.Piece piece = exposed.find(tag);
+        if (piece == null) {
+            return true;
+        }
+        if (piece.window() == 0 || queuePair == 0) {
+            exposed.remove(tag);
+            withdrawn(piece);
+            return true;
+        }
+        if (!sends.hasRoom()) {
+            throw new IOException("the send queue is full: depth " + attributes.sendQueueDepth());
+        }
+        exposed.startWithdrawing(tag);
+        int slot = sends.add(id, success -> exposed.withdrawn(tag, success));
+        context.batch().prepare(owner);
+        context.batch().add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_LOCAL_INVALIDATE, 0, tag, 0);
+        return false;
+    }
+
+    /** The peer has no access through a piece any more. */
+    private void withdrawn(ExposedPieces.Piece piece) {
+        if (piece == null) {
+            return;
+        }
+        if (piece.registration() != null) {
+            context.device().deregister(piece.registration());
+        }
+        if (piece.window() != 0) {
+            context.windows().give(piece.window());
+        }
+    }
+
+    // ---- The end
+
+    /** Takes up what has completed, so that nothing that arrived before the end is lost. */
+    void drain() {
+        if (queuePair != 0) {
+            try {
+                context.completionQueues().drain(completionQueue);
+            } catch (IOException e) {
+                LOGGER.debug("The completion queue cannot be polled", e); // the device has gone
+            }
+        }
+    }
+
+    /** Destroys the native queue pair: from here on the device touches no memory for this connection. */
+    void destroy(long id) {
+        context.remove(number);
+        if (context.batch().belongsTo(owner)) {
+            context.batch().clear();
+        }
+        if (queuePair != 0) {
+            exposed.freeWindows();
+            context.device().remove(queuePair);
+            context.verbs().destroyQueuePair(id);
+            drain(); // completions of the destroyed queue pair must not take up room that others reserve
+            queuePair = 0;
+            completionQueue.release(entries());
+        }
+    }
+
+    /** Completes everything that is left. */
+    void flushAll() {
+        receives.flush();
+        sends.flush();
+        exposed.close();
+    }
+}

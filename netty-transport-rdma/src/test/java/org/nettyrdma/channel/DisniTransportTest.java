@@ -1,0 +1,13 @@
+package org.nettyrdma.channel;
+
+import org.nettyrdma.testing.RequiresRdmaDevice;
+import org.nettyrdma.verbs.VerbsProvider;
+
+@RequiresRdmaDevice
+class DisniTransportTest extends RdmaTransportContract {
+
+    @Override
+    VerbsProvider provider() {
+        return Rdma.provider("disni");
+    }
+}

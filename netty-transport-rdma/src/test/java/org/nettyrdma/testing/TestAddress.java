@@ -1,0 +1,23 @@
+package org.nettyrdma.testing;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+
+/** Where the tests listen: the loopback, or where an RDMA device is ({@code -Drdma.address}). */
+public final class TestAddress {
+
+    /** The address. */
+    public static final InetAddress LOCAL = find();
+
+    private TestAddress() {
+    }
+
+    private static InetAddress find() {
+        String address = System.getProperty("rdma.address");
+        try {
+            return address == null ? InetAddress.getLoopbackAddress() : InetAddress.getByName(address);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("rdma.address: " + address, e);
+        }
+    }
+}
