@@ -2,6 +2,7 @@
 peer="siw, rxe, kernel"
 
 scenario() {
+    tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
     local device
     for device in rxe siw; do
         guest 20 use_device $device
