@@ -2,6 +2,7 @@
 peer="perftest, siw and rxe"
 
 scenario() {
+    tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
     local device
     for device in siw rxe; do
         guest 20 use_device $device

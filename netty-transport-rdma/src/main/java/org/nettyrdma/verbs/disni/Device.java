@@ -53,9 +53,17 @@ final class Device {
                 limits.iwarp() ? "iWARP" : "InfiniBand or RoCE",
                 NativeLibrary.hasExtensions() ? "native library" : "upstream's native library, no private data, nothing",
                 exposureMode.description());
+        warnOfWhatTheDriverDoesNotCheck();
+    }
+
+    /** Seen with Linux 6.1; a card checks all of it. */
+    private void warnOfWhatTheDriverDoesNotCheck() {
         if (exposureMode == MemoryExposureMode.WINDOW && SystemDevices.isRxe(limits.name())) {
             LOGGER.warn("The rxe driver of the kernel checks the key and the rights of a memory window, but not its bounds: use it among "
                     + "trusted machines only");
+        } else if (limits.name().startsWith("siw")) {
+            LOGGER.warn("The siw driver of the kernel checks the key and the bounds of exposed memory, but not the right to read it: use "
+                    + "it among trusted machines only");
         }
     }
 

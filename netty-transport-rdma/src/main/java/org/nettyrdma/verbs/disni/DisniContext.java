@@ -30,7 +30,7 @@ final class DisniContext implements VerbsContext {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(DisniContext.class);
 
-    /** Asking for connection events is a system call, so a busy loop does not ask each time. */
+    /** Asking for connection events takes system calls, so a busy loop does not ask each time; one that has slept does. */
     private static final int POLLS_PER_EVENT_POLL = 16;
 
     /** The loop runs and nobody has asked to wake it. */
@@ -137,10 +137,10 @@ final class DisniContext implements VerbsContext {
     @Override
     public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
         int work = completionQueues.poll();                        // 1. completions
-        if (work == 0 || ++pollsSinceEventPoll == POLLS_PER_EVENT_POLL) {
+        if (++pollsSinceEventPoll >= POLLS_PER_EVENT_POLL) {
             pollsSinceEventPoll = 0;
-            work += device.connectionManager().poll(this);         // 2. connection events, also those of other loops
-            device.pollEvents(this);                            //    and what the device says of itself
+            work += device.connectionManager().poll(this);         // 2. connection events, also those of other loops,
+            device.pollEvents(this);                               //    and what the device says of itself
         }
         work += runArrivals();                                     // 3. connection events of this loop
         work += timers.run();                                      // 4. time-outs, after the events that may have come in time
@@ -193,6 +193,7 @@ final class DisniContext implements VerbsContext {
             completionQueues.drainEvents();
         }
         wakeState.set(AWAKE);
+        pollsSinceEventPoll = POLLS_PER_EVENT_POLL; // an event may be what has ended the sleep
     }
 
     @Override
