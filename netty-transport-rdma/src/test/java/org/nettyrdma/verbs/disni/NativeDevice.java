@@ -171,13 +171,18 @@ final class NativeDevice implements AutoCloseable {
         verbs.deregMr(region).execute().free();
     }
 
-    @Override
-    public void close() throws IOException {
+    /** Closes all but the context, which every device of this process shares. */
+    void closeObjects() throws IOException {
         verbs.destroyCQ(completions);
         verbs.destroyCompChannel(completionEvents);
         verbs.deallocPd(domain);
         listener.destroyId();
         events.destroyEventChannel();
+    }
+
+    @Override
+    public void close() throws IOException {
+        closeObjects();
         NativeExtensions.closeContext(handle(context));
     }
 }

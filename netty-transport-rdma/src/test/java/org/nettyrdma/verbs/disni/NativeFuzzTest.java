@@ -83,12 +83,12 @@ class NativeFuzzTest {
     @Test
     @EnabledIfSystemProperty(named = NativeDevice.ADDRESS_PROPERTY, matches = ".+")
     void shouldSurviveWrongUseOfWhatIsClosedOrLives() throws Exception {
-        try (NativeDevice closed = new NativeDevice()) {
-            addHandles(closed);
-            try (NativeConnection connection = new NativeConnection(closed).connect()) {
-                addHandles(connection);
-            }
+        NativeDevice closed = new NativeDevice();
+        addHandles(closed);
+        try (NativeConnection connection = new NativeConnection(closed).connect()) {
+            addHandles(connection);
         }
+        closed.closeObjects();
         callAll(NativeDevice.newDispatcher(), 30);
         NativeDevice live = new NativeDevice();
         addHandles(live);
