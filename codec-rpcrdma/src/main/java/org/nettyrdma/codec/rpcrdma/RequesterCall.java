@@ -10,7 +10,7 @@ import org.nettyrdma.codec.oncrpc.ReplySpace;
 /** What a requester keeps of a call until its reply is here. Listens to the write of the call. */
 final class RequesterCall implements ChannelFutureListener {
 
-    private final RequesterChunkHandler owner;
+    private final RequesterCalls owner;
     private final int xid;
     private final int program;
     private final int version;
@@ -29,7 +29,7 @@ final class RequesterCall implements ChannelFutureListener {
      * @param route        how it travels
      * @param replySpace   how large its reply can get, or {@code null} if nobody said
      */
-    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, long exposedBytes, CallRoute route,
+    RequesterCall(RequesterCalls owner, ByteBuf message, CallExposure exposure, long exposedBytes, CallRoute route,
                   ReplySpace replySpace) {
         this.owner = owner;
         this.xid = RpcOffsets.word(message, 0);
@@ -119,7 +119,7 @@ final class RequesterCall implements ChannelFutureListener {
     @Override
     public void operationComplete(ChannelFuture write) {
         if (!write.isSuccess()) {
-            owner.callNotWritten(this);
+            owner.notWritten(this);
         }
     }
 }

@@ -10,14 +10,14 @@ import org.nettyrdma.codec.oncrpc.ReplySpace;
 /** A call of a requester that needs memory; nothing of it is exposed yet. Holds the one reference of its message. */
 final class WaitingCall implements CallAdmission.Candidate, ChannelFutureListener {
 
-    private final RequesterChunkHandler owner;
+    private final CallSender owner;
     private final ByteBuf message;
     private final CallPlan plan;
     private final ReplySpace replySpace;
     private final ChannelPromise promise;
     private final long bytes;
 
-    WaitingCall(RequesterChunkHandler owner, ByteBuf message, CallPlan plan, ReplySpace replySpace, ChannelPromise promise) {
+    WaitingCall(CallSender owner, ByteBuf message, CallPlan plan, ReplySpace replySpace, ChannelPromise promise) {
         this.owner = owner;
         this.message = message;
         this.plan = plan;
