@@ -87,8 +87,7 @@ final class ReplyDelivery {
         }
         if (header instanceof VersionError error) {
             statistics.increment(Counter.VERSION_ERRORS);
-            return RpcRdmaException.refused("refused with ERR_VERS, the responder speaks versions %d to %d",
-                    error.lowestVersion(), error.highestVersion());
+            return RpcRdmaException.refusedVersion(error.lowestVersion(), error.highestVersion());
         }
         if (header instanceof ChunkError) {
             statistics.increment(Counter.CHUNK_ERRORS);

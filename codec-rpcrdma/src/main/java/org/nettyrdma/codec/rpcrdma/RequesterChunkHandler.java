@@ -31,20 +31,19 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final CallObserver observer;
-    private final ConnectionTerms.Source termsOf;
+    private final RpcRdmaConnection connection;
     private ChannelHandlerContext ctx;
     private RequesterCalls calls;
     private CallSender sender;
     private ReplyDelivery delivery;
     private LegacyReplyFetch replyFetch; // made for the first reply that needs it
-    private ConnectionTerms terms;
 
     /**
      * @param memory what all connections share
      */
     RequesterChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, PeerPolicy policy,
                           UpperLayerBindings bindings, ChunkStatistics statistics, CallObserver observer,
-                          ConnectionTerms.Source termsOf) {
+                          RpcRdmaConnection connection) {
         this.limits = limits;
         this.resources = resources;
         this.memory = memory;
@@ -52,29 +51,15 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         this.bindings = bindings;
         this.statistics = statistics;
         this.observer = observer;
-        this.termsOf = termsOf;
+        this.connection = connection;
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         calls = new RequesterCalls(context, resources, memory, statistics);
-        sender = new CallSender(context, limits, policy, bindings, statistics, this::terms, calls);
-        delivery = new ReplyDelivery(context, bindings, statistics, observer, this::terms, calls);
-    }
-
-    /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
-    private ConnectionTerms terms() {
-        if (terms == null) {
-            terms = termsOf.of(ctx.channel());
-        }
-        return terms;
-    }
-
-    @Override
-    public void channelActive(ChannelHandlerContext context) {
-        context.fireUserEventTriggered(terms());
-        context.fireChannelActive();
+        sender = new CallSender(context, limits, policy, bindings, statistics, connection::terms, calls);
+        delivery = new ReplyDelivery(context, bindings, statistics, observer, connection::terms, calls);
     }
 
     @Override
@@ -120,7 +105,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
      * here, at the latest.
      */
     private boolean isEntitled(RpcRdmaMessage message, RequesterCall call) {
-        if (message.isInvalidating() && !terms().mayBeInvalidated()) {
+        if (message.isInvalidating() && !connection.terms().mayBeInvalidated()) {
             return false;
         }
         return call == null || call.exposure() == null ? !message.isInvalidating() : call.exposure().isInvalidatedBy(message);
@@ -153,7 +138,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ConnectionConfigured configured) {
-            terms = terms().withSendBytes(configured.sendBytes());
+            connection.configureSend(configured.sendBytes());
             return;
         }
         if (event instanceof RpcCallAbandoned abandoned) {

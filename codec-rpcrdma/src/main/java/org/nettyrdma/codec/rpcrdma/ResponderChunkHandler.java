@@ -35,7 +35,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
     private final MemoryBudget memory;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
-    private final ConnectionTerms.Source termsOf;
+    private final RpcRdmaConnection connection;
     /** {@code null} outside the legacy profile. */
     private final LegacyReplies legacyReplies;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
@@ -43,7 +43,6 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
     private ChannelHandlerContext ctx;
     private CallArrivals arrivals;
     private ResponderReplies replies;
-    private ConnectionTerms terms;
     private boolean closed;
 
     /**
@@ -51,13 +50,13 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
      * @param legacyReplies serves replies with Read chunks, {@code null} outside the {@link LegacyProfile}
      */
     ResponderChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, UpperLayerBindings bindings,
-                          ChunkStatistics statistics, ConnectionTerms.Source termsOf, LegacyReplies legacyReplies) {
+                          ChunkStatistics statistics, RpcRdmaConnection connection, LegacyReplies legacyReplies) {
         this.limits = limits;
         this.resources = resources;
         this.memory = memory;
         this.bindings = bindings;
         this.statistics = statistics;
-        this.termsOf = termsOf;
+        this.connection = connection;
         this.legacyReplies = legacyReplies;
     }
 
@@ -65,21 +64,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         arrivals = new CallArrivals(context, limits, resources, memory, bindings, statistics, this);
-        replies = new ResponderReplies(context, limits, bindings, statistics, this::terms, legacyReplies, arrivals);
-    }
-
-    /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
-    private ConnectionTerms terms() {
-        if (terms == null) {
-            terms = termsOf.of(ctx.channel());
-        }
-        return terms;
-    }
-
-    @Override
-    public void channelActive(ChannelHandlerContext context) {
-        context.fireUserEventTriggered(terms());
-        context.fireChannelActive();
+        replies = new ResponderReplies(context, limits, bindings, statistics, connection::terms, legacyReplies, arrivals);
     }
 
     @Override
@@ -175,7 +160,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ConnectionConfigured configured) {
-            terms = terms().withSendBytes(configured.sendBytes());
+            connection.configureSend(configured.sendBytes());
             arrivals.setPeerServesReads(configured.peerServesReads());
         } else {
             context.fireUserEventTriggered(event);
