@@ -9,20 +9,27 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.function.Supplier;
 import org.nettyrdma.channel.RdmaChannel;
-import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 
 /**
  * Sends the calls of one requester: decides how each travels, opens the memory that call and reply need to the peer, and
  * writes an {@link RpcRdmaMessage}. A call that needs memory waits until it is there; calls that need none may overtake it.
- * Event loop only.
+ *
+ * <p>In version 2 a call that was refused because of what it offers is sent again, once, with the same XID, where the error says
+ * what it needs (version-two-08, section 5.3.3). So calls of version 2 are kept until their reply is here. That takes no memory
+ * of its own where the call is exposed as it is; where it is a copy that is exposed, the call counts as well. Calls without
+ * Read chunks are no longer than a Send, and those in progress no more than the credits. A responder that has carried the
+ * call out before it refused the reply does so again, unless it recognizes the XID, as with every retransmission.
+ *
+ * <p>Event loop only.
  */
 final class CallSender {
 
     private final ChannelHandlerContext ctx;
     private final RpcRdmaLimits limits;
     private final PeerPolicy policy;
+    private final CallPlanner planner;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final Supplier<ConnectionTerms> terms;
@@ -36,6 +43,7 @@ final class CallSender {
         this.ctx = ctx;
         this.limits = limits;
         this.policy = policy;
+        this.planner = new CallPlanner(limits, policy, terms);
         this.bindings = bindings;
         this.statistics = statistics;
         this.terms = terms;
@@ -53,15 +61,63 @@ final class CallSender {
         try {
             CallLayout layout = layoutOf(msg, call);
             DataItems.requireWithin(layout.items(), call.readableBytes());
-            CallPlan plan = CallPlan.of(call.readableBytes(), layout.items(), layout.replySpace(), terms.get().threshold(),
-                    policy, limits);
-            if (plan.hasChunks()) {
-                calls.admit(new WaitingCall(this, call, plan, layout.replySpace(), promise));
-            } else {
-                send(call, plan, layout.replySpace(), promise);
-            }
+            submit(call, planner.plan(call.readableBytes(), layout), layout, promise, isKept());
         } catch (Exception | Error e) {
             call.release();
+            promise.tryFailure(e);
+        }
+    }
+
+    /** What refuses a call of version 1 does not say what it needs. */
+    private boolean isKept() {
+        return terms.get().version() == RpcRdmaVersion.TWO;
+    }
+
+    private void submit(ByteBuf call, CallPlan plan, CallLayout layout, ChannelPromise promise, boolean keep)
+            throws IOException {
+        if (plan.hasChunks()) {
+            calls.admit(new WaitingCall(this, call, plan, layout, memoryOf(call, plan, keep), promise, keep));
+        } else {
+            send(call, plan, layout, 0, promise, keep);
+        }
+    }
+
+    private long memoryOf(ByteBuf call, CallPlan plan, boolean keep) {
+        long bytes = plan.exposedBytes(call.readableBytes());
+        boolean copied = keep && plan.maxSegments() > 0
+                && !CallExposure.isInPlace((RdmaChannel) ctx.channel(), policy, plan, call);
+        return copied ? bytes + call.readableBytes() : bytes;
+    }
+
+    /**
+     * Plans a call anew that was refused.
+     *
+     * @param call what it exposed is closed to the peer
+     * @return how to {@linkplain #sendAgain send it again}, or {@code null} if that is not to be done
+     */
+    CallPlan planAgain(RequesterCall call, RpcRdmaError error) {
+        ByteBuf message = call.message();
+        if (message == null || call.isAbandoned() || calls.isClosed()) {
+            return null;
+        }
+        CallPlan plan = planner.planAgain(call.plan(), message.readableBytes(), call.layout(), error);
+        return plan != null && calls.isPossible(memoryOf(message, plan, false)) ? plan : null;
+    }
+
+    /**
+     * Sends a call again, for the last time: it is not kept any more.
+     *
+     * @param call has no memory any more
+     */
+    void sendAgain(RequesterCall call, CallPlan plan) {
+        statistics.increment(Counter.CALLS_SENT_AGAIN);
+        ByteBuf message = call.takeMessage();
+        ChannelPromise promise = calls.sendingAgain(call.xid());
+        try {
+            submit(message, plan, call.layout(), promise, false);
+            ctx.flush();
+        } catch (Exception | Error e) {
+            message.release();
             promise.tryFailure(e);
         }
     }
@@ -108,7 +164,7 @@ final class CallSender {
         try {
             requireConnected();
             requireNewXid(waited.message());
-            send(waited.message(), waited.plan(), waited.replySpace(), waited.promise());
+            send(waited.message(), waited.plan(), waited.layout(), waited.bytes(), waited.promise(), waited.isKept());
         } catch (Exception | Error e) {
             waited.message().release();
             waited.promise().tryFailure(e);
@@ -116,11 +172,14 @@ final class CallSender {
         }
     }
 
-    private void send(ByteBuf message, CallPlan plan, ReplySpace replySpace, ChannelPromise promise) throws IOException {
-        CallExposure exposure = plan.hasChunks()
-                ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy, plan, message) : null;
-        RequesterCall call = new RequesterCall(calls, message, exposure, plan.exposedBytes(message.readableBytes()),
-                plan.route(), replySpace);
+    private void send(ByteBuf message, CallPlan plan, CallLayout layout, long bytes, ChannelPromise promise, boolean keep)
+            throws IOException {
+        CallExposure exposure = plan.hasChunks() ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy,
+                InvalidationPolicy.ofRequester(terms.get()), plan, message) : null;
+        RequesterCall call = new RequesterCall(calls, message, exposure, bytes, plan, layout);
+        if (keep) {
+            call.keep(message);
+        }
         RpcRdmaVersion version = terms.get().version();
         RpcRdmaHeader header;
         ByteBuf body = message;

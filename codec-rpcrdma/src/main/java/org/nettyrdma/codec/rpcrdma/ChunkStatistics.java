@@ -36,6 +36,14 @@ public final class ChunkStatistics {
         EXPOSURES("exposures", "Pieces of memory exposed to the peer"),
         /** Replies that went by Send with Invalidate. */
         REMOTE_INVALIDATIONS("replies", "Replies that invalidated a steering tag of the requester"),
+        /** Replies to calls with exposed memory that went by a plain Send, so that the requester withdraws all of it itself. */
+        REPLIES_WITHOUT_INVALIDATION("replies", "Replies to calls with exposed memory that invalidated none of it"),
+        /** Pieces of exposed memory that this side withdrew itself, since no reply had. */
+        LOCAL_INVALIDATIONS("exposures", "Pieces of exposed memory that this side withdrew itself"),
+        /** Received calls whose {@code rdma_inv_handle} stands in none of their segments; answered without an invalidation. */
+        UNLISTED_HANDLES_IGNORED("calls", "Calls that named a handle to invalidate which they did not list"),
+        /** Calls that were refused and sent again, once each, within the limits that the responder told. */
+        CALLS_SENT_AGAIN("calls", "Calls that were sent again within the limits of the responder"),
         /** Calls refused because of their version, with ERR_VERS. */
         VERSION_ERRORS("errors", "Calls refused with ERR_VERS"),
         /**

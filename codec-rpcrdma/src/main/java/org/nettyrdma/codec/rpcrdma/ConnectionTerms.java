@@ -5,10 +5,10 @@ package org.nettyrdma.codec.rpcrdma;
  * connection stands, ahead of {@code channelActive}, and again whenever something of it has changed. Immutable.
  *
  * @param threshold        how large a Send may be
- * @param mayInvalidate    whether this side's replies may be Sends with Invalidate: only if both sides have said that they cope with them
- *                         (RFC 8797)
- * @param mayBeInvalidated whether the peer's replies may be: if this side has said so. The Linux server asks for no more, and says itself
- *                         that it does not cope with them, since it never opens memory to its clients
+ * @param mayInvalidate    whether this side's replies may be Sends with Invalidate: in version 1 only if both sides have said that they
+ *                         cope with them (RFC 8797); in version 2, where each call says what its reply may invalidate, if this side copes
+ * @param mayBeInvalidated whether the peer's replies may be: if this side has said so, and in version 2 if it copes. The Linux server asks
+ *                         for no more, and says itself that it does not cope with them, since it never opens memory to its clients
  * @param agreed           whether the version is settled; until then it is the one that this side begins with
  * @param peerProperties   what the peer has told about itself in version 2, empty if it has not
  */

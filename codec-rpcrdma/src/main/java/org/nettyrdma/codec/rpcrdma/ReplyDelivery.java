@@ -12,7 +12,8 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
 
 /**
  * Ends the calls of one requester: closes the memory of each to the peer, and when that is done, and not before, passes up the
- * whole reply as one {@link ByteBuf}, or the event {@link RpcCallFailure}. Event loop only.
+ * whole reply as one {@link ByteBuf}, or the event {@link RpcCallFailure}. A call that was refused is sent again instead, where
+ * the responder says what it needs. Event loop only.
  */
 final class ReplyDelivery {
 
@@ -22,15 +23,17 @@ final class ReplyDelivery {
     private final CallObserver observer;
     private final Supplier<ConnectionTerms> terms;
     private final RequesterCalls calls;
+    private final CallSender sender;
 
     ReplyDelivery(ChannelHandlerContext ctx, UpperLayerBindings bindings, ChunkStatistics statistics, CallObserver observer,
-                  Supplier<ConnectionTerms> terms, RequesterCalls calls) {
+                  Supplier<ConnectionTerms> terms, RequesterCalls calls, CallSender sender) {
         this.ctx = ctx;
         this.bindings = bindings;
         this.statistics = statistics;
         this.observer = observer;
         this.terms = terms;
         this.calls = calls;
+        this.sender = sender;
     }
 
     /**
@@ -41,16 +44,12 @@ final class ReplyDelivery {
     void replied(RequesterCall call, RpcRdmaMessage reply) {
         CallExposure exposure = call.exposure();
         if (exposure == null) {
-            deliver(call, reply);
+            end(call, reply);
             return;
         }
         boolean[] waiting = {false};
         exposure.withdraw(() -> {
-            try {
-                deliver(call, reply);
-            } finally {
-                calls.releaseMemory(call);
-            }
+            end(call, reply);
             if (waiting[0]) {
                 ctx.fireChannelReadComplete();
             }
@@ -58,7 +57,31 @@ final class ReplyDelivery {
         waiting[0] = true;
     }
 
-    /** Passes up the reply or the failure of a call whose memory the peer can no longer touch. */
+    /** The peer can no longer touch the memory of the call. */
+    private void end(RequesterCall call, RpcRdmaMessage reply) {
+        CallPlan again = reply.header() instanceof TransportError error ? sender.planAgain(call, error.error()) : null;
+        if (again == null) {
+            try {
+                deliver(call, reply);
+            } finally {
+                call.releaseMessage();
+                releaseMemory(call);
+            }
+        } else {
+            statistics.increment(Counter.CHUNK_ERRORS);
+            reply.release();
+            releaseMemory(call); // first, as it may be needed for the call itself
+            sender.sendAgain(call, again);
+        }
+    }
+
+    private void releaseMemory(RequesterCall call) {
+        if (call.exposure() != null) {
+            calls.releaseMemory(call);
+        }
+    }
+
+    /** Passes up the reply or the failure of a call. */
     private void deliver(RequesterCall call, RpcRdmaMessage reply) {
         ByteBuf message = null;
         RpcRdmaException failure = null;

@@ -2,9 +2,11 @@ package org.nettyrdma.codec.rpcrdma;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import java.util.List;
+import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.handler.credit.CreditGate;
 
@@ -29,6 +31,8 @@ final class RequesterCalls {
     private final ChunkStatistics statistics;
     private final CallAdmission admission;
     private final IntObjectMap<RequesterCall> outstanding = new IntObjectHashMap<>();
+    /** Calls that are being sent again, until that is done or has failed: what takes them back where they still wait. */
+    private final IntObjectMap<ChannelPromise> sendingAgain = new IntObjectHashMap<>();
     /** Memory of calls in {@link #outstanding} that nobody waits for. */
     private long abandonedBytes;
     private boolean closed;
@@ -51,6 +55,11 @@ final class RequesterCalls {
     /** Whether a call with this XID was sent and its reply is not here. */
     boolean isOutstanding(int xid) {
         return outstanding.containsKey(xid);
+    }
+
+    /** Whether a call can ever have that much memory. */
+    boolean isPossible(long bytes) {
+        return admission.isPossible(bytes);
     }
 
     /**
@@ -116,6 +125,24 @@ final class RequesterCalls {
         return outstanding.remove(xid);
     }
 
+    /**
+     * A call is about to be sent again. Its caller was told that it was written, so a failure comes by {@link RpcCallFailure}.
+     *
+     * @return for the write
+     */
+    ChannelPromise sendingAgain(int xid) {
+        ChannelPromise promise = ctx.newPromise();
+        sendingAgain.put(xid, promise);
+        promise.addListener(write -> {
+            sendingAgain.remove(xid);
+            // The loss of the connection says it all.
+            if (!write.isSuccess() && !write.isCancelled() && ctx.channel().isActive()) {
+                ctx.fireUserEventTriggered(new RpcCallFailure(xid, write.cause()));
+            }
+        });
+        return promise;
+    }
+
     /** The write of a call has failed or was cancelled; its promise tells the caller. */
     void notWritten(RequesterCall call) {
         if (outstanding.get(call.xid()) == call) {
@@ -126,6 +153,7 @@ final class RequesterCalls {
 
     /** Ends a call that was {@linkplain #take taken} and gets no reply. */
     void discard(RequesterCall call) {
+        call.releaseMessage();
         CallExposure exposure = call.exposure();
         if (exposure != null) {
             exposure.withdraw(() -> releaseMemory(call));
@@ -141,13 +169,20 @@ final class RequesterCalls {
         admission.release(call.exposedBytes());
     }
 
-    /** Nobody waits for this call any more, if it was sent and has exposed something. */
+    /** Nobody waits for the reply to this call any more. */
     void abandon(int xid) {
+        ChannelPromise again = sendingAgain.get(xid);
+        if (again != null && again.cancel(false)) {
+            return; // what can still be cancelled, no peer has seen
+        }
         RequesterCall call = outstanding.get(xid);
-        if (call == null || call.exposure() == null || call.isAbandoned()) {
+        if (call == null || call.isAbandoned()) {
             return;
         }
         call.abandon();
+        if (call.exposure() == null) {
+            return;
+        }
         statistics.increment(Counter.CALLS_ABANDONED);
         abandonedBytes += call.exposedBytes();
         if (abandonedBytes > resources.maxAbandonedBytes()) {

@@ -59,7 +59,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         ctx = context;
         calls = new RequesterCalls(context, resources, memory, statistics);
         sender = new CallSender(context, limits, policy, bindings, statistics, connection::terms, calls);
-        delivery = new ReplyDelivery(context, bindings, statistics, observer, connection::terms, calls);
+        delivery = new ReplyDelivery(context, bindings, statistics, observer, connection::terms, calls, sender);
     }
 
     @Override
@@ -105,15 +105,12 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
      * here, at the latest.
      */
     private boolean isEntitled(RpcRdmaMessage message, RequesterCall call) {
-        if (message.isInvalidating() && !connection.terms().mayBeInvalidated()) {
-            return false;
-        }
         return call == null || call.exposure() == null ? !message.isInvalidating() : call.exposure().isInvalidatedBy(message);
     }
 
     private void receive(RequesterCall call, RpcRdmaMessage reply) {
-        if (reply.isInvalidating()) {
-            statistics.increment(Counter.REMOTE_INVALIDATIONS);
+        if (call.exposure() != null) {
+            statistics.increment(reply.isInvalidating() ? Counter.REMOTE_INVALIDATIONS : Counter.REPLIES_WITHOUT_INVALIDATION);
         }
         if (LegacyReplyFetch.isNeededFor(reply)) {
             if (replyFetch == null) {

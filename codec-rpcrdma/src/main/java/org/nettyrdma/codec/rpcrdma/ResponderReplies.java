@@ -109,10 +109,8 @@ final class ResponderReplies {
             ctx.write(write);
         });
         RpcRdmaMessage reply = RpcRdmaMessage.reply(placement.header(call.xid()), body);
-        long handle = terms.get().mayInvalidate() ? call.onlyHandle() : -1;
-        if (handle >= 0) {
-            reply = reply.invalidating((int) handle);
-            statistics.increment(Counter.REMOTE_INVALIDATIONS);
+        if (!call.chunks().isEmpty()) {
+            reply = invalidating(reply, call);
         }
         statistics.increment(placement.isLong() ? Counter.LONG_REPLIES
                 : placedBytes > 0 ? Counter.REPLIES_WITH_WRITE_CHUNK : Counter.REPLIES_INLINE);
@@ -121,6 +119,19 @@ final class ResponderReplies {
             statistics.add(Counter.REPLY_CHUNK_BYTES, writtenBytes[0] - placedBytes);
         }
         ctx.write(reply, promise);
+    }
+
+    private RpcRdmaMessage invalidating(RpcRdmaMessage reply, ResponderCall call) {
+        if (!call.isNamedHandleListed()) {
+            statistics.increment(Counter.UNLISTED_HANDLES_IGNORED);
+        }
+        long handle = InvalidationPolicy.ofResponder(terms.get()).handleToWithdraw(call);
+        if (handle < 0) {
+            statistics.increment(Counter.REPLIES_WITHOUT_INVALIDATION);
+            return reply;
+        }
+        statistics.increment(Counter.REMOTE_INVALIDATIONS);
+        return reply.invalidating((int) handle);
     }
 
     /** Refuses a reply that does not fit, or lets the requester fetch it if both the legacy profile and its call allow that. */

@@ -60,6 +60,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private final MemoryBudget memory;
     /** Calls from server to client that may be in progress at once; 0 if there are none at all. */
     private final int reverseCredits;
+    private final boolean remoteInvalidation;
     private final VersionPolicy versions;
     private final RpcRdmaExtensions extensions;
     private final VersionFallbacks fallbacks = new VersionFallbacks(System::nanoTime);
@@ -78,6 +79,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         resources = builder.resources;
         memory = new MemoryBudget(resources.maxTotalBytes());
         reverseCredits = builder.reverseCredits;
+        remoteInvalidation = builder.remoteInvalidation && Rdma.provider().capabilities().sendWithInvalidate();
         versions = builder.versions;
         extensions = builder.extensions;
         peerPolicy = builder.peerPolicy;
@@ -233,7 +235,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     /** Sets the private data that goes out with the connection request or its answer, and returns what it says. */
-    private static RpcRdmaPrivateData announce(RdmaChannel channel, RpcRdmaLimits own) {
+    private RpcRdmaPrivateData announce(RdmaChannel channel, RpcRdmaLimits own) {
         byte[] set = channel.config().getOption(RdmaChannelOption.PRIVATE_DATA);
         if (set.length > 0) {
             return RpcRdmaPrivateData.parse(Unpooled.wrappedBuffer(set));
@@ -243,9 +245,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return announced;
     }
 
-    private static RpcRdmaPrivateData privateData(RpcRdmaLimits limits) {
-        return new RpcRdmaPrivateData(Rdma.provider().capabilities().sendWithInvalidate(), limits.inlineThresholdBytes(),
-                limits.inlineThresholdBytes());
+    private RpcRdmaPrivateData privateData(RpcRdmaLimits limits) {
+        return new RpcRdmaPrivateData(remoteInvalidation, limits.inlineThresholdBytes(), limits.inlineThresholdBytes());
     }
 
     private static byte[] bytes(RpcRdmaPrivateData announced) {
@@ -310,6 +311,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         private RpcRdmaLimits limits = RpcRdmaLimits.DEFAULT;
         private ResourceLimits resources = ResourceLimits.DEFAULT;
         private VersionPolicy versions = VersionPolicy.V1_ONLY;
+        private boolean remoteInvalidation = true;
         private RpcRdmaExtensions extensions = RpcRdmaExtensions.NONE;
         private PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
         private CallObserver callObserver = (program, version, procedure, call, reply) -> { };
@@ -374,6 +376,23 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          */
         public Builder maxMessageBytes(int bytes) {
             limits = limits.withMaxMessageBytes(bytes);
+            return this;
+        }
+
+        /**
+         * Sets whether replies may be Sends with Invalidate, which withdraw memory of the side that has called and spare it a work
+         * request of its own. In version 1 both sides have to want it, and a reply withdraws the handle of calls that have only
+         * one (RFC 8797). In version 2 each call names the handle of its largest piece of memory, and its reply withdraws that
+         * (version-two-08, section 3.3). All other handles, all of them with {@code false}, are withdrawn by the side that has
+         * called, before the caller sees the reply. A connection whose {@link RdmaChannelOption#PRIVATE_DATA} was set by the
+         * application goes by the flag in there.
+         *
+         * @param wanted {@code false} for plain Sends in both directions; default {@code true}, where the provider has
+         *               them
+         * @return this
+         */
+        public Builder remoteInvalidation(boolean wanted) {
+            remoteInvalidation = wanted;
             return this;
         }
 

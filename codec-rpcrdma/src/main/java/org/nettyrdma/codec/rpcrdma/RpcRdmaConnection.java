@@ -158,7 +158,8 @@ public final class RpcRdmaConnection {
         int sendBytes = agreed ? sizeIn(peerProperties) : FIRST_MESSAGE_BYTES;
         int receiveBytes = propertiesSent ? sizeIn(properties) : Math.min(sizeIn(properties), DEFAULT_BUFFER_BYTES);
         InlineThreshold threshold = new InlineThreshold(Math.min(sendBytes, maxSendBytes), receiveBytes, version);
-        return new ConnectionTerms(threshold, false, false, agreed, peerProperties);
+        boolean invalidation = privateData.acceptsInvalidation(); // each call says the rest
+        return new ConnectionTerms(threshold, invalidation, invalidation, agreed, peerProperties);
     }
 
     private static int sizeIn(PropertySet set) {
