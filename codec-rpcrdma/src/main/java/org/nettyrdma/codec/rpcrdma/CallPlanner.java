@@ -2,7 +2,6 @@ package org.nettyrdma.codec.rpcrdma;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 
 /**
@@ -14,16 +13,19 @@ final class CallPlanner {
 
     private final RpcRdmaLimits limits;
     private final PeerPolicy policy;
-    private final Supplier<ConnectionTerms> terms;
+    private final RpcRdmaConnection connection;
+    private final boolean reverse;
     private ResponderLimits responder = ResponderLimits.UNKNOWN;
 
     /**
-     * @param terms what holds for the connection; asked only while it stands
+     * @param reverse whether the calls go from server to client; then they have chunks only where the client says that it takes
+     *                them (version-two-08, section 4.2.2)
      */
-    CallPlanner(RpcRdmaLimits limits, PeerPolicy policy, Supplier<ConnectionTerms> terms) {
+    CallPlanner(RpcRdmaLimits limits, PeerPolicy policy, RpcRdmaConnection connection, boolean reverse) {
         this.limits = limits;
         this.policy = policy;
-        this.terms = terms;
+        this.connection = connection;
+        this.reverse = reverse;
     }
 
     /**
@@ -33,9 +35,23 @@ final class CallPlanner {
      * @throws RpcRdmaException if there is no way to convey it
      */
     CallPlan plan(int callBytes, CallLayout layout) throws RpcRdmaException {
-        CallLayout within = responder.within(layout);
-        return CallPlan.of(callBytes, within.items(), within.replySpace(), terms.get().threshold(), responder.within(policy),
-                limits);
+        return switch (support()) {
+            case NONE -> throw RpcRdmaException.unsupported("reverse call to a client whose Reverse Request Support is NONE");
+            case INLINE -> CallPlan.withoutChunks(callBytes, threshold());
+            case GENERAL -> planWithChunks(callBytes, responder.within(layout));
+        };
+    }
+
+    private ReverseRequestSupport support() {
+        return reverse ? connection.peerReverseSupport() : ReverseRequestSupport.GENERAL;
+    }
+
+    private InlineThreshold threshold() {
+        return connection.terms().threshold();
+    }
+
+    private CallPlan planWithChunks(int callBytes, CallLayout layout) throws RpcRdmaException {
+        return CallPlan.of(callBytes, layout.items(), layout.replySpace(), threshold(), responder.within(policy), limits);
     }
 
     /**
@@ -48,6 +64,9 @@ final class CallPlanner {
      */
     CallPlan planAgain(CallPlan refused, int callBytes, CallLayout layout, RpcRdmaError error) {
         responder = responder.learn(error);
+        if (support() != ReverseRequestSupport.GENERAL) {
+            return null; // there is nothing about it that could be changed
+        }
         try {
             CallPlan plan = planWithin(refused, callBytes, layout, error);
             return plan == null || plan.equals(refused) || offersTooMuch(plan, refused) ? null : plan;
@@ -103,7 +122,7 @@ final class CallPlanner {
             bytes += chunkBytes;
         }
         return CallPlan.withReplyChunk((int) Math.min(bytes, limits.maxMessageBytes()), callBytes,
-                responder.within(layout).items(), terms.get().threshold(), responder.within(policy));
+                responder.within(layout).items(), threshold(), responder.within(policy));
     }
 
     private boolean offersTooMuch(CallPlan plan, CallPlan refused) {

@@ -7,7 +7,6 @@ import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
-import java.util.function.Supplier;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
@@ -32,21 +31,23 @@ final class CallSender {
     private final CallPlanner planner;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
-    private final Supplier<ConnectionTerms> terms;
+    private final RpcRdmaConnection connection;
+    private final boolean reverse;
     private final RequesterCalls calls;
 
     /**
-     * @param terms what holds for the connection; asked only while it stands
+     * @param reverse whether the calls go from server to client
      */
     CallSender(ChannelHandlerContext ctx, RpcRdmaLimits limits, PeerPolicy policy, UpperLayerBindings bindings,
-               ChunkStatistics statistics, Supplier<ConnectionTerms> terms, RequesterCalls calls) {
+               ChunkStatistics statistics, RpcRdmaConnection connection, boolean reverse, RequesterCalls calls) {
         this.ctx = ctx;
         this.limits = limits;
         this.policy = policy;
-        this.planner = new CallPlanner(limits, policy, terms);
+        this.planner = new CallPlanner(limits, policy, connection, reverse);
         this.bindings = bindings;
         this.statistics = statistics;
-        this.terms = terms;
+        this.connection = connection;
+        this.reverse = reverse;
         this.calls = calls;
     }
 
@@ -70,7 +71,7 @@ final class CallSender {
 
     /** What refuses a call of version 1 does not say what it needs. */
     private boolean isKept() {
-        return terms.get().version() == RpcRdmaVersion.TWO;
+        return connection.terms().version() == RpcRdmaVersion.TWO;
     }
 
     private void submit(ByteBuf call, CallPlan plan, CallLayout layout, ChannelPromise promise, boolean keep)
@@ -175,12 +176,12 @@ final class CallSender {
     private void send(ByteBuf message, CallPlan plan, CallLayout layout, long bytes, ChannelPromise promise, boolean keep)
             throws IOException {
         CallExposure exposure = plan.hasChunks() ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy,
-                InvalidationPolicy.ofRequester(terms.get()), plan, message) : null;
+                InvalidationPolicy.ofRequester(connection.terms()), plan, message) : null;
         RequesterCall call = new RequesterCall(calls, message, exposure, bytes, plan, layout);
         if (keep) {
             call.keep(message);
         }
-        RpcRdmaVersion version = terms.get().version();
+        RpcRdmaVersion version = connection.terms().version();
         RpcRdmaHeader header;
         ByteBuf body = message;
         if (plan.isLong()) {
@@ -194,6 +195,9 @@ final class CallSender {
             }
         }
         count(plan, call.chunks());
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_CALLS);
+        }
         calls.add(call); // before the write, which may fail at once
         ChannelPromise written = promise.unvoid();
         ctx.write(RpcRdmaMessage.call(header, body), written);

@@ -2,7 +2,6 @@ package org.nettyrdma.codec.rpcrdma;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import java.util.function.Supplier;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
@@ -21,17 +20,22 @@ final class ReplyDelivery {
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final CallObserver observer;
-    private final Supplier<ConnectionTerms> terms;
+    private final RpcRdmaConnection connection;
+    private final boolean reverse;
     private final RequesterCalls calls;
     private final CallSender sender;
 
+    /**
+     * @param reverse whether the calls go from server to client
+     */
     ReplyDelivery(ChannelHandlerContext ctx, UpperLayerBindings bindings, ChunkStatistics statistics, CallObserver observer,
-                  Supplier<ConnectionTerms> terms, RequesterCalls calls, CallSender sender) {
+                  RpcRdmaConnection connection, boolean reverse, RequesterCalls calls, CallSender sender) {
         this.ctx = ctx;
         this.bindings = bindings;
         this.statistics = statistics;
         this.observer = observer;
-        this.terms = terms;
+        this.connection = connection;
+        this.reverse = reverse;
         this.calls = calls;
         this.sender = sender;
     }
@@ -114,7 +118,8 @@ final class ReplyDelivery {
         }
         if (header instanceof ChunkError) {
             statistics.increment(Counter.CHUNK_ERRORS);
-            int inlineBytes = terms.get().threshold().receiveBytes() - terms.get().version().headerLength(call.chunks());
+            InlineThreshold threshold = connection.terms().threshold();
+            int inlineBytes = threshold.receiveBytes() - threshold.version().headerLength(call.chunks());
             return RpcRdmaException.refused("refused with ERR_CHUNK: the responder could not parse the call, or the "
                     + "reply did not fit into what it offered: %s", call.offer(inlineBytes));
         }
@@ -138,6 +143,9 @@ final class ReplyDelivery {
             case REPLY_CHUNK -> Counter.LONG_REPLIES;
             case READ_CHUNK -> Counter.REPLIES_WITH_READ_CHUNK;
         });
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_REPLIES);
+        }
         call.replied(observer, route);
         if (placedBytes > 0 || parts.isLong()) {
             statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelPromise;
 import org.nettyrdma.codec.oncrpc.RpcCallAbandoned;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
@@ -32,6 +33,8 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     private final ChunkStatistics statistics;
     private final CallObserver observer;
     private final RpcRdmaConnection connection;
+    /** Whether the calls go from server to client. */
+    private final boolean reverse;
     private ChannelHandlerContext ctx;
     private RequesterCalls calls;
     private CallSender sender;
@@ -39,11 +42,13 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     private LegacyReplyFetch replyFetch; // made for the first reply that needs it
 
     /**
-     * @param memory what all connections share
+     * @param memory  what all connections share
+     * @param reverse whether the calls go from server to client. Then what is written of replies, and all of
+     *                version 1, passes this handler
      */
     RequesterChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, PeerPolicy policy,
                           UpperLayerBindings bindings, ChunkStatistics statistics, CallObserver observer,
-                          RpcRdmaConnection connection) {
+                          RpcRdmaConnection connection, boolean reverse) {
         this.limits = limits;
         this.resources = resources;
         this.memory = memory;
@@ -52,24 +57,29 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         this.statistics = statistics;
         this.observer = observer;
         this.connection = connection;
+        this.reverse = reverse;
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         calls = new RequesterCalls(context, resources, memory, statistics);
-        sender = new CallSender(context, limits, policy, bindings, statistics, connection::terms, calls);
-        delivery = new ReplyDelivery(context, bindings, statistics, observer, connection::terms, calls, sender);
+        sender = new CallSender(context, limits, policy, bindings, statistics, connection, reverse, calls);
+        delivery = new ReplyDelivery(context, bindings, statistics, observer, connection, reverse, calls, sender);
     }
 
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
         ByteBuf call = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
-        if (call == null) {
+        if (call == null || isForOthers(call)) {
             context.write(msg, promise);
         } else {
             sender.write(msg, call, promise);
         }
+    }
+
+    private boolean isForOthers(ByteBuf message) {
+        return reverse && (connection.version() == RpcRdmaVersion.ONE || RpcMessageType.peek(message) != RpcMessageType.CALL);
     }
 
     @Override
@@ -78,7 +88,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             context.fireChannelRead(msg);
             return;
         }
-        // A request is a call of the reverse direction, which has no chunks.
+        // A request is a call of the other direction.
         boolean answer = message.role() == Role.RESPONSE && !(message.header() instanceof Control);
         RequesterCall call = answer ? calls.take(message.xid()) : null;
         if (!isEntitled(message, call)) {

@@ -8,7 +8,9 @@ import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
 import java.nio.channels.ClosedChannelException;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
@@ -36,6 +38,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final RpcRdmaConnection connection;
+    /** Whether the calls come from the server. */
+    private final boolean reverse;
     /** {@code null} outside the legacy profile. */
     private final LegacyReplies legacyReplies;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
@@ -47,16 +51,20 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
 
     /**
      * @param memory        what all connections share
+     * @param reverse       whether the calls come from the server. Then what is written of calls, and all of
+     *                      version 1, passes this handler
      * @param legacyReplies serves replies with Read chunks, {@code null} outside the {@link LegacyProfile}
      */
     ResponderChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, UpperLayerBindings bindings,
-                          ChunkStatistics statistics, RpcRdmaConnection connection, LegacyReplies legacyReplies) {
+                          ChunkStatistics statistics, RpcRdmaConnection connection, boolean reverse,
+                          LegacyReplies legacyReplies) {
         this.limits = limits;
         this.resources = resources;
         this.memory = memory;
         this.bindings = bindings;
         this.statistics = statistics;
         this.connection = connection;
+        this.reverse = reverse;
         this.legacyReplies = legacyReplies;
     }
 
@@ -64,7 +72,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         arrivals = new CallArrivals(context, limits, resources, memory, bindings, statistics, this);
-        replies = new ResponderReplies(context, limits, bindings, statistics, connection::terms, legacyReplies, arrivals);
+        replies = new ResponderReplies(context, limits, bindings, statistics, connection, reverse, legacyReplies,
+                arrivals);
     }
 
     @Override
@@ -89,7 +98,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
             legacyReplies.done(done.xid());
             return;
         }
-        // A response answers a call of the reverse direction, which has no chunks.
+        // A response answers a call of the other direction.
         if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST || call.header() instanceof Control) {
             context.fireChannelRead(msg);
             return;
@@ -107,6 +116,9 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
 
     @Override
     public void arrived(WithChunks header, ByteBuf message) {
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_CALLS);
+        }
         ResponderCall call = new ResponderCall(header.xid(), header.chunks(), message);
         ResponderCall earlier = calls.put(header.xid(), call);
         if (earlier != null) {
@@ -135,7 +147,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
         ByteBuf reply = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
-        if (reply == null) {
+        if (reply == null || isForOthers(reply)) {
             context.write(msg, promise);
             return;
         }
@@ -147,6 +159,10 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
             return;
         }
         replies.write(call, msg, reply, promise);
+    }
+
+    private boolean isForOthers(ByteBuf message) {
+        return reverse && (connection.version() == RpcRdmaVersion.ONE || RpcMessageType.peek(message) == RpcMessageType.CALL);
     }
 
     private ResponderCall take(int xid) {

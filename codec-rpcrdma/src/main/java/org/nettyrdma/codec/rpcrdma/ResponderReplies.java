@@ -5,7 +5,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.util.List;
-import java.util.function.Supplier;
 import org.nettyrdma.codec.oncrpc.AcceptStatus;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
@@ -27,23 +26,25 @@ final class ResponderReplies {
     private final RpcRdmaLimits limits;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
-    private final Supplier<ConnectionTerms> terms;
+    private final RpcRdmaConnection connection;
+    private final boolean reverse;
     /** {@code null} outside the legacy profile. */
     private final LegacyReplies legacyReplies;
     private final CallArrivals arrivals;
 
     /**
-     * @param terms         what holds for the connection; asked only while it stands
+     * @param reverse       whether the calls come from the server
      * @param legacyReplies serves replies with Read chunks, {@code null} outside the {@link LegacyProfile}
      * @param arrivals      where the memory of the calls came from, and goes back to
      */
     ResponderReplies(ChannelHandlerContext ctx, RpcRdmaLimits limits, UpperLayerBindings bindings, ChunkStatistics statistics,
-                     Supplier<ConnectionTerms> terms, LegacyReplies legacyReplies, CallArrivals arrivals) {
+                     RpcRdmaConnection connection, boolean reverse, LegacyReplies legacyReplies, CallArrivals arrivals) {
         this.ctx = ctx;
         this.limits = limits;
         this.bindings = bindings;
         this.statistics = statistics;
-        this.terms = terms;
+        this.connection = connection;
+        this.reverse = reverse;
         this.legacyReplies = legacyReplies;
         this.arrivals = arrivals;
     }
@@ -91,7 +92,7 @@ final class ResponderReplies {
                 throw RpcRdmaException.tooLarge("reply of %d bytes (limit: %d)", reply.readableBytes(),
                         limits.maxMessageBytes());
             }
-            placement = ReplyPlacement.of(reply, items, call.chunks(), terms.get().threshold());
+            placement = ReplyPlacement.of(reply, items, call.chunks(), connection.terms().threshold());
         } catch (RpcRdmaException | RuntimeException e) {
             answerWithoutPlacement(call, msg, reply, e, written);
             return;
@@ -112,6 +113,9 @@ final class ResponderReplies {
         if (!call.chunks().isEmpty()) {
             reply = invalidating(reply, call);
         }
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_REPLIES);
+        }
         statistics.increment(placement.isLong() ? Counter.LONG_REPLIES
                 : placedBytes > 0 ? Counter.REPLIES_WITH_WRITE_CHUNK : Counter.REPLIES_INLINE);
         if (writtenBytes[0] > 0) {
@@ -125,7 +129,7 @@ final class ResponderReplies {
         if (!call.isNamedHandleListed()) {
             statistics.increment(Counter.UNLISTED_HANDLES_IGNORED);
         }
-        long handle = InvalidationPolicy.ofResponder(terms.get()).handleToWithdraw(call);
+        long handle = InvalidationPolicy.ofResponder(connection.terms()).handleToWithdraw(call);
         if (handle < 0) {
             statistics.increment(Counter.REPLIES_WITHOUT_INVALIDATION);
             return reply;
@@ -140,7 +144,7 @@ final class ResponderReplies {
         Exception refusal = cause;
         if (legacyReplies != null && cause instanceof RpcRdmaException && call.chunks().writeChunks().isEmpty()) {
             try {
-                ctx.write(legacyReplies.expose(reply, itemsOf(msg, reply, call), terms.get().threshold()), promise);
+                ctx.write(legacyReplies.expose(reply, itemsOf(msg, reply, call), connection.terms().threshold()), promise);
                 return;
             } catch (IOException | RuntimeException e) {
                 refusal = e;
@@ -152,7 +156,7 @@ final class ResponderReplies {
     /** Answers with an error, since the reply cannot be conveyed. */
     private void replace(ResponderCall call, ByteBuf reply, Exception cause, ChannelPromise promise) {
         reply.release();
-        refuse(terms.get().version().msg(call.xid(), call.chunks()), cause, RpcReplyReplacedException.fail(promise, cause));
+        refuse(connection.terms().version().msg(call.xid(), call.chunks()), cause, RpcReplyReplacedException.fail(promise, cause));
     }
 
     /**

@@ -113,6 +113,15 @@ public final class RpcRdmaConnection {
         agree(RpcRdmaVersion.TWO);
     }
 
+    /**
+     * How much of calls from server to client the peer copes with; version 1 has only those without chunks, and does not tell
+     * whether it has them.
+     */
+    ReverseRequestSupport peerReverseSupport() {
+        return version == RpcRdmaVersion.ONE ? ReverseRequestSupport.INLINE
+                : peerProperties.get(TransportProperty.REVERSE_REQUEST_SUPPORT);
+    }
+
     /** What this side tells the peer. */
     PropertySet properties() {
         return properties;
