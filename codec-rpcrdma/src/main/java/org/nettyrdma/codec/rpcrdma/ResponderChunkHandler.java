@@ -120,6 +120,9 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
             statistics.increment(Counter.REVERSE_CALLS);
         }
         ResponderCall call = new ResponderCall(header.xid(), header.chunks(), message);
+        if (!call.isNamedHandleListed()) {
+            statistics.increment(Counter.UNLISTED_HANDLES_IGNORED);
+        }
         ResponderCall earlier = calls.put(header.xid(), call);
         if (earlier != null) {
             earlier.append(call);

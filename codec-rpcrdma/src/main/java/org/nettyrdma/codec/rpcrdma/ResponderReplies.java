@@ -126,9 +126,6 @@ final class ResponderReplies {
     }
 
     private RpcRdmaMessage invalidating(RpcRdmaMessage reply, ResponderCall call) {
-        if (!call.isNamedHandleListed()) {
-            statistics.increment(Counter.UNLISTED_HANDLES_IGNORED);
-        }
         long handle = InvalidationPolicy.ofResponder(connection.terms()).handleToWithdraw(call);
         if (handle < 0) {
             statistics.increment(Counter.REPLIES_WITHOUT_INVALIDATION);

@@ -254,6 +254,40 @@ class RpcRdmaEndToEndTest {
     }
 
     @Test
+    void shouldSendAgainWhereTheServerSaysWhatTheReplyNeeds() throws Exception {
+        assumeTrue(versions == VersionPolicy.V2_ONLY, "version 1 does not say");
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true), versions)) {
+            checkLoaded(RpcRdmaPair.result(pair.start(LOAD_TOO_MUCH, pair.words(5000, 1))), 10000, 1);
+            checkLoaded(RpcRdmaPair.result(pair.start(new RpcRequest(BulkProgram.PROGRAM, 1, LOAD, pair.words(5000, 1))
+                    .setDataItems(List.of()).setReplySpace(new ReplySpace(100, List.of())))), 5000, 1);
+            RpcRdmaPair.result(pair.start(new RpcRequest(BulkProgram.PROGRAM, 1, ECHO, RpcRdmaPair.opaque(new byte[10000]))
+                    .setDataItems(List.of()).setReplySpace(new ReplySpace(9000, List.of())))).release();
+
+            assertCounts(pair, 3, Counter.CHUNK_ERRORS);
+            assertEquals(3, pair.client.statistics().get(Counter.CALLS_SENT_AGAIN));
+            assertEquals(0, pair.client.memory().usedBytes());
+        }
+    }
+
+    @Test
+    void shouldSendAgainWithinTheChunksThatTheServerTakes() throws Exception {
+        assumeTrue(versions == VersionPolicy.V2_ONLY, "version 1 does not say");
+        try (RpcRdmaPair pair = new RpcRdmaPair(
+                server().program(new BulkProgram(true)).binding(BulkProgram.BINDING)
+                        .limits(RpcRdmaLimits.DEFAULT.withMaxChunks(1, 1, 1)),
+                client().binding(BulkProgram.BINDING).peerPolicy(PeerPolicy.SPECIFICATION)).negotiated()) {
+            ByteBuf data = pair.channel.alloc().compositeBuffer().addComponents(true,
+                    pair.registered(Bytes.pattern(5001, 1)), pair.registered(Bytes.pattern(7000, 3)));
+            assertStored(pair, data);
+            assertStored(pair, pair.registered(Bytes.pattern(5001, 1)));
+            pair.call(LOAD_TWO, pair.words(5000, 6000)).release();
+            pair.call(LOAD_TWO, pair.words(5000, 6000)).release();
+
+            assertEquals(2, pair.client.statistics().get(Counter.CALLS_SENT_AGAIN), "the limits hold for the connection");
+        }
+    }
+
+    @Test
     void shouldRefuseCallBeyondTheLimitOfTheServer() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(
                 server().program(new BulkProgram(true)).maxMessageBytes(100_000), client()).negotiated()) {
