@@ -127,13 +127,15 @@ public final class RpcRdmaConnection {
         return properties;
     }
 
-    /** {@link #properties()} go to the peer ahead of all that is sent from now on. Fires the new terms. */
+    /** {@link #properties()} go to the peer ahead of all that is sent from now on. Fires the new terms if they are agreed. */
     void propertiesSent() {
         propertiesSent = true;
-        update();
+        if (agreed) {
+            update();
+        }
     }
 
-    /** Changes what this side has told the peer about itself, when the peer is known to know. Fires the new terms. */
+    /** Changes what this side has told the peer about itself, ahead of all that is sent from now on. Fires the new terms. */
     void properties(PropertySet told) {
         properties = told;
         propertiesSent();
