@@ -119,7 +119,8 @@ final class ConnectionHandler extends ChannelDuplexHandler {
     /** The server has hung up where an answer was due: it may not be able to cope with the version. */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        if (!isServer() && offered && !answered && !closing && connection.isFallbackPossible()) {
+        boolean known = connection.isAgreed() && connection.version() == RpcRdmaVersion.TWO;
+        if (!isServer() && offered && !answered && !known && !closing && connection.isFallbackPossible()) {
             statistics.increment(Counter.VERSION_OFFERS_LOST);
             fallbacks.remember(server);
         }

@@ -170,22 +170,31 @@ class VersionNegotiationClientWireTest {
         Future<ByteBuf> first = startNull();
         Future<ByteBuf> second = startNull();
         requireCall(server.peer, "00000002");
-        server.peer.channel().close();
-        RpcRdmaPair.failure(first);
-        RpcRdmaPair.failure(second);
-        server.channel.closeFuture().sync();
-        server.channel.eventLoop().submit(() -> { }).sync();
+        hangUp(first, second);
         assertEquals(1, server.client.statistics().get(Counter.VERSION_OFFERS_LOST));
-
-        RdmaChannel again = server.connect();
-        RawPeer peer = server.accepted();
-        Future<ByteBuf> call = again.pipeline().get(RpcClient.class)
-                .call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
-        reply(peer, "00000001", requireCall(peer, "00000001"));
-        RpcRdmaPair.result(call).release();
+        callOnNextConnection("00000001");
         assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS_REMEMBERED));
-        again.close().sync();
-        peer.close();
+    }
+
+    @Test
+    void shouldBeginWithVersionOneWhereTheServerHasHungUpBehindItsErrVers() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        server.peer.sendHex(requireCall(server.peer, "00000002") + ERR_VERS_1);
+        requireCall(server.peer, "00000001");
+        hangUp(first);
+        callOnNextConnection("00000001");
+        assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS_REMEMBERED));
+    }
+
+    @Test
+    void shouldOfferVersionTwoAgainWhereTheServerHasShownThatItKnowsIt() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        requireCall(server.peer, "00000002");
+        server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000000");
+        hangUp(first);
+        callOnNextConnection("00000002");
     }
 
     @Test
@@ -195,16 +204,29 @@ class VersionNegotiationClientWireTest {
         requireCall(server.peer, "00000002");
         server.channel.close().sync();
         RpcRdmaPair.failure(first);
-
-        RdmaChannel again = server.connect();
-        RawPeer peer = server.accepted();
-        Future<ByteBuf> call = again.pipeline().get(RpcClient.class)
-                .call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
-        reply(peer, "00000002", requireCall(peer, "00000002"));
-        RpcRdmaPair.result(call).release();
+        callOnNextConnection("00000002");
         assertEquals(0, server.client.statistics().get(Counter.VERSION_OFFERS_LOST));
-        again.close().sync();
-        peer.close();
+    }
+
+    @SafeVarargs
+    private void hangUp(Future<ByteBuf>... calls) throws Exception {
+        server.peer.channel().close();
+        for (Future<ByteBuf> call : calls) {
+            RpcRdmaPair.failure(call);
+        }
+        server.channel.closeFuture().sync();
+        server.channel.eventLoop().submit(() -> { }).sync(); // behind channelInactive
+    }
+
+    private void callOnNextConnection(String version) throws Exception {
+        RdmaChannel again = server.connect();
+        try (RawPeer peer = server.accepted()) {
+            Future<ByteBuf> call = again.pipeline().get(RpcClient.class)
+                    .call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
+            reply(peer, version, requireCall(peer, version));
+            RpcRdmaPair.result(call).release();
+            again.close().sync();
+        }
     }
 
     @Test
