@@ -194,6 +194,27 @@ class ReverseDirectionTest {
     }
 
     @Test
+    void shouldInvalidateAndSendAgainInReverseCallsAsInForwardOnes() throws Exception {
+        assumeTrue(versions != VersionPolicy.V1_ONLY, "no chunks");
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
+            RpcClient caller = callerOf(pair);
+            pair.call(BulkProgram.NULL, Unpooled.EMPTY_BUFFER).release(); // behind the properties of the client
+            RpcRdmaPair.result(caller.call(request(BulkProgram.LOAD, pair.words(10_000, 4)))).release();
+            RpcRdmaPair.result(caller.call(request(BulkProgram.ECHO, RpcRdmaPair.opaque(Bytes.pattern(50_000, 1))))).release();
+            assertEquals(2, pair.client.statistics().get(Counter.REMOTE_INVALIDATIONS));
+            assertEquals(2, pair.server.statistics().get(Counter.REMOTE_INVALIDATIONS));
+            assertEquals(1, pair.server.statistics().get(Counter.LOCAL_INVALIDATIONS), "the other handle of the second call");
+
+            ByteBuf loaded = RpcRdmaPair.result(caller.call(request(BulkProgram.LOAD_TOO_MUCH, pair.words(10_000, 4))));
+            assertEquals(4 + 4 + 4 + 20_000, loaded.readableBytes());
+            loaded.release();
+            assertEquals(1, pair.server.statistics().get(Counter.CALLS_SENT_AGAIN));
+            RpcRdmaPair.result(caller.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER))).release(); // memory is given back last
+            assertEquals(0, pair.server.memory().usedBytes());
+        }
+    }
+
+    @Test
     void shouldPostReceivesForBothDirections() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
             assertEquals(32 + REVERSE_CREDITS + controlReceives(), pair.channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH));
