@@ -139,7 +139,8 @@ final class ResponderReplies {
     private void answerWithoutPlacement(ResponderCall call, Object msg, ByteBuf reply, Exception cause,
                                         ChannelPromise promise) {
         Exception refusal = cause;
-        if (legacyReplies != null && cause instanceof RpcRdmaException && call.chunks().writeChunks().isEmpty()) {
+        boolean legacy = legacyReplies != null && connection.terms().version() == RpcRdmaVersion.ONE;
+        if (legacy && cause instanceof RpcRdmaException && call.chunks().writeChunks().isEmpty()) {
             try {
                 ctx.write(legacyReplies.expose(reply, itemsOf(msg, reply, call), connection.terms().threshold()), promise);
                 return;
