@@ -24,15 +24,17 @@ final class CallExposure {
     private final RdmaChannel channel;
     private final ChunkStatistics statistics;
     private final PeerPolicy policy;
+    private final InvalidationPolicy invalidation;
     private final List<ExposedMemory> exposed = new ArrayList<>(2);
     private final List<ByteBuf> writeSinks = new ArrayList<>(1);
     private ByteBuf replySink;
     private ChunkLists chunks = ChunkLists.EMPTY;
 
-    private CallExposure(RdmaChannel channel, ChunkStatistics statistics, PeerPolicy policy) {
+    private CallExposure(RdmaChannel channel, ChunkStatistics statistics, PeerPolicy policy, InvalidationPolicy invalidation) {
         this.channel = channel;
         this.statistics = statistics;
         this.policy = policy;
+        this.invalidation = invalidation;
     }
 
     /**
@@ -41,9 +43,9 @@ final class CallExposure {
      * @param call the whole call; its reference stays with the caller, what is exposed holds its own
      * @throws IOException if memory cannot be exposed; then nothing is
      */
-    static CallExposure open(RdmaChannel channel, ChunkStatistics statistics, PeerPolicy policy, CallPlan plan, ByteBuf call)
-            throws IOException {
-        CallExposure exposure = new CallExposure(channel, statistics, policy);
+    static CallExposure open(RdmaChannel channel, ChunkStatistics statistics, PeerPolicy policy,
+                             InvalidationPolicy invalidation, CallPlan plan, ByteBuf call) throws IOException {
+        CallExposure exposure = new CallExposure(channel, statistics, policy, invalidation);
         try {
             exposure.open(plan, call);
         } catch (IOException | RuntimeException | Error e) {
@@ -73,7 +75,22 @@ final class CallExposure {
             replySink = channel.alloc().directBuffer(plan.replyChunkBytes());
             replyChunk = writeChunk(replySink, plan.replyChunkBytes());
         }
-        chunks = new ChunkLists(readChunks, writeChunks, replyChunk);
+        ChunkLists offered = new ChunkLists(readChunks, writeChunks, replyChunk);
+        chunks = new ChunkLists(readChunks, writeChunks, replyChunk, invalidation.handleToName(offered));
+    }
+
+    /**
+     * Whether the memory that a plan exposes of a call is the call's own, so that none of it is copied.
+     *
+     * @param plan has Read chunks
+     */
+    static boolean isInPlace(RdmaChannel channel, PeerPolicy policy, CallPlan plan, ByteBuf call) {
+        long segments = 0;
+        List<ByteBuf> pieces = pieces(call, 0, call.readableBytes());
+        for (ByteBuf piece : pieces) {
+            segments += policy.segmentsOf(piece.readableBytes());
+        }
+        return segments <= plan.maxSegments() && isRegistered(channel, pieces);
     }
 
     /** The pieces of memory that a part of the call is in; the position counts from the XID. */
@@ -105,7 +122,7 @@ final class CallExposure {
             length += piece.readableBytes();
             segments += policy.segmentsOf(piece.readableBytes());
         }
-        if (segments <= maxSegments && isRegistered(pieces)) {
+        if (segments <= maxSegments && isRegistered(channel, pieces)) {
             return new ReadChunk(position, expose(pieces, RemoteAccess.READ));
         }
         ByteBuf copy = channel.alloc().directBuffer(length);
@@ -124,7 +141,7 @@ final class CallExposure {
         return new WriteChunk(expose(List.of(sink.slice(0, length)), RemoteAccess.WRITE));
     }
 
-    private boolean isRegistered(List<ByteBuf> pieces) {
+    private static boolean isRegistered(RdmaChannel channel, List<ByteBuf> pieces) {
         if (!(channel.alloc() instanceof RegisteredByteBufAllocator registered)) {
             return false;
         }
@@ -157,11 +174,14 @@ final class CallExposure {
     }
 
     /**
-     * Whether the peer has taken of this call exactly what the reply says, before {@link #withdraw}.
+     * Whether the peer has taken of this call exactly what the reply says, and that is what it may, before {@link #withdraw}.
      *
      * @param reply the reply to this call; it may have invalidated one handle of the call
      */
     boolean isInvalidatedBy(RpcRdmaMessage reply) {
+        if (reply.isInvalidating() && !invalidation.allows(chunks, reply.invalidatedTag())) {
+            return false;
+        }
         boolean found = !reply.isInvalidating();
         for (ExposedMemory piece : exposed) {
             boolean named = reply.isInvalidating() && piece.segment().steeringTag() == reply.invalidatedTag();
@@ -187,6 +207,7 @@ final class CallExposure {
         };
         for (ExposedMemory piece : exposed) {
             if (!piece.isInvalidated()) {
+                statistics.increment(Counter.LOCAL_INVALIDATIONS);
                 ChannelFuture invalidation = piece.invalidate();
                 if (!invalidation.isDone()) {
                     outstanding[0]++;

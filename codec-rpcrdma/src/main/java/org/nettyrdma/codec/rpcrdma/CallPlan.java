@@ -42,7 +42,24 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
      */
     static CallPlan of(int callBytes, List<DataItem> items, ReplySpace space, InlineThreshold threshold, PeerPolicy policy,
                        RpcRdmaLimits limits) throws RpcRdmaException {
-        CallPlan reply = planReply(space, threshold, policy, limits);
+        return planCall(callBytes, items, planReply(space, threshold, policy, limits), threshold, policy);
+    }
+
+    /**
+     * Decides, where the reply gets a Reply chunk and nothing else.
+     *
+     * @param replyChunkBytes size of the Reply chunk
+     * @param callBytes       length of the whole call
+     * @param items           its eligible arguments, which have passed {@link DataItems#requireWithin}
+     * @throws RpcRdmaException if the header with the chunks does not fit into a Send, or a chunk needs too many segments
+     */
+    static CallPlan withReplyChunk(int replyChunkBytes, int callBytes, List<DataItem> items, InlineThreshold threshold,
+                                   PeerPolicy policy) throws RpcRdmaException {
+        return planCall(callBytes, items, offering(List.of(), replyChunkBytes, threshold, policy), threshold, policy);
+    }
+
+    private static CallPlan planCall(int callBytes, List<DataItem> items, CallPlan reply, InlineThreshold threshold,
+                                     PeerPolicy policy) throws RpcRdmaException {
         int room = threshold.sendBytes() - threshold.version().chunkFreeLength() - reply.offerBytes - callBytes;
         if (room >= 0) {
             return reply;
@@ -60,6 +77,19 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
             }
         }
         return planLong(callBytes, items, reply, threshold, policy);
+    }
+
+    /**
+     * For a call, and a reply, that may not have chunks. A reply that does not fit then cannot be conveyed.
+     *
+     * @throws RpcRdmaException if the call does not fit into a Send
+     */
+    static CallPlan withoutChunks(int callBytes, InlineThreshold threshold) throws RpcRdmaException {
+        if (!threshold.fitsSend(ChunkLists.EMPTY, callBytes)) {
+            throw RpcRdmaException.tooLarge("reverse call of %d bytes (expected: at most %d, as it cannot have chunks)", callBytes,
+                    threshold.sendBytes() - threshold.version().chunkFreeLength());
+        }
+        return INLINE;
     }
 
     private static CallPlan planLong(int callBytes, List<DataItem> items, CallPlan reply, InlineThreshold threshold,
@@ -153,16 +183,22 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         return isLong ? CallRoute.LONG : readItems.isEmpty() ? CallRoute.INLINE : CallRoute.READ_CHUNK;
     }
 
+    /** How much is to be exposed for the reply. */
+    long replyBytes() {
+        long bytes = replyChunkBytes;
+        for (int chunkBytes : writeChunkBytes) {
+            bytes += chunkBytes;
+        }
+        return bytes;
+    }
+
     /**
      * How much is to be exposed.
      *
      * @param callBytes length of the whole call
      */
     long exposedBytes(int callBytes) {
-        long bytes = replyChunkBytes + (isLong ? callBytes : 0);
-        for (int chunkBytes : writeChunkBytes) {
-            bytes += chunkBytes;
-        }
+        long bytes = replyBytes() + (isLong ? callBytes : 0);
         if (!isLong) {
             for (DataItem item : readItems) {
                 bytes += item.length();

@@ -36,6 +36,14 @@ public final class ChunkStatistics {
         EXPOSURES("exposures", "Pieces of memory exposed to the peer"),
         /** Replies that went by Send with Invalidate. */
         REMOTE_INVALIDATIONS("replies", "Replies that invalidated a steering tag of the requester"),
+        /** Replies to calls with exposed memory that went by a plain Send, so that the requester withdraws all of it itself. */
+        REPLIES_WITHOUT_INVALIDATION("replies", "Replies to calls with exposed memory that invalidated none of it"),
+        /** Pieces of exposed memory that this side withdrew itself, since no reply had. */
+        LOCAL_INVALIDATIONS("exposures", "Pieces of exposed memory that this side withdrew itself"),
+        /** Received calls whose {@code rdma_inv_handle} stands in none of their segments; answered without an invalidation. */
+        UNLISTED_HANDLES_IGNORED("calls", "Calls that named a handle to invalidate which they did not list"),
+        /** Calls that were refused and sent again, once each, within the limits that the responder told. */
+        CALLS_SENT_AGAIN("calls", "Calls that were sent again within the limits of the responder"),
         /** Calls refused because of their version, with ERR_VERS. */
         VERSION_ERRORS("errors", "Calls refused with ERR_VERS"),
         /**
@@ -74,7 +82,13 @@ public final class ChunkStatistics {
         /** Connections closed because calls that were given up kept too much memory exposed. */
         ABANDONED_CONNECTIONS("connections", "Connections closed because of the memory of calls that were given up"),
         /** Connections closed because nothing that was to be transferred has moved for too long. */
-        STALLED_CONNECTIONS("connections", "Connections closed because a transfer made no progress");
+        STALLED_CONNECTIONS("connections", "Connections closed because a transfer made no progress"),
+        /** Connections that went on in version 1 because the server has refused version 2; see {@link VersionPolicy#PREFER_V2}. */
+        VERSION_FALLBACKS("connections", "Connections that fell back to version 1"),
+        /** Connections lost before the server had answered a call of version 2; the next ones begin with version 1. */
+        VERSION_OFFERS_LOST("connections", "Connections lost before version 2 was answered"),
+        /** Connections that began with version 1 because of an earlier one in {@link #VERSION_OFFERS_LOST}. */
+        VERSION_FALLBACKS_REMEMBERED("connections", "Connections that began with version 1 because of earlier ones");
 
         private final String baseUnit;
         private final String description;

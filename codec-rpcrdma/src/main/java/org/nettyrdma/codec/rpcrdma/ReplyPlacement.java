@@ -84,8 +84,10 @@ final class ReplyPlacement {
 
     private static void requireRoom(DataItem item, int index, WriteChunk chunk) throws RpcRdmaException {
         if (item.length() > chunk.lengthBytes()) {
-            throw RpcRdmaException.tooLarge("the reply needs %d bytes in Write chunk %d, the call offers %d", item.length(),
-                    index, chunk.lengthBytes());
+            // Counted from one (version-two-08, section 5.3.3).
+            throw RpcRdmaException.tooLarge(new RpcRdmaError.WriteResource(index + 1, item.length()),
+                    "the reply needs %d bytes in Write chunk %d, the call offers %d", item.length(), index + 1,
+                    chunk.lengthBytes());
         }
     }
 
@@ -96,8 +98,9 @@ final class ReplyPlacement {
             throw RpcRdmaException.tooLarge("header of %d bytes (limit: %d)", headerBytes, threshold.sendBytes());
         }
         if (offered == null || bytes > offered.lengthBytes()) {
-            throw RpcRdmaException.tooLarge("the reply needs a Reply chunk of %d bytes, the call offers %s (limit inline: %d)",
-                    bytes, offered == null ? "none" : offered.lengthBytes(), threshold.sendBytes() - headerBytes);
+            throw RpcRdmaException.tooLarge(new RpcRdmaError.ReplyResource(bytes),
+                    "the reply needs a Reply chunk of %d bytes, the call offers %s (limit inline: %d)", bytes,
+                    offered == null ? "none" : offered.lengthBytes(), threshold.sendBytes() - headerBytes);
         }
     }
 

@@ -5,32 +5,33 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
-import org.nettyrdma.codec.oncrpc.ReplySpace;
 
 /** What a requester keeps of a call until its reply is here. Listens to the write of the call. */
 final class RequesterCall implements ChannelFutureListener {
 
-    private final RequesterChunkHandler owner;
+    private final RequesterCalls owner;
     private final int xid;
     private final int program;
     private final int version;
     private final int procedure;
     private final CallExposure exposure;
     private final long exposedBytes;
-    private final CallRoute route;
-    private final ReplySpace replySpace;
+    private final CallPlan plan;
+    private final CallLayout layout;
+    /** Kept so that the call can be sent again; {@code null} if it is not going to be, or not any more. */
+    private ByteBuf kept;
     private boolean replyFetched;
     private boolean abandoned;
 
     /**
      * @param message      the whole call
      * @param exposure     the memory it opens to the peer, or {@code null} if none
-     * @param exposedBytes how much that is
-     * @param route        how it travels
-     * @param replySpace   how large its reply can get, or {@code null} if nobody said
+     * @param exposedBytes how much memory it was admitted with
+     * @param plan         how it travels
+     * @param layout       what is known about its items and its reply
      */
-    RequesterCall(RequesterChunkHandler owner, ByteBuf message, CallExposure exposure, long exposedBytes, CallRoute route,
-                  ReplySpace replySpace) {
+    RequesterCall(RequesterCalls owner, ByteBuf message, CallExposure exposure, long exposedBytes, CallPlan plan,
+                  CallLayout layout) {
         this.owner = owner;
         this.xid = RpcOffsets.word(message, 0);
         boolean complete = RpcOffsets.hasCallHeader(message);
@@ -39,8 +40,8 @@ final class RequesterCall implements ChannelFutureListener {
         this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
         this.exposure = exposure;
         this.exposedBytes = exposedBytes;
-        this.route = route;
-        this.replySpace = replySpace;
+        this.plan = plan;
+        this.layout = layout;
     }
 
     int xid() {
@@ -79,15 +80,46 @@ final class RequesterCall implements ChannelFutureListener {
             text.append("a Reply chunk of ").append(replyChunk.lengthBytes()).append(" bytes, ");
         }
         text.append(inlineBytes).append(" bytes inline; ");
-        return text.append(replySpace == null
+        return text.append(layout.replySpace() == null
                 ? "nobody said how large the reply can get: say it by RpcRequest.setReplySpace or an UpperLayerBinding, or "
                         + "raise RpcRdmaLimits.defaultReplyChunkBytes"
-                : "the request or its UpperLayerBinding says that the reply is within " + replySpace).toString();
+                : "the request or its UpperLayerBinding says that the reply is within " + layout.replySpace()).toString();
     }
 
     /** How much memory the call was admitted with, in bytes. */
     long exposedBytes() {
         return exposedBytes;
+    }
+
+    CallPlan plan() {
+        return plan;
+    }
+
+    CallLayout layout() {
+        return layout;
+    }
+
+    /** Keeps the call until {@link #takeMessage} or {@link #releaseMessage}; what it holds is a reference of its own. */
+    void keep(ByteBuf message) {
+        kept = message.retain();
+    }
+
+    /** The whole call if it was kept, {@code null} if not; its reference stays with this. */
+    ByteBuf message() {
+        return kept;
+    }
+
+    /** The whole call, which was kept, with its reference. */
+    ByteBuf takeMessage() {
+        ByteBuf message = kept;
+        kept = null;
+        return message;
+    }
+
+    void releaseMessage() {
+        if (kept != null) {
+            takeMessage().release();
+        }
     }
 
     /** Nobody waits for the reply any more. */
@@ -113,13 +145,13 @@ final class RequesterCall implements ChannelFutureListener {
     }
 
     void replied(CallObserver observer, ReplyRoute replyRoute) {
-        observer.replied(program, version, procedure, route, replyRoute);
+        observer.replied(program, version, procedure, plan.route(), replyRoute);
     }
 
     @Override
     public void operationComplete(ChannelFuture write) {
         if (!write.isSuccess()) {
-            owner.callNotWritten(this);
+            owner.notWritten(this);
         }
     }
 }

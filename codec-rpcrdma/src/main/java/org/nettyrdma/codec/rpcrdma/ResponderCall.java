@@ -76,6 +76,36 @@ final class ResponderCall {
         return Math.max(-1, chunks.replyChunk() == null ? handle : only(handle, chunks.replyChunk().segments()));
     }
 
+    /**
+     * The handle that the requester has named for the reply to invalidate; -1 if it has named none, or one that stands in no
+     * segment of the call.
+     */
+    long namedHandle() {
+        return chunks.invalidateHandle() != 0 && isNamedHandleListed() ? chunks.invalidateHandle() & 0xFFFF_FFFFL : -1;
+    }
+
+    /** Whether the handle that the requester has named, if it has, stands in a segment of the call. */
+    boolean isNamedHandleListed() {
+        int handle = chunks.invalidateHandle();
+        boolean found = handle == 0 || chunks.replyChunk() != null && lists(chunks.replyChunk().segments(), handle);
+        for (ReadChunk chunk : chunks.readChunks()) {
+            found |= lists(chunk.segments(), handle);
+        }
+        for (WriteChunk chunk : chunks.writeChunks()) {
+            found |= lists(chunk.segments(), handle);
+        }
+        return found;
+    }
+
+    private static boolean lists(List<RemoteSegment> segments, int handle) {
+        for (RemoteSegment segment : segments) {
+            if (segment.steeringTag() == handle) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private long exposedBytes() {
         long bytes = chunks.replyChunk() == null ? 0 : chunks.replyChunk().lengthBytes();
         for (ReadChunk chunk : chunks.readChunks()) {

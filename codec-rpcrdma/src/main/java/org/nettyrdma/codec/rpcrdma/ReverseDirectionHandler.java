@@ -13,7 +13,6 @@ import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
@@ -23,13 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The calls from server to client and their replies (rfc5666bis-01, section 8; RFC 8167). They share the connection with the
+ * The calls from server to client and their replies in version 1 (rfc5666bis-01, section 8; RFC 8167). They share the connection with the
  * forward direction and nothing else: no chunks, an XID space of their own, credits of their own. Stands above the chunk
  * handler, which lets them pass, so that neither knows of the other's messages.
  *
  * <p>A reverse message has to fit into one Send. A call that does not is refused before it is sent. A reply that does not
  * becomes one with SYSTEM_ERR, and the application's write fails with {@link RpcReplyReplacedException}: the call is answered,
- * and the connection lives. All methods run on the event loop.
+ * and the connection lives. In version 2, where such calls can have chunks, everything passes this handler, and chunk handlers
+ * with the roles of client and server exchanged stand above it. All methods run on the event loop.
  */
 final class ReverseDirectionHandler extends ChannelDuplexHandler {
 
@@ -38,28 +38,28 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
     /** What of the outbound messages belongs to the reverse direction: the calls of a server, the replies of a client. */
     private final RpcMessageType outbound;
     private final ChunkStatistics statistics;
-    private final ConnectionTerms.Source termsOf;
+    private final RpcRdmaConnection connection;
 
-    private ReverseDirectionHandler(RpcMessageType outbound, ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
+    private ReverseDirectionHandler(RpcMessageType outbound, ChunkStatistics statistics, RpcRdmaConnection connection) {
         this.outbound = outbound;
         this.statistics = statistics;
-        this.termsOf = termsOf;
+        this.connection = connection;
     }
 
     /** For the side that connects, and is called. */
-    static ReverseDirectionHandler client(ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
-        return new ReverseDirectionHandler(RpcMessageType.REPLY, statistics, termsOf);
+    static ReverseDirectionHandler client(ChunkStatistics statistics, RpcRdmaConnection connection) {
+        return new ReverseDirectionHandler(RpcMessageType.REPLY, statistics, connection);
     }
 
     /** For the side that accepts, and calls. */
-    static ReverseDirectionHandler server(ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
-        return new ReverseDirectionHandler(RpcMessageType.CALL, statistics, termsOf);
+    static ReverseDirectionHandler server(ChunkStatistics statistics, RpcRdmaConnection connection) {
+        return new ReverseDirectionHandler(RpcMessageType.CALL, statistics, connection);
     }
 
     @Override
     public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
         ByteBuf message = msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
-        if (message == null || RpcMessageType.peek(message) != outbound) {
+        if (message == null || RpcMessageType.peek(message) != outbound || connection.version() != RpcRdmaVersion.ONE) {
             ctx.write(msg, promise);
             return;
         }
@@ -78,7 +78,7 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
     private void writeCall(ChannelHandlerContext ctx, ByteBuf call, ChannelPromise promise) throws IOException {
         requireFits(ctx, call);
         statistics.increment(Counter.REVERSE_CALLS);
-        ctx.write(RpcRdmaMessage.call(header(ctx, call), call), promise);
+        ctx.write(RpcRdmaMessage.call(header(call), call), promise);
     }
 
     private void writeReply(ChannelHandlerContext ctx, ByteBuf reply, ChannelPromise promise) throws IOException {
@@ -94,14 +94,14 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
             answered = RpcReplyReplacedException.fail(promise, e);
         }
         statistics.increment(Counter.REVERSE_REPLIES);
-        ctx.write(RpcRdmaMessage.reply(header(ctx, answer), answer), answered);
+        ctx.write(RpcRdmaMessage.reply(header(answer), answer), answered);
     }
 
     private void requireFits(ChannelHandlerContext ctx, ByteBuf message) throws IOException {
         if (!ctx.channel().isActive()) {
             throw new ClosedChannelException();
         }
-        InlineThreshold threshold = termsOf.of(ctx.channel()).threshold();
+        InlineThreshold threshold = connection.terms().threshold();
         if (!threshold.fitsSend(ChunkLists.EMPTY, message.readableBytes())) {
             statistics.increment(Counter.REVERSE_MESSAGES_TOO_LARGE);
             throw RpcRdmaException.tooLarge("reverse %s of %d bytes (expected: at most %d, as it cannot have chunks)",
@@ -110,13 +110,13 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
         }
     }
 
-    private Msg header(ChannelHandlerContext ctx, ByteBuf message) {
-        return termsOf.of(ctx.channel()).version().msg(RpcOffsets.word(message, 0), ChunkLists.EMPTY);
+    private Msg header(ByteBuf message) {
+        return connection.terms().version().msg(RpcOffsets.word(message, 0), ChunkLists.EMPTY);
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object msg) {
-        if (!(msg instanceof RpcRdmaMessage message) || message.header() instanceof Control) {
+        if (!(msg instanceof RpcRdmaMessage message) || connection.version() != RpcRdmaVersion.ONE) {
             ctx.fireChannelRead(msg);
             return;
         }

@@ -234,7 +234,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     }
 
     private void requireReadListAllowed(RpcRdmaHeader header, Role role) throws RpcRdmaException {
-        if (padding == null && role == Role.RESPONSE && header instanceof WithChunks message
+        boolean legacy = padding != null && header.version() == RpcRdmaLayout.VERSION;
+        if (!legacy && role == Role.RESPONSE && header instanceof WithChunks message
                 && !message.chunks().readChunks().isEmpty()) {
             throw RpcRdmaException.malformed("reply with a Read list, which only the legacy profile fetches");
         }
@@ -274,7 +275,7 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         if (rpcXid != header.xid()) {
             throw RpcRdmaException.malformed("XID %08x in the header, %08x in the RPC message", header.xid(), rpcXid);
         }
-        if (role != inboundRole && !header.chunks().isEmpty()) {
+        if (role != inboundRole && !header.chunks().isEmpty() && header.version() == RpcRdmaLayout.VERSION) {
             throw RpcRdmaException.malformed("chunks in a message of the reverse direction");
         }
     }

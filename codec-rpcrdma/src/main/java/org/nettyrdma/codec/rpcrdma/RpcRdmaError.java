@@ -2,7 +2,7 @@ package org.nettyrdma.codec.rpcrdma;
 
 /**
  * Why a message was refused: the codes of {@code rpcrdma2_error} with what each of them tells (version-two-08, section 5.3.3).
- * Numbers of the wire are unsigned 32-bit numbers, 0 to 4294967295.
+ * Numbers of the wire are unsigned 32-bit numbers, 0 to 4294967295. Their texts name code and fields as the draft does.
  */
 public sealed interface RpcRdmaError {
 
@@ -34,6 +34,11 @@ public sealed interface RpcRdmaError {
         public int code() {
             return VersionTwoLayout.ERR_VERS;
         }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_VERS (rdma_vers_low " + lowest + ", rdma_vers_high " + highest + ")";
+        }
     }
 
     /** RDMA2_ERR_BAD_XDR, code 2: the header cannot be parsed. */
@@ -43,6 +48,11 @@ public sealed interface RpcRdmaError {
         public int code() {
             return VersionTwoLayout.ERR_BAD_XDR;
         }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_BAD_XDR";
+        }
     }
 
     /** RDMA2_ERR_INVAL_HTYPE, code 3: the header type is unknown or not supported. */
@@ -51,6 +61,11 @@ public sealed interface RpcRdmaError {
         @Override
         public int code() {
             return VersionTwoLayout.ERR_INVAL_HTYPE;
+        }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_INVAL_HTYPE";
         }
     }
 
@@ -65,6 +80,11 @@ public sealed interface RpcRdmaError {
         public int code() {
             return VersionTwoLayout.ERR_READ_CHUNKS;
         }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_READ_CHUNKS (rdma_max_chunks " + max + ")";
+        }
     }
 
     /**
@@ -78,6 +98,11 @@ public sealed interface RpcRdmaError {
         public int code() {
             return VersionTwoLayout.ERR_WRITE_CHUNKS;
         }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_WRITE_CHUNKS (rdma_max_chunks " + max + ")";
+        }
     }
 
     /**
@@ -90,6 +115,11 @@ public sealed interface RpcRdmaError {
         @Override
         public int code() {
             return VersionTwoLayout.ERR_SEGMENTS;
+        }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_SEGMENTS (rdma_max_segments " + max + ")";
         }
     }
 
@@ -105,6 +135,11 @@ public sealed interface RpcRdmaError {
         public int code() {
             return VersionTwoLayout.ERR_WRITE_RESOURCE;
         }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_WRITE_RESOURCE (rdma_chunk_index " + chunkIndex + ", rdma_length_needed " + lengthNeededBytes + ")";
+        }
     }
 
     /**
@@ -118,6 +153,11 @@ public sealed interface RpcRdmaError {
         public int code() {
             return VersionTwoLayout.ERR_REPLY_RESOURCE;
         }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_REPLY_RESOURCE (rdma_length_needed " + lengthNeededBytes + ")";
+        }
     }
 
     /** RDMA2_ERR_SYSTEM, code 9: something else, and permanent. */
@@ -126,6 +166,11 @@ public sealed interface RpcRdmaError {
         @Override
         public int code() {
             return VersionTwoLayout.ERR_SYSTEM;
+        }
+
+        @Override
+        public String toString() {
+            return "RDMA2_ERR_SYSTEM";
         }
     }
 
@@ -142,6 +187,11 @@ public sealed interface RpcRdmaError {
         public int code() {
             return type.code();
         }
+
+        @Override
+        public String toString() {
+            return type.name() + " (" + value + ')';
+        }
     }
 
     /**
@@ -150,5 +200,10 @@ public sealed interface RpcRdmaError {
      * @param code the code
      */
     record Unknown(int code) implements RpcRdmaError {
+
+        @Override
+        public String toString() {
+            return "unknown code " + Integer.toUnsignedString(code);
+        }
     }
 }

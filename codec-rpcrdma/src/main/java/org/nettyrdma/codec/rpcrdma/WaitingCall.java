@@ -5,25 +5,31 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelPromise;
 import java.nio.channels.ClosedChannelException;
-import org.nettyrdma.codec.oncrpc.ReplySpace;
 
 /** A call of a requester that needs memory; nothing of it is exposed yet. Holds the one reference of its message. */
 final class WaitingCall implements CallAdmission.Candidate, ChannelFutureListener {
 
-    private final RequesterChunkHandler owner;
+    private final CallSender owner;
     private final ByteBuf message;
     private final CallPlan plan;
-    private final ReplySpace replySpace;
+    private final CallLayout layout;
     private final ChannelPromise promise;
     private final long bytes;
+    private final boolean kept;
 
-    WaitingCall(RequesterChunkHandler owner, ByteBuf message, CallPlan plan, ReplySpace replySpace, ChannelPromise promise) {
+    /**
+     * @param bytes how much it needs
+     * @param kept  whether it is kept until its reply is here
+     */
+    WaitingCall(CallSender owner, ByteBuf message, CallPlan plan, CallLayout layout, long bytes, ChannelPromise promise,
+                boolean kept) {
         this.owner = owner;
         this.message = message;
         this.plan = plan;
-        this.replySpace = replySpace;
+        this.layout = layout;
         this.promise = promise;
-        this.bytes = plan.exposedBytes(message.readableBytes());
+        this.bytes = bytes;
+        this.kept = kept;
     }
 
     ByteBuf message() {
@@ -34,9 +40,12 @@ final class WaitingCall implements CallAdmission.Candidate, ChannelFutureListene
         return plan;
     }
 
-    /** How large the reply can get, or {@code null} if nobody said. */
-    ReplySpace replySpace() {
-        return replySpace;
+    CallLayout layout() {
+        return layout;
+    }
+
+    boolean isKept() {
+        return kept;
     }
 
     ChannelPromise promise() {

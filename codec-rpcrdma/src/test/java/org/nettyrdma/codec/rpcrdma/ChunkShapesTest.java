@@ -129,7 +129,7 @@ class ChunkShapesTest {
     @CsvSource({
         "0, '', 'the reply needs a Reply chunk of 5032 bytes, the call offers none (limit inline: 4068)'",
         "5031, '', 'the reply needs a Reply chunk of 5032 bytes, the call offers 5031 (limit inline: 4048)'",
-        "0, 4999, 'the reply needs 5000 bytes in Write chunk 0, the call offers 4999'",
+        "0, 4999, 'the reply needs 5000 bytes in Write chunk 1, the call offers 4999'",
     })
     void shouldNameTheRoomThatAReplyNeeds(int replyChunkBytes, String writeChunkBytes, String expected) throws Exception {
         BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();

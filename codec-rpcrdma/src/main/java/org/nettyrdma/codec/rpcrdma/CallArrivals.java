@@ -1,0 +1,225 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The calls that come in at one responder, until each is one whole message: checks them, lets them wait for memory
+ * ({@link ResourceLimits}), and fetches their Read chunks. A call without them may overtake one with. Event loop only.
+ */
+final class CallArrivals implements ReadChunkFetch.Owner {
+
+    /** Gets what becomes of the calls; {@link ResponderChunkHandler}. */
+    interface Owner {
+
+        /**
+         * A call is there.
+         *
+         * @param message the whole call; its reference passes to the owner
+         */
+        void arrived(WithChunks header, ByteBuf message);
+
+        /** A call breaks a rule or a limit of the protocol. */
+        void unusable(WithChunks header, RpcRdmaException cause);
+
+        /**
+         * A call breaks a rule of its binding.
+         *
+         * @param message the whole call; its reference stays with the caller
+         */
+        void violatesBinding(WithChunks header, ByteBuf message);
+    }
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(CallArrivals.class);
+
+    private final ChannelHandlerContext ctx;
+    private final RpcRdmaLimits limits;
+    private final MemoryBudget memory;
+    private final UpperLayerBindings bindings;
+    private final ChunkStatistics statistics;
+    private final Owner owner;
+    private final CallAdmission admission;
+    private boolean peerServesReads = true;
+    private boolean flushNeeded;
+    private boolean closed;
+
+    /**
+     * @param memory what all connections share
+     */
+    CallArrivals(ChannelHandlerContext ctx, RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory,
+                 UpperLayerBindings bindings, ChunkStatistics statistics, Owner owner) {
+        this.ctx = ctx;
+        this.limits = limits;
+        this.memory = memory;
+        this.bindings = bindings;
+        this.statistics = statistics;
+        this.owner = owner;
+        this.admission = new CallAdmission(memory, resources.maxConnectionBytes(), ctx.executor(), this::admittedLate);
+    }
+
+    /** Whether the peer answers RDMA Reads; it does unless it was configured not to. */
+    void setPeerServesReads(boolean serves) {
+        peerServesReads = serves;
+    }
+
+    /**
+     * A call has come.
+     *
+     * @param call its reference passes to this
+     */
+    void receive(RpcRdmaMessage call, WithChunks header) {
+        ChunkLists chunks = header.chunks();
+        if (chunks.isEmpty() && header instanceof Msg) {
+            statistics.increment(Counter.CALLS_INLINE);
+            owner.arrived(header, call.content());
+            return;
+        }
+        Arrival arrival = new Arrival(call, header, bytesOf(chunks));
+        try {
+            check(arrival);
+        } catch (RpcRdmaException e) {
+            call.release();
+            owner.unusable(header, e);
+            return;
+        }
+        statistics.increment(chunks.hasPositionZeroChunk() ? Counter.LONG_CALLS
+                : chunks.readChunks().isEmpty() ? Counter.CALLS_INLINE : Counter.CALLS_WITH_READ_CHUNK);
+        statistics.add(Counter.READ_CHUNK_BYTES, readBytes(chunks));
+        if (!admission.admit(arrival)) {
+            statistics.increment(Counter.CALLS_HELD_BACK);
+        }
+    }
+
+    private void check(Arrival arrival) throws RpcRdmaException {
+        ChunkLists chunks = arrival.header.chunks();
+        if (!peerServesReads) {
+            throw RpcRdmaException.malformed("Read chunks of a peer that was configured for no RDMA Reads");
+        }
+        if (arrival.header instanceof NoMsg && !chunks.hasPositionZeroChunk()) {
+            throw RpcRdmaException.malformed("RDMA_NOMSG without a Position Zero Read chunk");
+        }
+        ReadChunkFetch.check(chunks, arrival.call.content().readableBytes(), limits.maxMessageBytes());
+        if (!admission.isPossible(arrival.bytes)) {
+            throw RpcRdmaException.tooLarge("call that takes %d bytes of memory (limit: %d)", arrival.bytes,
+                    memory.maxBytes());
+        }
+    }
+
+    /** What a call makes this side hold: its Read chunks, and a reply that fills what it offers. */
+    private long bytesOf(ChunkLists chunks) {
+        long replyBytes = chunks.replyChunk() == null ? 0 : chunks.replyChunk().lengthBytes();
+        for (WriteChunk chunk : chunks.writeChunks()) {
+            replyBytes += chunk.lengthBytes();
+        }
+        return readBytes(chunks) + Math.min(replyBytes, limits.maxMessageBytes());
+    }
+
+    private static long readBytes(ChunkLists chunks) {
+        long bytes = 0;
+        for (ReadChunk chunk : chunks.readChunks()) {
+            bytes += chunk.lengthBytes();
+        }
+        return bytes;
+    }
+
+    /** Whether a call with these chunks has memory, so that {@link #release} has to follow. */
+    boolean hasMemory(ChunkLists chunks) {
+        return bytesOf(chunks) > 0;
+    }
+
+    /** The memory of a call that came with these chunks is free. */
+    void release(ChunkLists chunks) {
+        admission.release(bytesOf(chunks));
+    }
+
+    /** A call that has arrived, while it waits for memory. */
+    private final class Arrival implements CallAdmission.Candidate {
+
+        private final RpcRdmaMessage call;
+        private final WithChunks header;
+        private final long bytes;
+
+        private Arrival(RpcRdmaMessage call, WithChunks header, long bytes) {
+            this.call = call;
+            this.header = header;
+            this.bytes = bytes;
+        }
+
+        @Override
+        public long bytes() {
+            return bytes;
+        }
+
+        @Override
+        public void admitted() {
+            if (header.chunks().readChunks().isEmpty()) {
+                owner.arrived(header, call.content());
+            } else {
+                flushNeeded = true;
+                new ReadChunkFetch(ctx, call, header, CallArrivals.this).start();
+            }
+        }
+
+        @Override
+        public void dropped() {
+            call.release();
+        }
+    }
+
+    /** Not within a read batch, or in the middle of one that the calls have no part in. */
+    private void admittedLate() {
+        flush();
+        ctx.fireChannelReadComplete();
+    }
+
+    /** Flushes the RDMA Reads that were begun, at the end of a read batch. */
+    void flush() {
+        if (flushNeeded) {
+            flushNeeded = false;
+            ctx.flush();
+        }
+    }
+
+    @Override
+    public void fetchEnded(ReadChunkFetch fetch) {
+        if (closed || fetch.cause() != null) {
+            fetch.release();
+            if (!closed) {
+                LOGGER.debug("{} closing, a Read chunk could not be fetched", ctx.channel(), fetch.cause());
+                ctx.close();
+            }
+            return;
+        }
+        WithChunks header = fetch.header();
+        ByteBuf message = fetch.assemble();
+        // The codec has checked this for messages that came inline.
+        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
+                || RpcOffsets.word(message, Integer.BYTES) != 0) {
+            message.release();
+            release(header.chunks());
+            owner.unusable(header, RpcRdmaException.malformed("Position Zero Read chunk holds no call with XID %08x",
+                    header.xid()));
+            return;
+        }
+        if (!bindings.allow(header.chunks().readChunks(), message)) {
+            statistics.increment(Counter.BINDING_VIOLATIONS);
+            owner.violatesBinding(header, message);
+            message.release();
+            return;
+        }
+        owner.arrived(header, message);
+        ctx.fireChannelReadComplete();
+    }
+
+    /** The connection has ended. */
+    void close() {
+        closed = true;
+        admission.close();
+    }
+}

@@ -1,0 +1,131 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
+
+/**
+ * Plans the calls of one connection, and plans those anew that the responder has refused for want of room or because of too
+ * many chunks (version-two-08, section 5.3.3). What the responder asks for is met within our own limits and never above them:
+ * no reply gets more room than {@link RpcRdmaLimits#maxMessageBytes()} because the peer said so. Event loop only.
+ */
+final class CallPlanner {
+
+    private final RpcRdmaLimits limits;
+    private final PeerPolicy policy;
+    private final RpcRdmaConnection connection;
+    private final boolean reverse;
+    private ResponderLimits responder = ResponderLimits.UNKNOWN;
+
+    /**
+     * @param reverse whether the calls go from server to client; then they have chunks only where the client says that it takes
+     *                them (version-two-08, section 4.2.2)
+     */
+    CallPlanner(RpcRdmaLimits limits, PeerPolicy policy, RpcRdmaConnection connection, boolean reverse) {
+        this.limits = limits;
+        this.policy = policy;
+        this.connection = connection;
+        this.reverse = reverse;
+    }
+
+    /**
+     * Plans a call.
+     *
+     * @param callBytes length of the whole call
+     * @throws RpcRdmaException if there is no way to convey it
+     */
+    CallPlan plan(int callBytes, CallLayout layout) throws RpcRdmaException {
+        return switch (support()) {
+            case NONE -> throw RpcRdmaException.unsupported("reverse call to a client whose Reverse Request Support is NONE");
+            case INLINE -> CallPlan.withoutChunks(callBytes, threshold());
+            case GENERAL -> planWithChunks(callBytes, responder.within(layout));
+        };
+    }
+
+    private ReverseRequestSupport support() {
+        return reverse ? connection.peerReverseSupport() : ReverseRequestSupport.GENERAL;
+    }
+
+    private InlineThreshold threshold() {
+        return connection.terms().threshold();
+    }
+
+    private CallPlan planWithChunks(int callBytes, CallLayout layout) throws RpcRdmaException {
+        return CallPlan.of(callBytes, layout.items(), layout.replySpace(), threshold(), responder.within(policy), limits);
+    }
+
+    /**
+     * Plans a call that was refused.
+     *
+     * @param refused   how it was planned before
+     * @param callBytes length of the whole call
+     * @param error     why it was refused
+     * @return another plan that meets what the responder asks for, or {@code null} if there is none
+     */
+    CallPlan planAgain(CallPlan refused, int callBytes, CallLayout layout, RpcRdmaError error) {
+        responder = responder.learn(error);
+        if (support() != ReverseRequestSupport.GENERAL) {
+            return null; // there is nothing about it that could be changed
+        }
+        try {
+            CallPlan plan = planWithin(refused, callBytes, layout, error);
+            return plan == null || plan.equals(refused) || offersTooMuch(plan, refused) ? null : plan;
+        } catch (RpcRdmaException e) {
+            return null; // nothing fits into these limits, which is what the refusal says already
+        }
+    }
+
+    private CallPlan planWithin(CallPlan refused, int callBytes, CallLayout layout, RpcRdmaError error)
+            throws RpcRdmaException {
+        if (error instanceof RpcRdmaError.ReadChunks) {
+            // Of one that has a Position Zero Read chunk the draft says that it MUST end.
+            return refused.isLong() ? null : plan(callBytes, layout);
+        }
+        if (error instanceof RpcRdmaError.WriteChunks || error instanceof RpcRdmaError.Segments) {
+            return plan(callBytes, layout);
+        }
+        if (error instanceof RpcRdmaError.WriteResource write) {
+            return planLargerResult(refused, callBytes, layout, write);
+        }
+        return error instanceof RpcRdmaError.ReplyResource reply ? planLargerReply(refused, callBytes, layout, reply) : null;
+    }
+
+    private CallPlan planLargerResult(CallPlan refused, int callBytes, CallLayout layout, RpcRdmaError.WriteResource error)
+            throws RpcRdmaException {
+        List<Integer> offered = refused.writeChunkBytes();
+        if (error.chunkIndex() < 1 || error.chunkIndex() > offered.size()
+                || error.lengthNeededBytes() > limits.maxMessageBytes()) {
+            return null;
+        }
+        int index = (int) error.chunkIndex() - 1;
+        if (error.lengthNeededBytes() <= offered.get(index)) {
+            return null;
+        }
+        List<Integer> results = new ArrayList<>(layout.replySpace().maxDataItemBytes());
+        results.set(index, (int) error.lengthNeededBytes());
+        return plan(callBytes, new CallLayout(layout.items(), new ReplySpace(layout.replySpace().maxReplyBytes(), results)));
+    }
+
+    /**
+     * With a Reply chunk and no Write chunks: the same error says that the responder takes none at all. Where it does take them,
+     * the length that it needs does not count what it would have placed in them.
+     */
+    private CallPlan planLargerReply(CallPlan refused, int callBytes, CallLayout layout, RpcRdmaError.ReplyResource error)
+            throws RpcRdmaException {
+        long needed = error.lengthNeededBytes();
+        if (needed == 0 || needed > limits.maxMessageBytes()
+                || refused.writeChunkBytes().isEmpty() && needed <= refused.replyChunkBytes()) {
+            return null;
+        }
+        long bytes = RpcOffsets.padded((int) needed);
+        for (int chunkBytes : refused.writeChunkBytes()) {
+            bytes += chunkBytes;
+        }
+        return CallPlan.withReplyChunk((int) Math.min(bytes, limits.maxMessageBytes()), callBytes,
+                responder.within(layout).items(), threshold(), responder.within(policy));
+    }
+
+    private boolean offersTooMuch(CallPlan plan, CallPlan refused) {
+        return plan.replyBytes() > Math.max(limits.maxMessageBytes(), refused.replyBytes());
+    }
+}

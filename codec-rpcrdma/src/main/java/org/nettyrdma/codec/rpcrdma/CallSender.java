@@ -1,0 +1,217 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+
+/**
+ * Sends the calls of one requester: decides how each travels, opens the memory that call and reply need to the peer, and
+ * writes an {@link RpcRdmaMessage}. A call that needs memory waits until it is there; calls that need none may overtake it.
+ *
+ * <p>In version 2 a call that was refused because of what it offers is sent again, once, with the same XID, where the error says
+ * what it needs (version-two-08, section 5.3.3). So calls of version 2 are kept until their reply is here. That takes no memory
+ * of its own where the call is exposed as it is; where it is a copy that is exposed, the call counts as well. Calls without
+ * Read chunks are no longer than a Send, and those in progress no more than the credits. A responder that has carried the
+ * call out before it refused the reply does so again, unless it recognizes the XID, as with every retransmission.
+ *
+ * <p>Event loop only.
+ */
+final class CallSender {
+
+    private final ChannelHandlerContext ctx;
+    private final RpcRdmaLimits limits;
+    private final PeerPolicy policy;
+    private final CallPlanner planner;
+    private final UpperLayerBindings bindings;
+    private final ChunkStatistics statistics;
+    private final RpcRdmaConnection connection;
+    private final boolean reverse;
+    private final RequesterCalls calls;
+
+    /**
+     * @param reverse whether the calls go from server to client
+     */
+    CallSender(ChannelHandlerContext ctx, RpcRdmaLimits limits, PeerPolicy policy, UpperLayerBindings bindings,
+               ChunkStatistics statistics, RpcRdmaConnection connection, boolean reverse, RequesterCalls calls) {
+        this.ctx = ctx;
+        this.limits = limits;
+        this.policy = policy;
+        this.planner = new CallPlanner(limits, policy, connection, reverse);
+        this.bindings = bindings;
+        this.statistics = statistics;
+        this.connection = connection;
+        this.reverse = reverse;
+        this.calls = calls;
+    }
+
+    /**
+     * Writes a call.
+     *
+     * @param msg     {@code call}, or the {@link RpcMessage} that it is the content of
+     * @param call    the whole call; its reference passes to this
+     * @param promise tells whether it was written
+     */
+    void write(Object msg, ByteBuf call, ChannelPromise promise) {
+        try {
+            CallLayout layout = layoutOf(msg, call);
+            DataItems.requireWithin(layout.items(), call.readableBytes());
+            submit(call, planner.plan(call.readableBytes(), layout), layout, promise, isKept());
+        } catch (Exception | Error e) {
+            call.release();
+            promise.tryFailure(e);
+        }
+    }
+
+    /** What refuses a call of version 1 does not say what it needs. */
+    private boolean isKept() {
+        return connection.terms().version() == RpcRdmaVersion.TWO;
+    }
+
+    private void submit(ByteBuf call, CallPlan plan, CallLayout layout, ChannelPromise promise, boolean keep)
+            throws IOException {
+        if (plan.hasChunks()) {
+            calls.admit(new WaitingCall(this, call, plan, layout, memoryOf(call, plan, keep), promise, keep));
+        } else {
+            send(call, plan, layout, 0, promise, keep);
+        }
+    }
+
+    private long memoryOf(ByteBuf call, CallPlan plan, boolean keep) {
+        long bytes = plan.exposedBytes(call.readableBytes());
+        boolean copied = keep && plan.maxSegments() > 0
+                && !CallExposure.isInPlace((RdmaChannel) ctx.channel(), policy, plan, call);
+        return copied ? bytes + call.readableBytes() : bytes;
+    }
+
+    /**
+     * Plans a call anew that was refused.
+     *
+     * @param call what it exposed is closed to the peer
+     * @return how to {@linkplain #sendAgain send it again}, or {@code null} if that is not to be done
+     */
+    CallPlan planAgain(RequesterCall call, RpcRdmaError error) {
+        ByteBuf message = call.message();
+        if (message == null || call.isAbandoned() || calls.isClosed()) {
+            return null;
+        }
+        CallPlan plan = planner.planAgain(call.plan(), message.readableBytes(), call.layout(), error);
+        return plan != null && calls.isPossible(memoryOf(message, plan, false)) ? plan : null;
+    }
+
+    /**
+     * Sends a call again, for the last time: it is not kept any more.
+     *
+     * @param call has no memory any more
+     */
+    void sendAgain(RequesterCall call, CallPlan plan) {
+        statistics.increment(Counter.CALLS_SENT_AGAIN);
+        ByteBuf message = call.takeMessage();
+        ChannelPromise promise = calls.sendingAgain(call.xid());
+        try {
+            submit(message, plan, call.layout(), promise, false);
+            ctx.flush();
+        } catch (Exception | Error e) {
+            message.release();
+            promise.tryFailure(e);
+        }
+    }
+
+    /** What the call itself says about its items and its reply goes before what the binding says. */
+    private CallLayout layoutOf(Object msg, ByteBuf call) throws IOException {
+        requireConnected();
+        if (call.readableBytes() < 2 * Integer.BYTES || call.readableBytes() > limits.maxMessageBytes()) {
+            throw RpcRdmaException.tooLarge("call of %d bytes (expected: 8..%d)", call.readableBytes(),
+                    limits.maxMessageBytes());
+        }
+        requireNewXid(call);
+        if (!(msg instanceof RpcMessage message)) {
+            return bindings.layoutOfCall(call);
+        }
+        return new CallLayout(message.dataItems(),
+                message.replySpace() != null ? message.replySpace() : bindings.layoutOfCall(call).replySpace());
+    }
+
+    private void requireConnected() throws IOException {
+        if (calls.isClosed()) {
+            throw new ClosedChannelException();
+        }
+        if (!ctx.channel().isActive()) {
+            throw new NotYetConnectedException();
+        }
+    }
+
+    private void requireNewXid(ByteBuf call) {
+        if (calls.isOutstanding(RpcOffsets.word(call, 0))) {
+            throw new IllegalStateException(String.format("a call with XID %08x is outstanding", RpcOffsets.word(call, 0)));
+        }
+    }
+
+    /** The caller of a call that waits for memory has cancelled it. */
+    void cancelled(WaitingCall call) {
+        if (calls.withdraw(call)) {
+            call.message().release();
+        }
+    }
+
+    /** There is memory for a call; its write fails as it would have failed without waiting. */
+    void admitted(WaitingCall waited) {
+        try {
+            requireConnected();
+            requireNewXid(waited.message());
+            send(waited.message(), waited.plan(), waited.layout(), waited.bytes(), waited.promise(), waited.isKept());
+        } catch (Exception | Error e) {
+            waited.message().release();
+            waited.promise().tryFailure(e);
+            calls.release(waited.bytes());
+        }
+    }
+
+    private void send(ByteBuf message, CallPlan plan, CallLayout layout, long bytes, ChannelPromise promise, boolean keep)
+            throws IOException {
+        CallExposure exposure = plan.hasChunks() ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy,
+                InvalidationPolicy.ofRequester(connection.terms()), plan, message) : null;
+        RequesterCall call = new RequesterCall(calls, message, exposure, bytes, plan, layout);
+        if (keep) {
+            call.keep(message);
+        }
+        RpcRdmaVersion version = connection.terms().version();
+        RpcRdmaHeader header;
+        ByteBuf body = message;
+        if (plan.isLong()) {
+            header = version.noMsg(call.xid(), call.chunks());
+            body = Unpooled.EMPTY_BUFFER;
+            message.release();
+        } else {
+            header = version.msg(call.xid(), call.chunks());
+            if (!plan.readItems().isEmpty()) {
+                body = DataItems.takeOut(ctx.alloc(), message, plan.readItems());
+            }
+        }
+        count(plan, call.chunks());
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_CALLS);
+        }
+        calls.add(call); // before the write, which may fail at once
+        ChannelPromise written = promise.unvoid();
+        ctx.write(RpcRdmaMessage.call(header, body), written);
+        written.addListener(call);
+    }
+
+    private void count(CallPlan plan, ChunkLists chunks) {
+        statistics.increment(switch (plan.route()) {
+            case INLINE -> Counter.CALLS_INLINE;
+            case READ_CHUNK -> Counter.CALLS_WITH_READ_CHUNK;
+            case LONG -> Counter.LONG_CALLS;
+        });
+        for (ReadChunk chunk : chunks.readChunks()) {
+            statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
+        }
+    }
+}

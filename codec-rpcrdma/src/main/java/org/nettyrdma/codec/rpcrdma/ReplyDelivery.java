@@ -1,0 +1,156 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import org.nettyrdma.codec.oncrpc.RpcCallFailure;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
+
+/**
+ * Ends the calls of one requester: closes the memory of each to the peer, and when that is done, and not before, passes up the
+ * whole reply as one {@link ByteBuf}, or the event {@link RpcCallFailure}. A call that was refused is sent again instead, where
+ * the responder says what it needs. Event loop only.
+ */
+final class ReplyDelivery {
+
+    private final ChannelHandlerContext ctx;
+    private final UpperLayerBindings bindings;
+    private final ChunkStatistics statistics;
+    private final CallObserver observer;
+    private final RpcRdmaConnection connection;
+    private final boolean reverse;
+    private final RequesterCalls calls;
+    private final CallSender sender;
+
+    /**
+     * @param reverse whether the calls go from server to client
+     */
+    ReplyDelivery(ChannelHandlerContext ctx, UpperLayerBindings bindings, ChunkStatistics statistics, CallObserver observer,
+                  RpcRdmaConnection connection, boolean reverse, RequesterCalls calls, CallSender sender) {
+        this.ctx = ctx;
+        this.bindings = bindings;
+        this.statistics = statistics;
+        this.observer = observer;
+        this.connection = connection;
+        this.reverse = reverse;
+        this.calls = calls;
+        this.sender = sender;
+    }
+
+    /**
+     * The reply to a call is here, or what tells that there will be none.
+     *
+     * @param reply its reference passes to this
+     */
+    void replied(RequesterCall call, RpcRdmaMessage reply) {
+        CallExposure exposure = call.exposure();
+        if (exposure == null) {
+            end(call, reply);
+            return;
+        }
+        boolean[] waiting = {false};
+        exposure.withdraw(() -> {
+            end(call, reply);
+            if (waiting[0]) {
+                ctx.fireChannelReadComplete();
+            }
+        });
+        waiting[0] = true;
+    }
+
+    /** The peer can no longer touch the memory of the call. */
+    private void end(RequesterCall call, RpcRdmaMessage reply) {
+        CallPlan again = reply.header() instanceof TransportError error ? sender.planAgain(call, error.error()) : null;
+        if (again == null) {
+            try {
+                deliver(call, reply);
+            } finally {
+                call.releaseMessage();
+                releaseMemory(call);
+            }
+        } else {
+            statistics.increment(Counter.CHUNK_ERRORS);
+            reply.release();
+            releaseMemory(call); // first, as it may be needed for the call itself
+            sender.sendAgain(call, again);
+        }
+    }
+
+    private void releaseMemory(RequesterCall call) {
+        if (call.exposure() != null) {
+            calls.releaseMemory(call);
+        }
+    }
+
+    /** Passes up the reply or the failure of a call. */
+    private void deliver(RequesterCall call, RpcRdmaMessage reply) {
+        ByteBuf message = null;
+        RpcRdmaException failure = null;
+        try {
+            failure = failureOf(call, reply.header());
+            if (failure == null) {
+                message = assemble(call, reply);
+            }
+        } catch (RpcRdmaException e) {
+            statistics.increment(Counter.MALFORMED_MESSAGES);
+            failure = e;
+        } finally {
+            reply.release();
+        }
+        if (failure == null) {
+            ctx.fireChannelRead(message);
+        } else {
+            ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), failure));
+        }
+    }
+
+    /** Why the call has failed, or {@code null} if the header says that it was answered. */
+    private RpcRdmaException failureOf(RequesterCall call, RpcRdmaHeader header) {
+        if (header instanceof Malformed malformed) {
+            return malformed.cause();
+        }
+        if (header instanceof VersionError error) {
+            statistics.increment(Counter.VERSION_ERRORS);
+            return RpcRdmaException.refusedVersion(error.lowestVersion(), error.highestVersion());
+        }
+        if (header instanceof ChunkError) {
+            statistics.increment(Counter.CHUNK_ERRORS);
+            InlineThreshold threshold = connection.terms().threshold();
+            int inlineBytes = threshold.receiveBytes() - threshold.version().headerLength(call.chunks());
+            return RpcRdmaException.refused("refused with ERR_CHUNK: the responder could not parse the call, or the "
+                    + "reply did not fit into what it offered: %s", call.offer(inlineBytes));
+        }
+        if (header instanceof TransportError error) {
+            statistics.increment(Counter.CHUNK_ERRORS);
+            return RpcRdmaException.refused(error.error());
+        }
+        return null;
+    }
+
+    private ByteBuf assemble(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {
+        ReducedReply parts = ReducedReply.of(call, reply);
+        ByteBuf message = parts.assemble(ctx.alloc(), bindings);
+        long placedBytes = parts.writeChunkBytes();
+        ReplyRoute route = call.isReplyFetched() ? ReplyRoute.READ_CHUNK
+                : parts.isLong() ? ReplyRoute.REPLY_CHUNK
+                : placedBytes > 0 ? ReplyRoute.WRITE_CHUNK : ReplyRoute.INLINE;
+        statistics.increment(switch (route) {
+            case INLINE -> Counter.REPLIES_INLINE;
+            case WRITE_CHUNK -> Counter.REPLIES_WITH_WRITE_CHUNK;
+            case REPLY_CHUNK -> Counter.LONG_REPLIES;
+            case READ_CHUNK -> Counter.REPLIES_WITH_READ_CHUNK;
+        });
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_REPLIES);
+        }
+        call.replied(observer, route);
+        if (placedBytes > 0 || parts.isLong()) {
+            statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);
+            statistics.add(Counter.REPLY_CHUNK_BYTES, parts.replyChunkBytes());
+        }
+        return message;
+    }
+}

@@ -1,0 +1,210 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import java.util.List;
+import org.nettyrdma.codec.oncrpc.RpcCallFailure;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.handler.credit.CreditGate;
+
+/**
+ * The calls of one requester, from when they ask for memory until the peer can touch none of it any more: which of them wait
+ * for it, which are outstanding, and which nobody waits for. Event loop only.
+ *
+ * <p>Memory of a call that nobody waits for any more stays open to the peer until the reply comes or the connection ends:
+ * the peer cannot know, and may still be using it (rfc5666bis-01, section 5.4.1). A connection on which too much of it has
+ * come together is closed. While a call waits for memory, the channel is not writable.
+ */
+final class RequesterCalls {
+
+    /** Most calls that wait for memory; as many as may wait for credits. */
+    private static final int MAX_WAITING = CreditGate.DEFAULT_MAX_WAITING;
+    /** Of the user-defined writability flags of a channel, the one that is false while a call waits for memory. */
+    private static final int WRITABILITY_INDEX = CreditGate.WRITABILITY_INDEX - 1;
+
+    private final ChannelHandlerContext ctx;
+    private final ResourceLimits resources;
+    private final MemoryBudget memory;
+    private final ChunkStatistics statistics;
+    private final CallAdmission admission;
+    private final IntObjectMap<RequesterCall> outstanding = new IntObjectHashMap<>();
+    /** Calls that are being sent again, until that is done or has failed: what takes them back where they still wait. */
+    private final IntObjectMap<ChannelPromise> sendingAgain = new IntObjectHashMap<>();
+    /** Memory of calls in {@link #outstanding} that nobody waits for. */
+    private long abandonedBytes;
+    private boolean closed;
+
+    /**
+     * @param memory what all connections share
+     */
+    RequesterCalls(ChannelHandlerContext ctx, ResourceLimits resources, MemoryBudget memory, ChunkStatistics statistics) {
+        this.ctx = ctx;
+        this.resources = resources;
+        this.memory = memory;
+        this.statistics = statistics;
+        this.admission = new CallAdmission(memory, resources.maxConnectionBytes(), ctx.executor(), this::admittedLate);
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether a call with this XID was sent and its reply is not here. */
+    boolean isOutstanding(int xid) {
+        return outstanding.containsKey(xid);
+    }
+
+    /** Whether a call can ever have that much memory. */
+    boolean isPossible(long bytes) {
+        return admission.isPossible(bytes);
+    }
+
+    /**
+     * Gives a call its memory, now or later.
+     *
+     * @throws RpcRdmaException if it can never have it, or too many calls wait already
+     */
+    void admit(WaitingCall call) throws RpcRdmaException {
+        if (!admission.isPossible(call.bytes())) {
+            throw RpcRdmaException.tooLarge("call that takes %d bytes of memory (limit: %d)", call.bytes(), memory.maxBytes());
+        }
+        if (admission.waiting() >= MAX_WAITING) {
+            throw RpcRdmaException.overloaded("%d calls wait for memory, which is the limit", MAX_WAITING);
+        }
+        if (!admission.admit(call)) {
+            statistics.increment(Counter.CALLS_HELD_BACK);
+            updateWritability();
+            call.watchForCancellation();
+        }
+    }
+
+    private void admittedLate() {
+        updateWritability();
+        ctx.flush();
+    }
+
+    private void updateWritability() {
+        ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer();
+        if (outbound != null) { // null once the channel is closed
+            outbound.setUserDefinedWritability(WRITABILITY_INDEX, admission.waiting() == 0);
+        }
+    }
+
+    /**
+     * Takes back a call that waits for memory.
+     *
+     * @return whether it was still waiting
+     */
+    boolean withdraw(WaitingCall call) {
+        boolean waited = admission.remove(call);
+        if (waited) {
+            updateWritability();
+        }
+        return waited;
+    }
+
+    /** A call that was given memory has none of it open. */
+    void release(long bytes) {
+        admission.release(bytes);
+    }
+
+    /** A call is about to be written. */
+    void add(RequesterCall call) {
+        outstanding.put(call.xid(), call);
+    }
+
+    /**
+     * The reply to a call is here; what the call exposed is still open.
+     *
+     * @return the call, or {@code null} if none is outstanding with this XID
+     */
+    RequesterCall take(int xid) {
+        return outstanding.remove(xid);
+    }
+
+    /**
+     * A call is about to be sent again. Its caller was told that it was written, so a failure comes by {@link RpcCallFailure}.
+     *
+     * @return for the write
+     */
+    ChannelPromise sendingAgain(int xid) {
+        ChannelPromise promise = ctx.newPromise();
+        sendingAgain.put(xid, promise);
+        promise.addListener(write -> {
+            sendingAgain.remove(xid);
+            // The loss of the connection says it all.
+            if (!write.isSuccess() && !write.isCancelled() && ctx.channel().isActive()) {
+                ctx.fireUserEventTriggered(new RpcCallFailure(xid, write.cause()));
+            }
+        });
+        return promise;
+    }
+
+    /** The write of a call has failed or was cancelled; its promise tells the caller. */
+    void notWritten(RequesterCall call) {
+        if (outstanding.get(call.xid()) == call) {
+            outstanding.remove(call.xid());
+            discard(call);
+        }
+    }
+
+    /** Ends a call that was {@linkplain #take taken} and gets no reply. */
+    void discard(RequesterCall call) {
+        call.releaseMessage();
+        CallExposure exposure = call.exposure();
+        if (exposure != null) {
+            exposure.withdraw(() -> releaseMemory(call));
+        }
+    }
+
+    /** The peer can no longer touch the memory of a call that was {@linkplain #take taken}. */
+    void releaseMemory(RequesterCall call) {
+        call.exposure().releaseSinks();
+        if (call.isAbandoned()) {
+            abandonedBytes -= call.exposedBytes();
+        }
+        admission.release(call.exposedBytes());
+    }
+
+    /** Nobody waits for the reply to this call any more. */
+    void abandon(int xid) {
+        ChannelPromise again = sendingAgain.get(xid);
+        if (again != null && again.cancel(false)) {
+            return; // what can still be cancelled, no peer has seen
+        }
+        RequesterCall call = outstanding.get(xid);
+        if (call == null || call.isAbandoned()) {
+            return;
+        }
+        call.abandon();
+        if (call.exposure() == null) {
+            return;
+        }
+        statistics.increment(Counter.CALLS_ABANDONED);
+        abandonedBytes += call.exposedBytes();
+        if (abandonedBytes > resources.maxAbandonedBytes()) {
+            statistics.increment(Counter.ABANDONED_CONNECTIONS);
+            ctx.fireExceptionCaught(RpcRdmaException.connection(
+                    "calls that were given up keep %d bytes open to the peer (limit: maxAbandonedBytes, %d)", abandonedBytes,
+                    resources.maxAbandonedBytes()));
+            ctx.close();
+        }
+    }
+
+    /**
+     * The connection has ended.
+     *
+     * @param andThen runs when no more calls begin, and before those that were outstanding end
+     */
+    void close(Runnable andThen) {
+        closed = true;
+        List<RequesterCall> left = List.copyOf(outstanding.values());
+        outstanding.clear();
+        admission.close(); // first, so that the end of one call does not let another begin
+        andThen.run();
+        left.forEach(this::discard);
+    }
+}
