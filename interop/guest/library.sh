@@ -19,6 +19,7 @@ start_kernel_server() {
     mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
     mkdir -p $export_directory /var/lib/nfs/v4recovery /run/rpcbind /run/sendsigs.omit.d
     mountpoint -q $export_directory || mount -t tmpfs -o size=1g tmpfs $export_directory
+    find $export_directory -mindepth 1 -delete # of an earlier scenario
     touch /etc/exports /var/lib/nfs/etab
     pgrep -x rpcbind >/dev/null || rpcbind -w
     exportfs -o "$options,insecure,no_subtree_check,fsid=0" "*:$export_directory"
