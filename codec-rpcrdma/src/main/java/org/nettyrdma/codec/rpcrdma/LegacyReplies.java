@@ -58,7 +58,8 @@ final class LegacyReplies {
         requireRoom(bytes);
         DataItems.requireWithin(items, bytes);
         CallPlan plan = CallPlan.of(bytes, items, NO_ANSWER, threshold, PeerPolicy.SPECIFICATION, limits);
-        CallExposure exposure = CallExposure.open(channel, statistics, PeerPolicy.SPECIFICATION, InvalidationPolicy.NONE, plan, reply);
+        CallExposure exposure = CallExposure.open(channel, statistics, PeerPolicy.SPECIFICATION,
+                InvalidationPolicy.NONE, plan, reply);
         int xid = RpcOffsets.word(reply, 0);
         add(new PendingReply(xid, bytes, System.nanoTime() + nanos(profile.doneTimeoutMillis()), exposure));
         statistics.increment(Counter.REPLIES_WITH_READ_CHUNK);

@@ -24,8 +24,9 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * that the call offered.
  *
  * <p>Each call gets exactly one of a reply, an RDMA_ERROR and the end of the connection. A reply that does not fit into what
- * its call offered becomes an ERR_CHUNK, and the application's write fails with {@link RpcReplyReplacedException}, which says
- * how much room it needs: the call is answered, and the connection lives.
+ * its call offered becomes an ERR_CHUNK, in version 2 an error that says how much room it needs, and the application's write
+ * fails with {@link RpcReplyReplacedException}, which says so too: the call is answered, and
+ * the connection lives.
  *
  * <p>{@link CallArrivals} does the inbound half and {@link ResponderReplies} the outbound one; what is between them, the calls
  * that the application has and has not replied to, is kept here. All methods run on the event loop.
