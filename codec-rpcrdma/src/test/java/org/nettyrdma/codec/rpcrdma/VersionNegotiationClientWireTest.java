@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.RawServer.SUCCESS;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
@@ -332,6 +334,15 @@ class VersionNegotiationClientWireTest {
         server.peer.sendHex(xid + "00000002 00000020" + MSG_2_REPLY
                 + "00000001 00000018 00000a01 00001000 0000000000000000 00000000 00000000 00000000" + xid + SUCCESS);
         assertSame(Reason.MALFORMED, failureOf(call).reason());
+    }
+
+    /** A server may fill its 4096 bytes before it has been told another size. */
+    @Test
+    void shouldNotConnectWithReceivesBelowTheDefaultSize() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2).inlineThresholdBytes(1024));
+        assertEquals(4096, server.channel.config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE));
+        assertFalse(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class).handler(server.client)
+                .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, 2048).connect(server.channel.remoteAddress()).await().isSuccess());
     }
 
     @Test
