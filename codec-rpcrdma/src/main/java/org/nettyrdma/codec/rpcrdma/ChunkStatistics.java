@@ -74,7 +74,13 @@ public final class ChunkStatistics {
         /** Connections closed because calls that were given up kept too much memory exposed. */
         ABANDONED_CONNECTIONS("connections", "Connections closed because of the memory of calls that were given up"),
         /** Connections closed because nothing that was to be transferred has moved for too long. */
-        STALLED_CONNECTIONS("connections", "Connections closed because a transfer made no progress");
+        STALLED_CONNECTIONS("connections", "Connections closed because a transfer made no progress"),
+        /** Connections that went on in version 1 because the server has refused version 2; see {@link VersionPolicy#PREFER_V2}. */
+        VERSION_FALLBACKS("connections", "Connections that fell back to version 1"),
+        /** Connections lost before the server had answered a call of version 2; the next ones begin with version 1. */
+        VERSION_OFFERS_LOST("connections", "Connections lost before version 2 was answered"),
+        /** Connections that began with version 1 because of an earlier one in {@link #VERSION_OFFERS_LOST}. */
+        VERSION_FALLBACKS_REMEMBERED("connections", "Connections that began with version 1 because of earlier ones");
 
         private final String baseUnit;
         private final String description;

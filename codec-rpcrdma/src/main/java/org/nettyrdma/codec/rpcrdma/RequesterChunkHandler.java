@@ -53,14 +53,13 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final CallObserver observer;
-    private final ConnectionTerms.Source termsOf;
+    private final RpcRdmaConnection connection;
     private final IntObjectMap<RequesterCall> calls = new IntObjectHashMap<>();
     private CallAdmission admission;
     /** Memory of calls in {@link #calls} that nobody waits for. */
     private long abandonedBytes;
     private ChannelHandlerContext ctx;
     private LegacyReplyFetch replyFetch; // made for the first reply that needs it
-    private ConnectionTerms terms;
     private boolean closed;
 
     /**
@@ -68,7 +67,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
      */
     RequesterChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, PeerPolicy policy,
                           UpperLayerBindings bindings, ChunkStatistics statistics, CallObserver observer,
-                          ConnectionTerms.Source termsOf) {
+                          RpcRdmaConnection connection) {
         this.limits = limits;
         this.resources = resources;
         this.memory = memory;
@@ -76,7 +75,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         this.bindings = bindings;
         this.statistics = statistics;
         this.observer = observer;
-        this.termsOf = termsOf;
+        this.connection = connection;
     }
 
     @Override
@@ -85,12 +84,8 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         admission = new CallAdmission(memory, resources.maxConnectionBytes(), context.executor(), this::admittedLate);
     }
 
-    /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
     private ConnectionTerms terms() {
-        if (terms == null) {
-            terms = termsOf.of(ctx.channel());
-        }
-        return terms;
+        return connection.terms();
     }
 
     @Override
@@ -320,8 +315,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
                 failure = malformed.cause();
             } else if (header instanceof VersionError error) {
                 statistics.increment(Counter.VERSION_ERRORS);
-                failure = RpcRdmaException.refused("refused with ERR_VERS, the responder speaks versions %d to %d",
-                        error.lowestVersion(), error.highestVersion());
+                failure = RpcRdmaException.refusedVersion(error.lowestVersion(), error.highestVersion());
             } else if (header instanceof ChunkError) {
                 statistics.increment(Counter.CHUNK_ERRORS);
                 int inlineBytes = terms().threshold().receiveBytes() - terms().version().headerLength(call.chunks());
@@ -385,7 +379,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ConnectionConfigured configured) {
-            terms = terms().withSendBytes(configured.sendBytes());
+            connection.configureSend(configured.sendBytes());
             return;
         }
         if (event instanceof RpcCallAbandoned abandoned) {
@@ -409,12 +403,6 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
                     resources.maxAbandonedBytes()));
             ctx.close();
         }
-    }
-
-    @Override
-    public void channelActive(ChannelHandlerContext context) {
-        context.fireUserEventTriggered(terms());
-        context.fireChannelActive();
     }
 
     @Override

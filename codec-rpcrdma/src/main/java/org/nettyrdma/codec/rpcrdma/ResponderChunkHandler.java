@@ -44,7 +44,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private final RpcRdmaLimits limits;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
-    private final ConnectionTerms.Source termsOf;
+    private final RpcRdmaConnection connection;
     /** {@code null} outside the legacy profile. */
     private final LegacyReplies legacyReplies;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
@@ -53,7 +53,6 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private final ResourceLimits resources;
     private CallAdmission admission;
     private ChannelHandlerContext ctx;
-    private ConnectionTerms terms;
     private boolean peerServesReads = true;
     private boolean flushNeeded;
     private boolean closed;
@@ -63,13 +62,13 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
      * @param legacyReplies serves replies with Read chunks, {@code null} outside the {@link LegacyProfile}
      */
     ResponderChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, UpperLayerBindings bindings,
-                          ChunkStatistics statistics, ConnectionTerms.Source termsOf, LegacyReplies legacyReplies) {
+                          ChunkStatistics statistics, RpcRdmaConnection connection, LegacyReplies legacyReplies) {
         this.limits = limits;
         this.resources = resources;
         this.memory = memory;
         this.bindings = bindings;
         this.statistics = statistics;
-        this.termsOf = termsOf;
+        this.connection = connection;
         this.legacyReplies = legacyReplies;
     }
 
@@ -79,18 +78,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         admission = new CallAdmission(memory, resources.maxConnectionBytes(), context.executor(), this::admittedLate);
     }
 
-    /** Looked up when first needed: a connect future completes, and calls may be written, before channelActive is fired. */
     private ConnectionTerms terms() {
-        if (terms == null) {
-            terms = termsOf.of(ctx.channel());
-        }
-        return terms;
-    }
-
-    @Override
-    public void channelActive(ChannelHandlerContext context) {
-        context.fireUserEventTriggered(terms());
-        context.fireChannelActive();
+        return connection.terms();
     }
 
     @Override
@@ -397,7 +386,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ConnectionConfigured configured) {
-            terms = terms().withSendBytes(configured.sendBytes());
+            connection.configureSend(configured.sendBytes());
             peerServesReads = configured.peerServesReads();
         } else {
             context.fireUserEventTriggered(event);

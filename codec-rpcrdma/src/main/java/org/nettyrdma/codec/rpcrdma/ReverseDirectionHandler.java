@@ -38,22 +38,22 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
     /** What of the outbound messages belongs to the reverse direction: the calls of a server, the replies of a client. */
     private final RpcMessageType outbound;
     private final ChunkStatistics statistics;
-    private final ConnectionTerms.Source termsOf;
+    private final RpcRdmaConnection connection;
 
-    private ReverseDirectionHandler(RpcMessageType outbound, ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
+    private ReverseDirectionHandler(RpcMessageType outbound, ChunkStatistics statistics, RpcRdmaConnection connection) {
         this.outbound = outbound;
         this.statistics = statistics;
-        this.termsOf = termsOf;
+        this.connection = connection;
     }
 
     /** For the side that connects, and is called. */
-    static ReverseDirectionHandler client(ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
-        return new ReverseDirectionHandler(RpcMessageType.REPLY, statistics, termsOf);
+    static ReverseDirectionHandler client(ChunkStatistics statistics, RpcRdmaConnection connection) {
+        return new ReverseDirectionHandler(RpcMessageType.REPLY, statistics, connection);
     }
 
     /** For the side that accepts, and calls. */
-    static ReverseDirectionHandler server(ChunkStatistics statistics, ConnectionTerms.Source termsOf) {
-        return new ReverseDirectionHandler(RpcMessageType.CALL, statistics, termsOf);
+    static ReverseDirectionHandler server(ChunkStatistics statistics, RpcRdmaConnection connection) {
+        return new ReverseDirectionHandler(RpcMessageType.CALL, statistics, connection);
     }
 
     @Override
@@ -78,7 +78,7 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
     private void writeCall(ChannelHandlerContext ctx, ByteBuf call, ChannelPromise promise) throws IOException {
         requireFits(ctx, call);
         statistics.increment(Counter.REVERSE_CALLS);
-        ctx.write(RpcRdmaMessage.call(header(ctx, call), call), promise);
+        ctx.write(RpcRdmaMessage.call(header(call), call), promise);
     }
 
     private void writeReply(ChannelHandlerContext ctx, ByteBuf reply, ChannelPromise promise) throws IOException {
@@ -94,14 +94,14 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
             answered = RpcReplyReplacedException.fail(promise, e);
         }
         statistics.increment(Counter.REVERSE_REPLIES);
-        ctx.write(RpcRdmaMessage.reply(header(ctx, answer), answer), answered);
+        ctx.write(RpcRdmaMessage.reply(header(answer), answer), answered);
     }
 
     private void requireFits(ChannelHandlerContext ctx, ByteBuf message) throws IOException {
         if (!ctx.channel().isActive()) {
             throw new ClosedChannelException();
         }
-        InlineThreshold threshold = termsOf.of(ctx.channel()).threshold();
+        InlineThreshold threshold = connection.terms().threshold();
         if (!threshold.fitsSend(ChunkLists.EMPTY, message.readableBytes())) {
             statistics.increment(Counter.REVERSE_MESSAGES_TOO_LARGE);
             throw RpcRdmaException.tooLarge("reverse %s of %d bytes (expected: at most %d, as it cannot have chunks)",
@@ -110,8 +110,8 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
         }
     }
 
-    private Msg header(ChannelHandlerContext ctx, ByteBuf message) {
-        return termsOf.of(ctx.channel()).version().msg(RpcOffsets.word(message, 0), ChunkLists.EMPTY);
+    private Msg header(ByteBuf message) {
+        return connection.terms().version().msg(RpcOffsets.word(message, 0), ChunkLists.EMPTY);
     }
 
     @Override

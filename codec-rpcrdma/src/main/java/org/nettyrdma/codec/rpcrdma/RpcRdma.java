@@ -46,12 +46,23 @@ import org.nettyrdma.handler.credit.CreditGate;
 @ChannelHandler.Sharable
 public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
+    /**
+     * Receives of a connection that speaks version 2 for what the peer sends without a call. Messages without a call take no
+     * credit, so nothing that waits for a credit holds them up, and they hold up nothing. RDMA2_CONNPROP is one message of each
+     * side, which the draft lets it send unasked; the rest is for OPTIONAL header types outside of the credits, which have to keep
+     * within it on their own.
+     */
+    static final int CONTROL_RECEIVES = 4;
+
     private final boolean server;
     private final RpcRdmaLimits limits;
     private final ResourceLimits resources;
     private final MemoryBudget memory;
     /** Calls from server to client that may be in progress at once; 0 if there are none at all. */
     private final int reverseCredits;
+    private final VersionPolicy versions;
+    private final RpcRdmaExtensions extensions;
+    private final VersionFallbacks fallbacks = new VersionFallbacks(System::nanoTime);
     private final PeerPolicy peerPolicy;
     private final CallObserver callObserver;
     /** {@code null} unless asked for. */
@@ -67,6 +78,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         resources = builder.resources;
         memory = new MemoryBudget(resources.maxTotalBytes());
         reverseCredits = builder.reverseCredits;
+        versions = builder.versions;
+        extensions = builder.extensions;
         peerPolicy = builder.peerPolicy;
         callObserver = builder.callObserver;
         legacy = builder.legacy;
@@ -92,34 +105,78 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return new Builder(true);
     }
 
+    /**
+     * What a connection has settled.
+     *
+     * @param channel a channel whose pipeline was made by any {@link RpcRdma}
+     * @return the connection, {@code null} if it was not
+     */
+    public static RpcRdmaConnection connection(Channel channel) {
+        return RpcRdmaConnection.of(channel);
+    }
+
     @Override
     protected void initChannel(RdmaChannel channel) {
         RpcRdmaLimits own = limitsOf(channel);
-        RpcRdmaPrivateData announced = announce(channel, own);
+        RpcRdmaConnection connection = new RpcRdmaConnection(channel, server, versions, announce(channel, own), own,
+                properties(own));
         CreditGate gate = gate(own, channel);
         if (server && resources.transferTimeoutMillis() > 0) {
             channel.pipeline().addLast(new TransferTimeoutHandler(resources.transferTimeoutMillis(), statistics));
         }
         channel.pipeline()
                 .addLast(codec(own))                      // ByteBuf         <-> RpcRdmaMessage
+                .addLast(connectionHandler(connection, own, gate)) // one version, properties
                 .addLast(gate)                            // holds calls back, counts them in, stamps credits
-                .addLast(chunkHandler(channel, own, announced)); // RpcRdmaMessage <-> whole RPC message
+                .addLast(chunkHandler(channel, own, connection)); // RpcRdmaMessage <-> whole RPC message
         if (isReverse()) {
-            channel.pipeline().addLast(reverseHandler(announced)); // the same for the other direction, without chunks
+            channel.pipeline().addLast(reverseHandler(connection)); // the same for the other direction, without chunks
+        }
+        if (speaksVersionTwo() && (!server || isReverse())) {
+            channel.pipeline().addLast(new VersionNegotiationHandler(connection, server, statistics)); // until it is settled
         }
         handlers.accept(channel.pipeline());              // RPC message     <-> the application
         connections.add(channel, gate);
     }
 
     private ChannelHandler codec(RpcRdmaLimits own) {
-        RpcRdmaCodec codec = server ? RpcRdmaCodec.server(own, statistics, isReverse())
-                : RpcRdmaCodec.client(own, statistics, isReverse());
+        HeaderFormats formats = new HeaderFormats(versions.spoken(), own, extensions);
+        RpcRdmaCodec codec = server ? RpcRdmaCodec.server(formats, statistics, isReverse())
+                : RpcRdmaCodec.client(formats, statistics, isReverse());
         return legacy == null ? codec : codec.legacy(new AlignmentPadding(bindings));
     }
 
-    /** Receives beside those for the credits: for the calls of the reverse direction, and for RDMA_DONE. */
+    private ChannelHandler connectionHandler(RpcRdmaConnection connection, RpcRdmaLimits own, CreditGate gate) {
+        return server ? ConnectionHandler.server(connection, Math.max(1, reverseCredits),
+                        () -> gate.statistics().served().granted(), statistics)
+                : ConnectionHandler.client(connection, own.credits(), statistics, fallbacks);
+    }
+
+    private boolean speaksVersionTwo() {
+        return versions.speaks(RpcRdmaVersion.TWO);
+    }
+
+    /** What peers are told in version 2. */
+    private PropertySet properties(RpcRdmaLimits own) {
+        return PropertySet.EMPTY
+                .with(TransportProperty.RECEIVE_BUFFER_SIZE, (long) own.inlineThresholdBytes())
+                .with(TransportProperty.REVERSE_REQUEST_SUPPORT,
+                        isReverse() ? ReverseRequestSupport.INLINE : ReverseRequestSupport.NONE);
+    }
+
+    /**
+     * Receives beside those for the credits: for the calls of the reverse direction, for RDMA_DONE, and for messages of version 2
+     * without a call.
+     */
     private int extraReceives() {
-        return reverseCredits + (server && legacy != null ? legacy.maxPendingReplies() : 0);
+        return reverseCredits + (server && legacy != null ? legacy.maxPendingReplies() : 0)
+                + (speaksVersionTwo() ? CONTROL_RECEIVES : 0);
+    }
+
+    /** A peer of version 2 may fill its default size before it has been told another one. */
+    private int receiveBufferBytes() {
+        return speaksVersionTwo() ? Math.max(RpcRdmaConnection.DEFAULT_BUFFER_BYTES, limits.inlineThresholdBytes())
+                : limits.inlineThresholdBytes();
     }
 
     private boolean isReverse() {
@@ -132,7 +189,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         int requests = server ? reverse : own.credits();
         int served = server ? own.credits() : reverse;
         int servedReceives = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH)
-                - (server ? reverseCredits : own.credits());
+                - (server ? reverseCredits : own.credits()) - (speaksVersionTwo() ? CONTROL_RECEIVES : 0);
         return new CreditGate(requests, CreditGate.DEFAULT_MAX_WAITING, served,
                 () -> grantable(channel, servedReceives));
     }
@@ -142,23 +199,17 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return channel.config().isAutoRead() ? Integer.MAX_VALUE : receives - channel.heldMessages();
     }
 
-    private ChannelHandler reverseHandler(RpcRdmaPrivateData announced) {
-        ConnectionTerms.Source termsOf = channel -> terms(announced, channel);
-        return server ? ReverseDirectionHandler.server(statistics, termsOf)
-                : ReverseDirectionHandler.client(statistics, termsOf);
+    private ChannelHandler reverseHandler(RpcRdmaConnection connection) {
+        return server ? ReverseDirectionHandler.server(statistics, connection)
+                : ReverseDirectionHandler.client(statistics, connection);
     }
 
-    private ChannelHandler chunkHandler(RdmaChannel channel, RpcRdmaLimits own, RpcRdmaPrivateData announced) {
-        ConnectionTerms.Source termsOf = connected -> terms(announced, connected);
+    private ChannelHandler chunkHandler(RdmaChannel channel, RpcRdmaLimits own, RpcRdmaConnection connection) {
         if (!server) {
-            return new RequesterChunkHandler(own, resources, memory, peerPolicy, bindings, statistics, callObserver, termsOf);
+            return new RequesterChunkHandler(own, resources, memory, peerPolicy, bindings, statistics, callObserver, connection);
         }
-        return new ResponderChunkHandler(own, resources, memory, bindings, statistics, termsOf,
+        return new ResponderChunkHandler(own, resources, memory, bindings, statistics, connection,
                 legacy == null ? null : new LegacyReplies(channel, legacy, own, statistics));
-    }
-
-    private static ConnectionTerms terms(RpcRdmaPrivateData announced, Channel channel) {
-        return ConnectionTerms.of(announced, RpcRdmaPrivateData.parse(((RdmaChannel) channel).peerPrivateData()));
     }
 
     /** The limits, lowered to what this channel's receives can take: never grant or announce what is not posted. */
@@ -166,12 +217,13 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         int depth = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH) - extraReceives();
         if (depth < 1) {
             throw new IllegalStateException("RECEIVE_QUEUE_DEPTH: " + (depth + extraReceives()) + " (expected: more than the "
-                    + extraReceives() + " for the reverse direction and the legacy profile)");
+                    + extraReceives() + " for the reverse direction, the legacy profile and messages without a call)");
         }
         int bufferBytes = channel.config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE);
-        if (bufferBytes < RpcRdmaPrivateData.DEFAULT_INLINE_BYTES) {
-            throw new IllegalStateException("RECEIVE_BUFFER_SIZE: " + bufferBytes + " (expected: at least "
-                    + RpcRdmaPrivateData.DEFAULT_INLINE_BYTES + ", the inline threshold that every peer may use)");
+        int leastBytes = speaksVersionTwo() ? RpcRdmaConnection.DEFAULT_BUFFER_BYTES : RpcRdmaPrivateData.DEFAULT_INLINE_BYTES;
+        if (bufferBytes < leastBytes) {
+            throw new IllegalStateException("RECEIVE_BUFFER_SIZE: " + bufferBytes + " (expected: at least " + leastBytes
+                    + ", the inline threshold that every peer may use)");
         }
         if (depth >= limits.credits() && bufferBytes >= limits.inlineThresholdBytes()) {
             return limits;
@@ -214,7 +266,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     public ServerBootstrap configure(ServerBootstrap bootstrap) {
         return bootstrap.childHandler(this)
                 .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + extraReceives())
-                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, limits.inlineThresholdBytes());
+                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, receiveBufferBytes());
     }
 
     /**
@@ -226,7 +278,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     public Bootstrap configure(Bootstrap bootstrap) {
         return bootstrap.handler(this)
                 .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + extraReceives())
-                .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, limits.inlineThresholdBytes());
+                .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, receiveBufferBytes());
     }
 
     /**
@@ -257,6 +309,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         private Executor executor = Runnable::run;
         private RpcRdmaLimits limits = RpcRdmaLimits.DEFAULT;
         private ResourceLimits resources = ResourceLimits.DEFAULT;
+        private VersionPolicy versions = VersionPolicy.V1_ONLY;
+        private RpcRdmaExtensions extensions = RpcRdmaExtensions.NONE;
         private PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
         private CallObserver callObserver = (program, version, procedure, call, reply) -> { };
         private Consumer<ChannelPipeline> handlers;
@@ -320,6 +374,30 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          */
         public Builder maxMessageBytes(int bytes) {
             limits = limits.withMaxMessageBytes(bytes);
+            return this;
+        }
+
+        /**
+         * Sets which versions of the protocol a client calls in, or a server accepts; the default is
+         * {@link VersionPolicy#V1_ONLY}. With version 2 a connection has {@value RpcRdma#CONTROL_RECEIVES} more receives, of at
+         * least 4096 bytes each; {@link RpcRdma#configure(Bootstrap)} sees to that.
+         *
+         * @param policy the versions; {@link VersionPolicy#PREFER_V2} for version 2 where the peer has it
+         * @return this
+         */
+        public Builder versions(VersionPolicy policy) {
+            versions = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * Sets what is understood of version 2 beyond the base protocol; the default is {@link RpcRdmaExtensions#NONE}.
+         *
+         * @param newExtensions header types, properties, errors and flags
+         * @return this
+         */
+        public Builder extensions(RpcRdmaExtensions newExtensions) {
+            extensions = Objects.requireNonNull(newExtensions, "newExtensions");
             return this;
         }
 

@@ -63,6 +63,12 @@ public final class RpcRdmaException extends IOException {
         return new RpcRdmaException(Reason.REFUSED, error, "refused with " + error);
     }
 
+    /** The peer has answered with ERR_VERS. */
+    static RpcRdmaException refusedVersion(long lowest, long highest) {
+        return new RpcRdmaException(Reason.REFUSED, new RpcRdmaError.Versions(lowest, highest), String.format(
+                "refused with ERR_VERS, the responder speaks versions %d to %d", lowest, highest));
+    }
+
     static RpcRdmaException tooLarge(String format, Object... arguments) {
         return tooLarge(RpcRdmaError.SYSTEM, format, arguments);
     }

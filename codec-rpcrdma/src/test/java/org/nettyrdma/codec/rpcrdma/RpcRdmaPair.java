@@ -9,12 +9,14 @@ import io.netty.channel.ChannelFuture;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -54,6 +56,19 @@ final class RpcRdmaPair implements AutoCloseable {
     static RpcRdmaPair of(BulkProgram program) throws Exception {
         return new RpcRdmaPair(RpcRdma.server().program(program).binding(BulkProgram.BINDING),
                 RpcRdma.client().binding(BulkProgram.BINDING));
+    }
+
+    /** The same in other versions, when these have been negotiated by one call. */
+    static RpcRdmaPair of(BulkProgram program, VersionPolicy versions) throws Exception {
+        return new RpcRdmaPair(RpcRdma.server().program(program).binding(BulkProgram.BINDING).versions(versions),
+                RpcRdma.client().binding(BulkProgram.BINDING).versions(versions)).negotiated();
+    }
+
+    /** Makes a first call without data, behind which both sides know each other. */
+    RpcRdmaPair negotiated() throws Exception {
+        result(start(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER)
+                .setDataItems(List.of()).setReplySpace(new ReplySpace(24, List.of())))).release();
+        return this;
     }
 
     Future<ByteBuf> start(int procedure, ByteBuf arguments) {

@@ -1,0 +1,200 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.net.SocketAddress;
+import java.util.function.IntSupplier;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ConnectionProperties;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps a connection to one version, and exchanges transport properties (version-two-08, sections 7 and 5.3.4). Stands between
+ * the codec and the credit gate, since what it sends and answers itself is outside of the credits.
+ *
+ * <h2>Version</h2>
+ * On a server the first call, or other message of version 2, settles the version; on a client the first message of the server
+ * in the version that the client calls in, or its fallback. A message of another version afterwards is an error, which the draft
+ * does not name: a call is answered with ERR_VERS and the settled version as the range, the call that a reply belongs to
+ * fails, anything else is dropped.
+ *
+ * <h2>RDMA2_CONNPROP</h2>
+ * Each side sends one: a server as soon as it knows that the client speaks version 2, so ahead of its first reply; a client
+ * behind the first reply, since until then it has a single message in progress and that is a call (section 7). Its XID
+ * is 0, its flag RPCRDMA2_F_RESPONSE is clear, and its credits are what this side asks for in its calls. One
+ * that cannot be parsed is answered with an error by a server and dropped by a client, which must not send errors
+ * (section 5.3.3).
+ *
+ * <p>All methods run on the event loop.
+ */
+final class ConnectionHandler extends ChannelDuplexHandler {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ConnectionHandler.class);
+
+    private final RpcRdmaConnection connection;
+    private final int wantedCredits;
+    private final IntSupplier grantedCredits;
+    private final ChunkStatistics statistics;
+    /** {@code null} on a server. */
+    private final VersionFallbacks fallbacks;
+    private SocketAddress server;
+    private boolean offered;
+    private boolean answered;
+    private boolean closing;
+    private boolean announced;
+
+    private ConnectionHandler(RpcRdmaConnection connection, int wantedCredits, IntSupplier grantedCredits,
+                              ChunkStatistics statistics, VersionFallbacks fallbacks) {
+        this.connection = connection;
+        this.wantedCredits = wantedCredits;
+        this.grantedCredits = grantedCredits;
+        this.statistics = statistics;
+        this.fallbacks = fallbacks;
+    }
+
+    /**
+     * For the side that connects.
+     *
+     * @param wantedCredits what its calls ask for
+     * @param fallbacks     the servers that are known not to speak version 2
+     */
+    static ConnectionHandler client(RpcRdmaConnection connection, int wantedCredits, ChunkStatistics statistics,
+                                    VersionFallbacks fallbacks) {
+        return new ConnectionHandler(connection, wantedCredits, () -> 0, statistics, fallbacks);
+    }
+
+    /**
+     * For the side that accepts.
+     *
+     * @param wantedCredits  what its calls of the reverse direction ask for
+     * @param grantedCredits what its answers grant
+     */
+    static ConnectionHandler server(RpcRdmaConnection connection, int wantedCredits, IntSupplier grantedCredits,
+                                    ChunkStatistics statistics) {
+        return new ConnectionHandler(connection, wantedCredits, grantedCredits, statistics, null);
+    }
+
+    private boolean isServer() {
+        return fallbacks == null;
+    }
+
+    @Override
+    public void connect(ChannelHandlerContext ctx, SocketAddress remote, SocketAddress local, ChannelPromise promise) {
+        server = remote;
+        if (!isServer() && !connection.isAgreed() && fallbacks.contains(remote)) {
+            statistics.increment(Counter.VERSION_FALLBACKS_REMEMBERED);
+            connection.agree(RpcRdmaVersion.ONE);
+        }
+        ctx.connect(remote, local, promise);
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) {
+        ctx.fireUserEventTriggered(connection.terms());
+        ctx.fireChannelActive();
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+        if (!answered && msg instanceof RpcRdmaMessage message && message.role() == Role.REQUEST) {
+            offered |= message.header().version() == RpcRdmaVersion.TWO.number();
+        }
+        ctx.write(msg, promise);
+    }
+
+    @Override
+    public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+        closing = true;
+        ctx.close(promise);
+    }
+
+    /** The server has hung up where an answer was due: it may not be able to cope with the version. */
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        if (!isServer() && offered && !answered && !closing && connection.isFallbackPossible()) {
+            statistics.increment(Counter.VERSION_OFFERS_LOST);
+            fallbacks.remember(server);
+        }
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+        if (!(msg instanceof RpcRdmaMessage message)) {
+            ctx.fireChannelRead(msg);
+            return;
+        }
+        RpcRdmaHeader header = message.header();
+        if (header instanceof Malformed malformed && message.role() == Role.NEITHER) {
+            message.release();
+            refuse(ctx, malformed);
+        } else if (header instanceof WithChunks || header instanceof Control) {
+            received(ctx, message, header.version() == RpcRdmaVersion.TWO.number() ? RpcRdmaVersion.TWO : RpcRdmaVersion.ONE);
+        } else {
+            if (header instanceof TransportError && !connection.isAgreed()) {
+                connection.agree(RpcRdmaVersion.TWO); // a responder has to know the version to have something else to say
+            }
+            ctx.fireChannelRead(message);
+        }
+    }
+
+    private void received(ChannelHandlerContext ctx, RpcRdmaMessage message, RpcRdmaVersion version) {
+        if (!connection.accepts(version, isServer())) {
+            refuseVersion(ctx, message);
+            return;
+        }
+        boolean properties = message.header() instanceof ConnectionProperties;
+        if (properties) {
+            connection.peerProperties(((ConnectionProperties) message.header()).properties());
+        } else if (!connection.isAgreed()) {
+            connection.agree(version);
+        }
+        answered |= message.role() == Role.RESPONSE;
+        if (!announced && version == RpcRdmaVersion.TWO && (isServer() || answered)) {
+            announce(ctx);
+        }
+        if (properties) {
+            message.release();
+        } else {
+            ctx.fireChannelRead(message);
+        }
+    }
+
+    private void announce(ChannelHandlerContext ctx) {
+        announced = true;
+        ctx.writeAndFlush(RpcRdmaMessage.properties(new ConnectionProperties(0, wantedCredits, 0, connection.properties())));
+        connection.propertiesSent();
+    }
+
+    private void refuseVersion(ChannelHandlerContext ctx, RpcRdmaMessage message) {
+        RpcRdmaHeader header = message.header();
+        message.release();
+        if (message.role() == Role.NEITHER) {
+            statistics.increment(Counter.STRAY_MESSAGES_DROPPED);
+            return;
+        }
+        statistics.increment(Counter.MALFORMED_MESSAGES);
+        SpokenVersions settled = new SpokenVersions(connection.version(), connection.version());
+        RpcRdmaMessage refused = RpcRdmaMessage.of(message.role(), new Malformed(header.xid(), header.version(), header.credits(),
+                RpcRdmaException.version(header.version(), settled)), Unpooled.EMPTY_BUFFER);
+        ctx.fireChannelRead(message.isInvalidating() ? refused.invalidating(message.invalidatedTag()) : refused);
+    }
+
+    /** The answer goes past the credit gate: what it answers has taken no credit. */
+    private void refuse(ChannelHandlerContext ctx, Malformed header) {
+        LOGGER.debug("{} refusing a message without a call", ctx.channel(), header.cause());
+        if (isServer()) {
+            statistics.increment(Counter.CHUNK_ERRORS);
+            ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(header.xid(), header.version(), header.cause())
+                    .withCredits(grantedCredits.getAsInt())));
+        }
+    }
+}
