@@ -62,6 +62,19 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         return planLong(callBytes, items, reply, threshold, policy);
     }
 
+    /**
+     * For a call, and a reply, that may not have chunks. A reply that does not fit then cannot be conveyed.
+     *
+     * @throws RpcRdmaException if the call does not fit into a Send
+     */
+    static CallPlan withoutChunks(int callBytes, InlineThreshold threshold) throws RpcRdmaException {
+        if (!threshold.fitsSend(ChunkLists.EMPTY, callBytes)) {
+            throw RpcRdmaException.tooLarge("reverse call of %d bytes (expected: at most %d, as it cannot have chunks)", callBytes,
+                    threshold.sendBytes() - threshold.version().chunkFreeLength());
+        }
+        return INLINE;
+    }
+
     private static CallPlan planLong(int callBytes, List<DataItem> items, CallPlan reply, InlineThreshold threshold,
                                      PeerPolicy policy) throws RpcRdmaException {
         List<DataItem> readItems = new ArrayList<>();

@@ -119,7 +119,8 @@ final class ConnectionHandler extends ChannelDuplexHandler {
     /** The server has hung up where an answer was due: it may not be able to cope with the version. */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        if (!isServer() && offered && !answered && !closing && connection.isFallbackPossible()) {
+        boolean known = connection.isAgreed() && connection.version() == RpcRdmaVersion.TWO;
+        if (!isServer() && offered && !answered && !known && !closing && connection.isFallbackPossible()) {
             statistics.increment(Counter.VERSION_OFFERS_LOST);
             fallbacks.remember(server);
         }
@@ -151,21 +152,19 @@ final class ConnectionHandler extends ChannelDuplexHandler {
             refuseVersion(ctx, message);
             return;
         }
-        boolean properties = message.header() instanceof ConnectionProperties;
-        if (properties) {
-            connection.peerProperties(((ConnectionProperties) message.header()).properties());
-        } else if (!connection.isAgreed()) {
-            connection.agree(version);
-        }
         answered |= message.role() == Role.RESPONSE;
         if (!announced && version == RpcRdmaVersion.TWO && (isServer() || answered)) {
-            announce(ctx);
+            announce(ctx); // first, as what waits for the version goes out when it is settled
         }
-        if (properties) {
+        if (message.header() instanceof ConnectionProperties header) {
+            connection.peerProperties(header.properties());
             message.release();
-        } else {
-            ctx.fireChannelRead(message);
+            return;
         }
+        if (!connection.isAgreed()) {
+            connection.agree(version);
+        }
+        ctx.fireChannelRead(message);
     }
 
     private void announce(ChannelHandlerContext ctx) {

@@ -17,6 +17,7 @@ import org.nettyrdma.codec.oncrpc.RpcCallAbandoned;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
@@ -54,6 +55,8 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     private final ChunkStatistics statistics;
     private final CallObserver observer;
     private final RpcRdmaConnection connection;
+    /** Whether the calls go from server to client. */
+    private final boolean reverse;
     private final IntObjectMap<RequesterCall> calls = new IntObjectHashMap<>();
     private CallAdmission admission;
     /** Memory of calls in {@link #calls} that nobody waits for. */
@@ -63,11 +66,13 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     private boolean closed;
 
     /**
-     * @param memory what all connections share
+     * @param memory  what all connections share
+     * @param reverse whether the calls go from server to client. Then what is written of replies, and all of
+     *                version 1, passes this handler
      */
     RequesterChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, PeerPolicy policy,
                           UpperLayerBindings bindings, ChunkStatistics statistics, CallObserver observer,
-                          RpcRdmaConnection connection) {
+                          RpcRdmaConnection connection, boolean reverse) {
         this.limits = limits;
         this.resources = resources;
         this.memory = memory;
@@ -76,6 +81,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
         this.statistics = statistics;
         this.observer = observer;
         this.connection = connection;
+        this.reverse = reverse;
     }
 
     @Override
@@ -91,15 +97,14 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
         ByteBuf call = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
-        if (call == null) {
+        if (call == null || isForOthers(call)) {
             context.write(msg, promise);
             return;
         }
         try {
             CallLayout layout = layoutOf(msg, call);
             DataItems.requireWithin(layout.items(), call.readableBytes());
-            CallPlan plan = CallPlan.of(call.readableBytes(), layout.items(), layout.replySpace(), terms().threshold(),
-                    policy, limits);
+            CallPlan plan = planOf(call, layout);
             if (plan.hasChunks()) {
                 admit(new WaitingCall(this, call, plan, layout.replySpace(), promise));
             } else {
@@ -109,6 +114,20 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             call.release();
             promise.tryFailure(e);
         }
+    }
+
+    private boolean isForOthers(ByteBuf message) {
+        return reverse && (connection.version() == RpcRdmaVersion.ONE || RpcMessageType.peek(message) != RpcMessageType.CALL);
+    }
+
+    private CallPlan planOf(ByteBuf call, CallLayout layout) throws RpcRdmaException {
+        ReverseRequestSupport support = reverse ? connection.peerReverseSupport() : ReverseRequestSupport.GENERAL;
+        return switch (support) {
+            case NONE -> throw RpcRdmaException.unsupported("reverse call to a client whose Reverse Request Support is NONE");
+            case INLINE -> CallPlan.withoutChunks(call.readableBytes(), terms().threshold());
+            case GENERAL -> CallPlan.of(call.readableBytes(), layout.items(), layout.replySpace(), terms().threshold(), policy,
+                    limits);
+        };
     }
 
     /** What the call itself says about its items and its reply goes before what the binding says. */
@@ -206,6 +225,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             }
         }
         count(plan, call.chunks());
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_CALLS);
+        }
         calls.put(call.xid(), call); // before the write, which may fail at once
         ChannelPromise written = promise.unvoid();
         ctx.write(RpcRdmaMessage.call(header, body), written);
@@ -237,7 +259,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             context.fireChannelRead(msg);
             return;
         }
-        // A request is a call of the reverse direction, which has no chunks.
+        // A request is a call of the other direction.
         boolean answer = message.role() == Role.RESPONSE && !(message.header() instanceof Control);
         RequesterCall call = answer ? calls.remove(message.xid()) : null;
         if (!isEntitled(message, call)) {
@@ -353,6 +375,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             case REPLY_CHUNK -> Counter.LONG_REPLIES;
             case READ_CHUNK -> Counter.REPLIES_WITH_READ_CHUNK;
         });
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_REPLIES);
+        }
         call.replied(observer, route);
         if (placedBytes > 0 || parts.isLong()) {
             statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);

@@ -13,6 +13,7 @@ import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.codec.oncrpc.AcceptStatus;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
@@ -45,6 +46,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
     private final RpcRdmaConnection connection;
+    /** Whether the calls come from the server. */
+    private final boolean reverse;
     /** {@code null} outside the legacy profile. */
     private final LegacyReplies legacyReplies;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
@@ -59,16 +62,19 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
 
     /**
      * @param memory        what all connections share
+     * @param reverse       whether the calls come from the server. Then what is written of calls, and all of
+     *                      version 1, passes this handler
      * @param legacyReplies serves replies with Read chunks, {@code null} outside the {@link LegacyProfile}
      */
     ResponderChunkHandler(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, UpperLayerBindings bindings,
-                          ChunkStatistics statistics, RpcRdmaConnection connection, LegacyReplies legacyReplies) {
+                          ChunkStatistics statistics, RpcRdmaConnection connection, boolean reverse, LegacyReplies legacyReplies) {
         this.limits = limits;
         this.resources = resources;
         this.memory = memory;
         this.bindings = bindings;
         this.statistics = statistics;
         this.connection = connection;
+        this.reverse = reverse;
         this.legacyReplies = legacyReplies;
     }
 
@@ -104,7 +110,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             legacyReplies.done(done.xid());
             return;
         }
-        // A response answers a call of the reverse direction, which has no chunks.
+        // A response answers a call of the other direction.
         if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST || call.header() instanceof Control) {
             context.fireChannelRead(msg);
             return;
@@ -254,6 +260,9 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
 
     /** Passes a whole call up, its reference with it. */
     private void deliver(WithChunks header, ByteBuf message) {
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_CALLS);
+        }
         ResponderCall call = new ResponderCall(header.xid(), header.chunks(), message);
         ResponderCall earlier = calls.put(header.xid(), call);
         if (earlier != null) {
@@ -275,7 +284,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
         ByteBuf reply = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
-        if (reply == null) {
+        if (reply == null || isForOthers(reply)) {
             context.write(msg, promise);
             return;
         }
@@ -295,6 +304,10 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
             return;
         }
         reply(call, msg, reply, items, written);
+    }
+
+    private boolean isForOthers(ByteBuf message) {
+        return reverse && (connection.version() == RpcRdmaVersion.ONE || RpcMessageType.peek(message) == RpcMessageType.CALL);
     }
 
     private void reply(ResponderCall call, Object msg, ByteBuf reply, List<DataItem> items, ChannelPromise written) {
@@ -365,6 +378,9 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
         if (handle >= 0) {
             reply = reply.invalidating((int) handle);
             statistics.increment(Counter.REMOTE_INVALIDATIONS);
+        }
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_REPLIES);
         }
         statistics.increment(placement.isLong() ? Counter.LONG_REPLIES
                 : placedBytes > 0 ? Counter.REPLIES_WITH_WRITE_CHUNK : Counter.REPLIES_INLINE);

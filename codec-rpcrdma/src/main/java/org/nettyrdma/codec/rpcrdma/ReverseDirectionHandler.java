@@ -13,7 +13,6 @@ import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
@@ -23,13 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The calls from server to client and their replies (rfc5666bis-01, section 8; RFC 8167). They share the connection with the
+ * The calls from server to client and their replies in version 1 (rfc5666bis-01, section 8; RFC 8167). They share the connection with the
  * forward direction and nothing else: no chunks, an XID space of their own, credits of their own. Stands above the chunk
  * handler, which lets them pass, so that neither knows of the other's messages.
  *
  * <p>A reverse message has to fit into one Send. A call that does not is refused before it is sent. A reply that does not
  * becomes one with SYSTEM_ERR, and the application's write fails with {@link RpcReplyReplacedException}: the call is answered,
- * and the connection lives. All methods run on the event loop.
+ * and the connection lives. In version 2, where such calls can have chunks, everything passes this handler, and chunk handlers
+ * with the roles of client and server exchanged stand above it. All methods run on the event loop.
  */
 final class ReverseDirectionHandler extends ChannelDuplexHandler {
 
@@ -59,7 +59,7 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
     @Override
     public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
         ByteBuf message = msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
-        if (message == null || RpcMessageType.peek(message) != outbound) {
+        if (message == null || RpcMessageType.peek(message) != outbound || connection.version() != RpcRdmaVersion.ONE) {
             ctx.write(msg, promise);
             return;
         }
@@ -116,7 +116,7 @@ final class ReverseDirectionHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object msg) {
-        if (!(msg instanceof RpcRdmaMessage message) || message.header() instanceof Control) {
+        if (!(msg instanceof RpcRdmaMessage message) || connection.version() != RpcRdmaVersion.ONE) {
             ctx.fireChannelRead(msg);
             return;
         }

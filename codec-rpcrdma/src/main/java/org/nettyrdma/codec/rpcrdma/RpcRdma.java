@@ -134,6 +134,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         if (isReverse()) {
             channel.pipeline().addLast(reverseHandler(connection)); // the same for the other direction, without chunks
         }
+        if (isReverse() && speaksVersionTwo()) {
+            channel.pipeline().addLast(reverseChunkHandler(own, connection)); // and with chunks, in version 2
+        }
         if (speaksVersionTwo() && (!server || isReverse())) {
             channel.pipeline().addLast(new VersionNegotiationHandler(connection, server, statistics)); // until it is settled
         }
@@ -164,7 +167,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return PropertySet.EMPTY
                 .with(TransportProperty.RECEIVE_BUFFER_SIZE, (long) own.inlineThresholdBytes())
                 .with(TransportProperty.REVERSE_REQUEST_SUPPORT,
-                        isReverse() ? ReverseRequestSupport.INLINE : ReverseRequestSupport.NONE);
+                        isReverse() ? ReverseRequestSupport.GENERAL : ReverseRequestSupport.NONE);
     }
 
     /**
@@ -208,11 +211,22 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     private ChannelHandler chunkHandler(RdmaChannel channel, RpcRdmaLimits own, RpcRdmaConnection connection) {
-        if (!server) {
-            return new RequesterChunkHandler(own, resources, memory, peerPolicy, bindings, statistics, callObserver, connection);
-        }
-        return new ResponderChunkHandler(own, resources, memory, bindings, statistics, connection,
-                legacy == null ? null : new LegacyReplies(channel, legacy, own, statistics));
+        return server ? responder(own, connection, false,
+                legacy == null ? null : new LegacyReplies(channel, legacy, own, statistics))
+                : requester(own, connection, false);
+    }
+
+    private ChannelHandler reverseChunkHandler(RpcRdmaLimits own, RpcRdmaConnection connection) {
+        return server ? requester(own, connection, true) : responder(own, connection, true, null);
+    }
+
+    private ChannelHandler requester(RpcRdmaLimits own, RpcRdmaConnection connection, boolean reverse) {
+        return new RequesterChunkHandler(own, resources, memory, peerPolicy, bindings, statistics, callObserver, connection,
+                reverse);
+    }
+
+    private ChannelHandler responder(RpcRdmaLimits own, RpcRdmaConnection connection, boolean reverse, LegacyReplies replies) {
+        return new ResponderChunkHandler(own, resources, memory, bindings, statistics, connection, reverse, replies);
     }
 
     /** The limits, lowered to what this channel's receives can take: never grant or announce what is not posted. */
@@ -419,7 +433,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         }
 
         /**
-         * Sets what a client offers to its peers; the default is {@link PeerPolicy#CONSERVATIVE}. A server does not use it.
+         * Sets what the side that calls offers to its peers; the default is {@link PeerPolicy#CONSERVATIVE}. A server uses it for
+         * calls of the reverse direction in version 2.
          *
          * @param policy the policy
          * @return this
@@ -430,7 +445,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         }
 
         /**
-         * Sets who is told how each answered call travelled; the default is nobody. A server does not use it.
+         * Sets who is told how each answered call travelled; the default is nobody. A server tells calls of the reverse direction
+         * in version 2.
          *
          * @param observer is told
          * @return this
@@ -483,11 +499,16 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          * that the client made. Credits and XIDs of the two directions are independent of each other. On a server, the
          * {@link RpcClient} in the pipeline of a connection then calls that client; a client serves its {@link #program}s.
          *
-         * <p>Such calls and their replies carry no chunks. A call above the inline threshold fails with
+         * <p>In version 2 such calls have everything that calls of the client have, as far as the client's Reverse Request Support
+         * (version-two-08, section 4.2.2) goes; this library's is GENL with this and NONE without. A server calls only once the client
+         * has sent its first message, which tells the version: until then its calls wait. Before the client's RDMA2_CONNPROP has
+         * arrived they are INLINE.
+         *
+         * <p>In version 1, and with INLINE, such calls and their replies carry no chunks. A call above the inline threshold fails with
          * {@link RpcRdmaException} before it is sent; a reply above it becomes one with SYSTEM_ERR. Calls fail with the
          * connection, and a server can call again only when the client has connected again.
          *
-         * <p>The protocol does not say whether the peer has the reverse direction: the upper layer has to know before it
+         * <p>Version 1 does not say whether the peer has the reverse direction: the upper layer has to know before it
          * calls (section 8.3.1). A peer of this library without it drops such calls, so that they time out; another peer
          * may end the connection.
          *

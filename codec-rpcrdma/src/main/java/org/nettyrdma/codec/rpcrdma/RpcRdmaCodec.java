@@ -262,7 +262,7 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         if (rpcXid != header.xid()) {
             throw RpcRdmaException.malformed("XID %08x in the header, %08x in the RPC message", header.xid(), rpcXid);
         }
-        if (role != inboundRole && !header.chunks().isEmpty()) {
+        if (role != inboundRole && !header.chunks().isEmpty() && header.version() == RpcRdmaLayout.VERSION) {
             throw RpcRdmaException.malformed("chunks in a message of the reverse direction");
         }
     }

@@ -119,6 +119,15 @@ public final class RpcRdmaConnection {
     }
 
     /**
+     * How much of calls from server to client the peer copes with; version 1 has only those without chunks, and does not tell
+     * whether it has them.
+     */
+    ReverseRequestSupport peerReverseSupport() {
+        return version == RpcRdmaVersion.ONE ? ReverseRequestSupport.INLINE
+                : peerProperties.get(TransportProperty.REVERSE_REQUEST_SUPPORT);
+    }
+
+    /**
      * What this side tells the peer in version 2. Event loop only.
      *
      * @return the properties
@@ -127,15 +136,17 @@ public final class RpcRdmaConnection {
         return properties;
     }
 
-    /** {@link #properties()} go to the peer ahead of all that is sent from now on. Fires the new terms. */
+    /** {@link #properties()} go to the peer ahead of all that is sent from now on. Fires the new terms if they are agreed. */
     void propertiesSent() {
         propertiesSent = true;
-        update();
+        if (agreed) {
+            update();
+        }
     }
 
     /**
-     * Changes what this side has told the peer about itself. To be called when the peer is known to know: in a message of an
-     * extension, for RDMA2_CONNPROP is sent once. Fires the new terms. Event loop only.
+     * Changes what this side has told the peer about itself. To be called before RDMA2_CONNPROP is sent, or
+     * when a message of an extension has told the peer, ahead of all that is sent from then on. Fires the new terms. Event loop only.
      *
      * @param told all the properties of this side; those that are not in it have their defaults
      */

@@ -23,6 +23,8 @@ public final class RpcRdmaException extends IOException {
         REFUSED,
         /** A message does not fit into what the peer offered or accepts. One call is affected. */
         TOO_LARGE,
+        /** The peer has said that it does not take such a message. One call is affected; it must not be sent again. */
+        UNSUPPORTED,
         /** As many calls as may wait for memory do so already. One call is affected; it may be repeated later. */
         OVERLOADED,
         /** The peers no longer agree about the connection, which is closed. */
@@ -75,6 +77,10 @@ public final class RpcRdmaException extends IOException {
 
     static RpcRdmaException tooLarge(RpcRdmaError answer, String format, Object... arguments) {
         return new RpcRdmaException(Reason.TOO_LARGE, answer, String.format(format, arguments));
+    }
+
+    static RpcRdmaException unsupported(String format, Object... arguments) {
+        return new RpcRdmaException(Reason.UNSUPPORTED, null, String.format(format, arguments));
     }
 
     static RpcRdmaException overloaded(String format, Object... arguments) {

@@ -52,6 +52,7 @@ class CharacteristicsTest {
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> serverEvents = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> clientEvents = new LinkedBlockingQueue<>();
+    private RpcRdma serverSide;
     private Channel listener;
     private RdmaChannel channel;
     private Channel serverChannel;
@@ -94,7 +95,7 @@ class CharacteristicsTest {
     }
 
     private void connect(Characteristics ofServer, Characteristics ofClient, VersionPolicy serverVersions) throws Exception {
-        RpcRdma serverSide = with(RpcRdma.server().program(new BulkProgram(true)).versions(serverVersions), ofServer, serverEvents,
+        serverSide = with(RpcRdma.server().program(new BulkProgram(true)).versions(serverVersions), ofServer, serverEvents,
                 accepted);
         RpcRdma clientSide = with(RpcRdma.client().versions(VersionPolicy.PREFER_V2), ofClient, clientEvents,
                 new LinkedBlockingQueue<>());
@@ -337,6 +338,25 @@ class CharacteristicsTest {
         }
         assertTrue(done >= 16 && done < 100, done + " done");
         exchange(0);
+    }
+
+    @Test
+    void shouldSendCallsThatWaitAheadOfARequestForALowerSize() throws Exception {
+        connect(defaults(), defaults());
+        List<Future<ByteBuf>> calls = new ArrayList<>();
+        Future<Outcome> lowered = onLoop(channel, () -> {
+            for (int i = 0; i < 10 * CREDITS; i++) {
+                calls.add(start(10_000)); // planned inline, and too long for the lower size
+            }
+            return client.request(RECEIVE_BUFFER_SIZE, 1024L);
+        });
+        for (Future<ByteBuf> call : calls) {
+            RpcRdmaPair.result(call).release();
+        }
+        assertEquals(List.of(Disposition.DONE), outcome(lowered).dispositions());
+        assertEquals(0, serverSide.statistics().get(ChunkStatistics.Counter.LONG_CALLS));
+        exchange(10_000);
+        assertEquals(1, serverSide.statistics().get(ChunkStatistics.Counter.LONG_CALLS));
     }
 
     @ParameterizedTest

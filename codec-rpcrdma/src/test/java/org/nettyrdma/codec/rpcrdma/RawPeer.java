@@ -26,6 +26,9 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
     /** What a Linux client announces: 4096 bytes both ways, Send with Invalidate is welcome. */
     static final String LINUX_CLIENT = "f6ab0e18 01 01 03 03";
 
+    /** More than it announces unless a test has it say so, so that what is too long is seen and not just the end of the connection. */
+    private static final int RECEIVE_BUFFER_BYTES = 16384;
+
     static final RdmaEventLoopGroup GROUP = new RdmaEventLoopGroup(2);
 
     private final BlockingQueue<ByteBuf> received = new LinkedBlockingQueue<>();
@@ -39,7 +42,8 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
     /** Connects to a server from an event loop that the test has for itself, and may hold up. */
     static RawPeer connect(Channel listener, String privateData, RdmaEventLoopGroup group) throws Exception {
         RawPeer peer = new RawPeer();
-        Bootstrap bootstrap = new Bootstrap().group(group).channel(RdmaChannel.class).handler(peer);
+        Bootstrap bootstrap = new Bootstrap().group(group).channel(RdmaChannel.class).handler(peer)
+                .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BUFFER_BYTES);
         if (!privateData.isEmpty()) {
             bootstrap.option(RdmaChannelOption.PRIVATE_DATA, Bytes.hex(privateData).array());
         }
@@ -50,6 +54,7 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
     /** Listens for one client; {@code accepted} gets the peer when the connection stands. */
     static Channel listen(String privateData, BlockingQueue<RawPeer> accepted) throws Exception {
         return new ServerBootstrap().group(GROUP).channel(RdmaServerChannel.class)
+                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BUFFER_BYTES)
                 .childOption(RdmaChannelOption.PRIVATE_DATA, Bytes.hex(privateData).array())
                 .childHandler(new ChannelInitializer<RdmaChannel>() {
                     @Override

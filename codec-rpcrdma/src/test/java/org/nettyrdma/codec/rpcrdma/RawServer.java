@@ -29,14 +29,23 @@ final class RawServer implements AutoCloseable {
     final RdmaChannel channel;
     final RawPeer peer;
     private final Channel listener;
+    private final BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
 
     RawServer(RpcRdma.Builder builder) throws Exception {
-        BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
         client = builder.build();
         listener = RawPeer.listen(RawPeer.LINUX_CLIENT, accepted);
-        channel = (RdmaChannel) client.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
+        channel = connect();
+        peer = accepted();
+    }
+
+    /** Makes another connection, which {@link #accepted} gives the other end of. */
+    RdmaChannel connect() throws InterruptedException {
+        return (RdmaChannel) client.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
                 .connect(listener.localAddress()).sync().channel();
-        peer = accepted.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    RawPeer accepted() throws InterruptedException {
+        return accepted.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
     Future<ByteBuf> start(int procedure, ByteBuf arguments) {

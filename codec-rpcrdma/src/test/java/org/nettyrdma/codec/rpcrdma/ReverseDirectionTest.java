@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
@@ -18,6 +19,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.RpcCall;
@@ -29,7 +33,12 @@ import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 
 /** Both ends call each other on one connection. */
 @Timeout(120)
+@ParameterizedClass
+@EnumSource
 class ReverseDirectionTest {
+
+    @Parameter
+    VersionPolicy versions;
 
     private static final int REVERSE_CREDITS = 4;
 
@@ -37,11 +46,15 @@ class ReverseDirectionTest {
     private final BulkProgram callbacks = new BulkProgram(true);
 
     private RpcRdma.Builder serverBuilder() {
-        return RpcRdma.server().program(served).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS);
+        return RpcRdma.server().versions(versions).program(served).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS);
     }
 
     private RpcRdma.Builder clientBuilder() {
-        return RpcRdma.client().binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS).program(callbacks);
+        return RpcRdma.client().versions(versions).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS).program(callbacks);
+    }
+
+    private int controlReceives() {
+        return versions == VersionPolicy.V1_ONLY ? 0 : RpcRdma.CONTROL_RECEIVES;
     }
 
     /** What calls the client of a pair. */
@@ -111,7 +124,8 @@ class ReverseDirectionTest {
 
     @Test
     void shouldTimeOutReverseCallToClientWithoutThatDirection() throws Exception {
-        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), RpcRdma.client().credits(32))) {
+        assumeTrue(versions != VersionPolicy.V2_ONLY, "where the client tells");
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), RpcRdma.client().versions(VersionPolicy.V1_ONLY).credits(32))) {
             RpcClient caller = callerOf(pair);
             Future<ByteBuf> call = caller.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER).setTimeoutMillis(200));
             assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(call));
@@ -155,9 +169,34 @@ class ReverseDirectionTest {
     }
 
     @Test
+    void shouldMoveReverseCallsByChunksWhereTheVersionHasThem() throws Exception {
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
+            RpcClient caller = callerOf(pair);
+            pair.call(BulkProgram.NULL, Unpooled.EMPTY_BUFFER).release(); // behind the properties of the client
+            Future<ByteBuf> call = caller.call(request(BulkProgram.ECHO, RpcRdmaPair.opaque(Bytes.pattern(50_000, 1))));
+            if (versions == VersionPolicy.V1_ONLY) {
+                assertInstanceOf(RpcRdmaException.class, RpcRdmaPair.failure(call).getCause());
+                return;
+            }
+            assertEcho(Bytes.pattern(50_000, 1), call);
+            assertEquals(1, pair.client.statistics().get(Counter.LONG_CALLS));
+            assertEquals(1, pair.client.statistics().get(Counter.LONG_REPLIES));
+
+            ByteBuf loaded = RpcRdmaPair.result(caller.call(request(BulkProgram.LOAD, pair.words(10_000, 4))));
+            assertEquals(4 + 4 + 4 + 10_000, loaded.readableBytes());
+            loaded.release();
+            assertEquals(10_000, pair.server.statistics().get(Counter.WRITE_CHUNK_BYTES));
+
+            RpcRdmaPair.result(caller.call(request(BulkProgram.STORE, pair.storeArguments(pair.registered(
+                    Bytes.pattern(20_000, 5)))))).release();
+            assertEquals(1, pair.client.statistics().get(Counter.CALLS_WITH_READ_CHUNK));
+        }
+    }
+
+    @Test
     void shouldPostReceivesForBothDirections() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
-            assertEquals(32 + REVERSE_CREDITS, pair.channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH));
+            assertEquals(32 + REVERSE_CREDITS + controlReceives(), pair.channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH));
         }
     }
 
@@ -165,11 +204,11 @@ class ReverseDirectionTest {
     void shouldLeaveForwardDirectionWhatReceivesAreLeft() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
             Bootstrap bootstrap = pair.client.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
-                    .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, REVERSE_CREDITS);
+                    .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, REVERSE_CREDITS + controlReceives());
             ChannelFuture refused = bootstrap.connect(pair.channel.remoteAddress()).await();
             assertEquals(false, refused.isSuccess());
 
-            ChannelFuture connected = bootstrap.option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, REVERSE_CREDITS + 5)
+            ChannelFuture connected = bootstrap.option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, REVERSE_CREDITS + controlReceives() + 5)
                     .connect(pair.channel.remoteAddress()).sync();
             RpcClient client = connected.channel().pipeline().get(RpcClient.class);
             RpcRdmaPair.result(client.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER))).release();

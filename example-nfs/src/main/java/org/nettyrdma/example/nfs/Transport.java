@@ -70,7 +70,7 @@ public enum Transport {
         private static RpcRdma withBindings(RpcRdma.Builder builder, Supplier<? extends ChannelHandler> handler,
                 RdmaSettings settings, ConnectionMeters meters) {
             return builder.binding(new NfsUpperLayerBinding()).binding(new MountUpperLayerBinding())
-                    .maxMessageBytes(MAX_MESSAGE_BYTES).credits(settings.credits())
+                    .maxMessageBytes(MAX_MESSAGE_BYTES).credits(settings.credits()).versions(settings.versions())
                     .handlers(pipeline -> pipeline.addLast(meters, handler.get())).build();
         }
     },

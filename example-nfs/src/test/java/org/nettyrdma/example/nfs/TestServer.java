@@ -29,6 +29,10 @@ public final class TestServer implements AutoCloseable {
         return new TestServer(new NfsServerOptions(), "/");
     }
 
+    public static TestServer start(RdmaSettings settings) throws IOException {
+        return new TestServer(new NfsServerOptions().setRdmaSettings(settings), "/");
+    }
+
     public static TestServer start(String exportName) throws IOException {
         return new TestServer(new NfsServerOptions(), exportName);
     }

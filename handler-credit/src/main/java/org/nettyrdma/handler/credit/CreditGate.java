@@ -13,7 +13,7 @@ import java.util.function.IntSupplier;
  * codec that makes {@link CreditedMessage}s; other messages pass. One gate per channel.
  *
  * <p><b>Requests that this end sends.</b> One may be in progress until the first response; then as many as the last response
- * granted, at least 1 and at most {@code maxRequests}. Requests beyond that wait, at most {@code maxWaiting} of them; then
+ * granted, at least 1 and at most {@code maxRequests}; a response may say that its value does not count. Requests beyond that wait, at most {@code maxWaiting} of them; then
  * writes fail with {@link CreditQueueFullException}. While one waits, the channel is not writable
  * ({@link io.netty.channel.Channel#isWritable}). A waiting write that is cancelled is dropped; one that was passed on can no
  * longer be cancelled, as its credit is spent. Every request is stamped with {@code maxRequests}. Waiting requests that a

@@ -44,6 +44,16 @@ public interface CreditedMessage extends ReferenceCounted {
     }
 
     /**
+     * Whether the credit value of this response counts. If not, it gives the credit of its request back, and the limit stays what
+     * it was. Asked of received messages only.
+     *
+     * @return {@code false} if the value is to be ignored, constant; {@code true} unless overridden
+     */
+    default boolean grantsCredits() {
+        return true;
+    }
+
+    /**
      * The number that ties a response to its request. It is unique among the requests in progress that one end of a
      * connection has sent.
      *

@@ -134,14 +134,19 @@ final class RequesterCredits {
             window.release();
         }
         noticesArrived(arrived);
-        long granted = response.credits();
+        if (response.grantsCredits()) {
+            granted(response.credits());
+        }
+        sendWaiting(ctx);
+    }
+
+    private void granted(long granted) {
         if (granted == 0) {
             grantsOfZero++;
         } else if (granted > window.maxLimit()) {
             grantsAboveMaximum++;
         }
         window.setLimit(granted);
-        sendWaiting(ctx);
     }
 
     void abandon(ChannelHandlerContext ctx, int xid) {

@@ -141,6 +141,19 @@ class CreditGateTest {
         }
 
         @Test
+        void shouldGetTheCreditBackButNoGrantWhereTheValueDoesNotCount() {
+            open(2);
+            writeAll(1, 6);
+            assertSent(1, 2);
+            Message response = response(1, 16);
+            response.grantsCredits = false;
+            receive(response);
+            assertSent(3);
+            receive(response(2, 4));
+            assertSent(4, 5, 6);
+        }
+
+        @Test
         void shouldGetNoCreditFromAResponseThatAnswersNothing() {
             open(1);
             write(request(1));
@@ -694,6 +707,7 @@ class CreditGateTest {
         private final int xid;
         private long credits;
         private boolean keepsCredit;
+        private boolean grantsCredits = true;
 
         Message(Role role, int xid, long credits) {
             this.role = role;
@@ -709,6 +723,11 @@ class CreditGateTest {
         @Override
         public boolean keepsCredit() {
             return keepsCredit;
+        }
+
+        @Override
+        public boolean grantsCredits() {
+            return grantsCredits;
         }
 
         @Override

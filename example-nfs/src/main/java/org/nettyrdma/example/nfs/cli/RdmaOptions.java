@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs.cli;
 
+import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.example.nfs.RdmaSettings;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
@@ -15,8 +16,25 @@ final class RdmaOptions {
     @Option(names = "--checksum", description = "Protect RDMA connections with CRC32C; default: only if the other side asks for it.")
     private boolean checksum;
 
+    @Option(names = "--rpcrdma", paramLabel = "v1|v2|prefer-v2", defaultValue = "v1", converter = VersionsConverter.class,
+            description = "Version of RPC-over-RDMA: to call in, or to accept. prefer-v2 is both: v2 where the other side speaks it; default: ${DEFAULT-VALUE}.")
+    private VersionPolicy versions;
+
     RdmaSettings toSettings() {
-        return new RdmaSettings(credits, checksum);
+        return new RdmaSettings(credits, checksum, versions);
+    }
+
+    static final class VersionsConverter implements ITypeConverter<VersionPolicy> {
+
+        @Override
+        public VersionPolicy convert(String value) {
+            return switch (value) {
+                case "v1" -> VersionPolicy.V1_ONLY;
+                case "v2" -> VersionPolicy.V2_ONLY;
+                case "prefer-v2" -> VersionPolicy.PREFER_V2;
+                default -> throw new TypeConversionException("'" + value + "' is none of v1, v2, prefer-v2");
+            };
+        }
     }
 
     static final class CreditsConverter implements ITypeConverter<Integer> {
@@ -24,7 +42,7 @@ final class RdmaOptions {
         @Override
         public Integer convert(String value) {
             try {
-                return new RdmaSettings(Integer.parseInt(value), false).credits();
+                return new RdmaSettings(Integer.parseInt(value), false, VersionPolicy.V1_ONLY).credits();
             } catch (IllegalArgumentException e) {
                 throw new TypeConversionException("'" + value + "' is not a number from 1 to 1024");
             }

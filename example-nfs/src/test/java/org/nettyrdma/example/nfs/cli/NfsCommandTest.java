@@ -17,8 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.codec.rpcrdma.VersionPolicy;
+import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
 import picocli.CommandLine;
@@ -137,7 +140,7 @@ class NfsCommandTest {
         Path source = Files.write(local.resolve("source"), new byte[3 << 20]);
         assertEquals(0, run("put", "--statistics", source.toString(), url(Transport.RDMA, "/copied")), () -> err);
         List<String> lines = err.lines().toList();
-        assertTrue(lines.contains("nfs.rdma.connections invalidated=true invalidates=true receive=4096 role=client send=4096 1"), err);
+        assertTrue(lines.contains("nfs.rdma.connections invalidated=true invalidates=true receive=4096 role=client send=4096 version=1 1"), err);
         assertTrue(lines.contains("rpcrdma.chunks.calls.with.read.chunk role=client 3"), err);
         // One for the data of each WRITE, one for the reply of MOUNT's EXPORT.
         assertTrue(lines.contains("rpcrdma.chunks.exposures role=client 4"), err);
@@ -145,6 +148,27 @@ class NfsCommandTest {
         assertTrue(lines.contains("rpcrdma.chunks.read.chunk.bytes role=client 3145728"), err);
         assertEquals(0, run("put", source.toString(), url(Transport.RDMA, "/copied")));
         assertEquals("", err);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"V1_ONLY,v1,1", "V1_ONLY,prefer-v2,1", "PREFER_V2,v1,1", "PREFER_V2,v2,2", "PREFER_V2,prefer-v2,2", "V2_ONLY,v2,2"})
+    void shouldCopyInTheVersionThatBothSidesSpeak(VersionPolicy accepted, String called, int version) throws IOException {
+        Path source = Files.write(local.resolve("source"), new byte[300_001]);
+        server.close();
+        server = TestServer.start(new RdmaSettings(16, false, accepted));
+        assertEquals(0, run("put", "--statistics", "--rpcrdma", called, source.toString(), url(Transport.RDMA, "/copied")), () -> err);
+        assertTrue(err.lines().anyMatch(line -> line.startsWith("nfs.rdma.connections ") && line.endsWith(" version=" + version + " 1")),
+                err);
+        assertEquals(0, run("get", "--rpcrdma", called, url(Transport.RDMA, "/copied"), local.resolve("back").toString()), () -> err);
+        assertEquals(-1, Files.mismatch(source, local.resolve("back")));
+    }
+
+    @Test
+    void shouldSayWhichVersionsTheServerSpeaksWhereTheyDiffer() {
+        assertEquals(1, run("ls", "--rpcrdma", "v2", url(Transport.RDMA, "/")));
+        assertTrue(err.contains("refused with ERR_VERS, the responder speaks versions 1 to 1"), err);
+        assertEquals(2, run("ls", "--rpcrdma", "2", url(Transport.RDMA, "/")));
+        assertTrue(err.contains("'2' is none of v1, v2, prefer-v2"), err);
     }
 
     @Test

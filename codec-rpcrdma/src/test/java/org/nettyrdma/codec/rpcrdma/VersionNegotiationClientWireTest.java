@@ -1,0 +1,351 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.RawServer.SUCCESS;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
+
+/** A client that may speak version 2, and a server written by hand from version-two-08, sections 4, 5.3.4 and 7. */
+@Timeout(120)
+class VersionNegotiationClientWireTest {
+
+    /** Type RDMA2_MSG or RDMA_MSG, and of version 2 the flags and rdma_inv_handle. */
+    private static final String MSG_2_CALL = " 00000000 00000000 00000000 ";
+    private static final String MSG_2_REPLY = " 00000000 00000001 00000000 ";
+    private static final String LISTS = " 00000000 00000000 00000000 ";
+    private static final String ERR_VERS_1 = " 00000002 00000020 00000004 00000001 00000001 00000001";
+
+    private RawServer server;
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    private void start(RpcRdma.Builder builder) throws Exception {
+        server = new RawServer(builder.binding(BulkProgram.BINDING));
+    }
+
+    private Future<ByteBuf> startNull() {
+        return server.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+    }
+
+    private Future<ByteBuf> startEcho(int length) {
+        return server.start(BulkProgram.ECHO, RpcRdmaPair.opaque(Bytes.pattern(length, 1)));
+    }
+
+    /** Requires a call of NULL that asks for 128 credits, and returns its XID. */
+    private static String requireCall(RawPeer peer, String version) throws Exception {
+        String sent = peer.receiveHex();
+        String xid = sent.substring(0, 8);
+        String header = version.equals("00000001") ? "00000000" : MSG_2_CALL;
+        assertEquals(Bytes.digits(xid + version + "00000080" + header + LISTS + xid
+                + "00000000 00000002 20000099 00000001 00000000" + "00000000".repeat(4)), sent);
+        return xid;
+    }
+
+    private static void reply(RawPeer peer, String version, String xid) throws Exception {
+        peer.sendHex(xid + version + "00000020" + (version.equals("00000001") ? "00000000" : MSG_2_REPLY) + LISTS + xid + SUCCESS);
+    }
+
+    /** The properties that a client tells: a receive buffer size and the support of calls from the server. */
+    private static String properties(String bufferBytes, String support) {
+        return Bytes.digits("00000000 00000002 00000080 00000005 00000000 00000002 00000001 00000004" + bufferBytes
+                + "00000002 00000004" + support);
+    }
+
+    private void negotiate() throws Exception {
+        Future<ByteBuf> first = startNull();
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(first).release();
+        assertEquals("00000000", server.peer.receiveHex().substring(0, 8));
+    }
+
+    @Test
+    void shouldSendOneShortMessageUntilTheServerHasAnswered() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startEcho(1500); // would fit into the 4096 bytes that the private data say
+        Future<ByteBuf> second = startNull();
+        String sent = server.peer.receiveHex();
+        assertTrue(sent.length() <= 2 * 1024);
+        assertEquals("00000002" + "00000080" + "00000001" + "00000000", sent.substring(8, 40), "RDMA2_NOMSG of version 2");
+        assertFalse(RpcRdma.connection(server.channel).terms().agreed());
+
+        String xid = sent.substring(0, 8);
+        server.peer.sendHex(xid + "00000002 00000020" + MSG_2_REPLY + LISTS + xid + SUCCESS + "00000000");
+        RpcRdmaPair.result(first).release();
+        assertEquals(properties("00001000", "00000000"), server.peer.receiveHex(), "ahead of the second call");
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(second).release();
+        assertEquals(new InlineThreshold(4096, 4096, RpcRdmaVersion.TWO), RpcRdma.connection(server.channel).terms().threshold());
+        assertTrue(RpcRdma.connection(server.channel).terms().agreed());
+    }
+
+    @Test
+    void shouldGoOnInVersionOneWithTheSameCallsWhereVersionTwoIsRefused() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        Future<ByteBuf> second = startNull();
+        String xid = requireCall(server.peer, "00000002");
+        server.peer.sendHex(xid + ERR_VERS_1);
+
+        assertEquals(xid, requireCall(server.peer, "00000001"));
+        assertFalse(first.isDone());
+        reply(server.peer, "00000001", xid);
+        RpcRdmaPair.result(first).release();
+        reply(server.peer, "00000001", requireCall(server.peer, "00000001"));
+        RpcRdmaPair.result(second).release();
+
+        assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS));
+        assertSame(RpcRdmaVersion.ONE, RpcRdma.connection(server.channel).terms().version());
+        assertEquals(4096, RpcRdma.connection(server.channel).terms().threshold().sendBytes(), "what the private data say");
+    }
+
+    @Test
+    void shouldSendRefusedCallWithChunksAgain() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> call = startEcho(10_000);
+        String refused = server.peer.receiveHex();
+        server.peer.sendHex(refused.substring(0, 8) + ERR_VERS_1);
+
+        String again = server.peer.receiveHex();
+        String xid = refused.substring(0, 8);
+        assertEquals(xid + "00000001" + "00000080" + "00000001", again.substring(0, 32));
+        server.peer.sendHex(xid + "00000001 00000020 00000000" + LISTS + xid + SUCCESS + "00000000");
+        RpcRdmaPair.result(call).release();
+    }
+
+    @Test
+    void shouldFailCallsWhereVersionTwoIsDemandedAndRefused() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY));
+        Future<ByteBuf> first = startNull();
+        Future<ByteBuf> second = startNull();
+        server.peer.sendHex(requireCall(server.peer, "00000002") + ERR_VERS_1);
+
+        for (Future<ByteBuf> call : List.of(first, second, startNull())) {
+            RpcRdmaException failure = failureOf(call);
+            assertSame(Reason.REFUSED, failure.reason());
+            assertEquals(new RpcRdmaError.Versions(1, 1), failure.error());
+            assertEquals("refused with ERR_VERS, the responder speaks versions 1 to 1", failure.getMessage());
+        }
+        assertEquals(0, server.client.statistics().get(Counter.VERSION_FALLBACKS));
+    }
+
+    @Test
+    void shouldFailCallsWhereTheServerSpeaksNeitherVersion() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> call = startNull();
+        server.peer.sendHex(requireCall(server.peer, "00000002") + "00000002 00000020 00000004 00000001 00000003 00000004");
+        assertEquals(new RpcRdmaError.Versions(3, 4), failureOf(call).error());
+    }
+
+    private static RpcRdmaException failureOf(Future<ByteBuf> call) throws Exception {
+        Throwable failure = RpcRdmaPair.failure(call);
+        return (RpcRdmaException) (failure instanceof RpcRdmaException ? failure : failure.getCause());
+    }
+
+    @Test
+    void shouldBeginWithVersionOneWhereTheServerHasHungUpOnVersionTwo() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        Future<ByteBuf> second = startNull();
+        requireCall(server.peer, "00000002");
+        hangUp(first, second);
+        assertEquals(1, server.client.statistics().get(Counter.VERSION_OFFERS_LOST));
+        callOnNextConnection("00000001");
+        assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS_REMEMBERED));
+    }
+
+    @Test
+    void shouldBeginWithVersionOneWhereTheServerHasHungUpBehindItsErrVers() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        server.peer.sendHex(requireCall(server.peer, "00000002") + ERR_VERS_1);
+        requireCall(server.peer, "00000001");
+        hangUp(first);
+        callOnNextConnection("00000001");
+        assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS_REMEMBERED));
+    }
+
+    @Test
+    void shouldOfferVersionTwoAgainWhereTheServerHasShownThatItKnowsIt() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        requireCall(server.peer, "00000002");
+        server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000000");
+        hangUp(first);
+        callOnNextConnection("00000002");
+    }
+
+    @Test
+    void shouldOfferVersionTwoAgainWhereItWasNotTheServerThatHungUp() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        requireCall(server.peer, "00000002");
+        server.channel.close().sync();
+        RpcRdmaPair.failure(first);
+        callOnNextConnection("00000002");
+        assertEquals(0, server.client.statistics().get(Counter.VERSION_OFFERS_LOST));
+    }
+
+    @SafeVarargs
+    private void hangUp(Future<ByteBuf>... calls) throws Exception {
+        server.peer.channel().close();
+        for (Future<ByteBuf> call : calls) {
+            RpcRdmaPair.failure(call);
+        }
+        server.channel.closeFuture().sync();
+        server.channel.eventLoop().submit(() -> { }).sync(); // behind channelInactive
+    }
+
+    private void callOnNextConnection(String version) throws Exception {
+        RdmaChannel again = server.connect();
+        try (RawPeer peer = server.accepted()) {
+            Future<ByteBuf> call = again.pipeline().get(RpcClient.class)
+                    .call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
+            reply(peer, version, requireCall(peer, version));
+            RpcRdmaPair.result(call).release();
+            again.close().sync();
+        }
+    }
+
+    @Test
+    void shouldFailCallThatIsAnsweredInAnotherVersion() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        negotiate();
+        Future<ByteBuf> call = startNull();
+        reply(server.peer, "00000001", requireCall(server.peer, "00000002"));
+        assertSame(Reason.VERSION, failureOf(call).reason());
+
+        call = startNull();
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(call).release();
+    }
+
+    @Test
+    void shouldUseTheReceiveBufferSizeOfTheServer() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).inlineThresholdBytes(8192));
+        Future<ByteBuf> first = startNull();
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(first).release();
+        assertEquals(properties("00002000", "00000000"), server.peer.receiveHex());
+
+        requireType("00000001", 6000); // 4096 bytes hold as long as nothing was told
+        server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000001 00000004 00001800");
+        requireType("00000000", 6000);
+        requireType("00000001", 6200);
+        server.peer.sendHex("00000008 00000002 00000001 00000005 00000000 00000001 00000001 00000004 00000400");
+        requireType("00000001", 1000); // a later one counts too
+        server.peer.sendHex("00000009 00000002 00000001 00000005 00000000 00000001 00000001 00000004 ffffffff");
+        requireType("00000000", 8000); // but no more than this side's own limit
+        requireType("00000001", 8200);
+    }
+
+    /** The type of the next call; what comes before it from the server has been dealt with. */
+    private void requireType(String type, int length) throws Exception {
+        server.channel.eventLoop().submit(() -> { }).sync();
+        Future<ByteBuf> barrier = startNull();
+        reply(server.peer, "00000002", server.peer.receiveHex().substring(0, 8));
+        RpcRdmaPair.result(barrier).release();
+
+        Future<ByteBuf> call = startEcho(length);
+        String sent = server.peer.receiveHex();
+        assertEquals(type, sent.substring(24, 32), length + " bytes");
+        String xid = sent.substring(0, 8);
+        server.peer.sendHex(xid + "00000002 00000020" + MSG_2_REPLY + LISTS + xid + SUCCESS + "00000000");
+        RpcRdmaPair.result(call).release();
+    }
+
+    @Test
+    void shouldTellTheApplicationWhatThePeerTells() throws Exception {
+        BlockingQueue<ConnectionTerms> told = new LinkedBlockingQueue<>();
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).inlineThresholdBytes(65536).handlers(pipeline -> pipeline.addLast(
+                new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                        if (event instanceof ConnectionTerms terms) {
+                            told.add(terms);
+                        }
+                        ctx.fireUserEventTriggered(event);
+                    }
+                }, new RpcClient())));
+        assertEquals(new InlineThreshold(1024, 4096, RpcRdmaVersion.TWO), next(told).threshold());
+        Future<ByteBuf> call = startNull();
+        String xid = requireCall(server.peer, "00000002");
+        // Before the reply: 16384 bytes and GENL, and a property that nobody knows.
+        server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000003 00000001 00000004 00004000"
+                + "ffffff00 00000000 00000002 00000004 00000002");
+        ConnectionTerms terms = next(told);
+        assertTrue(terms.agreed());
+        assertEquals(new InlineThreshold(16384, 4096, RpcRdmaVersion.TWO), terms.threshold());
+        assertSame(ReverseRequestSupport.GENERAL, terms.peerProperties().get(TransportProperty.REVERSE_REQUEST_SUPPORT));
+        assertEquals(terms, RpcRdma.connection(server.channel).terms());
+
+        reply(server.peer, "00000002", xid);
+        RpcRdmaPair.result(call).release();
+        assertEquals(new InlineThreshold(16384, 65536, RpcRdmaVersion.TWO), next(told).threshold(), "behind our own properties");
+        assertTrue(told.isEmpty());
+    }
+
+    private static ConnectionTerms next(BlockingQueue<ConnectionTerms> told) throws InterruptedException {
+        return told.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldDropPropertiesThatCannotBeParsed() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY));
+        negotiate();
+        // Reverse Request Support 3; a requester must not send an error (section 5.3.3).
+        server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000002 00000004 00000003");
+        Future<ByteBuf> call = startNull();
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(call).release();
+        assertEquals(1, server.client.statistics().get(Counter.MALFORMED_MESSAGES));
+    }
+
+    @Test
+    void shouldKeepToOneCallBehindAnError() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        List<Future<ByteBuf>> calls = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            calls.add(startNull());
+        }
+        // RDMA2_ERR_SYSTEM with 32 credits, which do not count: the second call goes out, the third waits for its reply.
+        server.peer.sendHex(requireCall(server.peer, "00000002") + "00000002 00000020 00000004 00000001 00000009");
+        assertEquals(RpcRdmaError.SYSTEM, failureOf(calls.get(0)).error());
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        assertEquals(properties("00001000", "00000000"), server.peer.receiveHex());
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(calls.get(1)).release();
+        RpcRdmaPair.result(calls.get(2)).release();
+    }
+
+    @Test
+    void shouldTellThatItTakesCallsOfTheServerWithChunks() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).reverse(2).handlers(pipeline -> pipeline.addLast(new RpcClient())));
+        Future<ByteBuf> first = startNull();
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(first).release();
+        assertEquals(properties("00001000", "00000002"), server.peer.receiveHex());
+    }
+}
