@@ -32,6 +32,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
+import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -52,6 +54,7 @@ class CharacteristicsTest {
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> serverEvents = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> clientEvents = new LinkedBlockingQueue<>();
+    private final BulkProgram program = new BulkProgram(true);
     private RpcRdma serverSide;
     private Channel listener;
     private RdmaChannel channel;
@@ -95,7 +98,7 @@ class CharacteristicsTest {
     }
 
     private void connect(Characteristics ofServer, Characteristics ofClient, VersionPolicy serverVersions) throws Exception {
-        serverSide = with(RpcRdma.server().program(new BulkProgram(true)).versions(serverVersions), ofServer, serverEvents,
+        serverSide = with(RpcRdma.server().program(program).versions(serverVersions), ofServer, serverEvents,
                 accepted);
         RpcRdma clientSide = with(RpcRdma.client().versions(VersionPolicy.PREFER_V2), ofClient, clientEvents,
                 new LinkedBlockingQueue<>());
@@ -357,6 +360,25 @@ class CharacteristicsTest {
         assertEquals(0, serverSide.statistics().get(ChunkStatistics.Counter.LONG_CALLS));
         exchange(10_000);
         assertEquals(1, serverSide.statistics().get(ChunkStatistics.Counter.LONG_CALLS));
+    }
+
+    @Test
+    void shouldSurviveAReplyThatIsTooLongForTheLowerSize() throws Exception {
+        connect(defaults(), defaults());
+        // Planned without a Reply chunk, since the reply fits the size that this client has now.
+        Future<ByteBuf> call = channel.pipeline().get(RpcClient.class).call(new RpcRequest(BulkProgram.PROGRAM, 1,
+                BulkProgram.HANG, channel.alloc().buffer()).setDataItems(List.of()).setReplySpace(new ReplySpace(10_000, List.of())));
+        RpcCall hanging = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertEquals(List.of(Disposition.DONE), outcome(server.request(RECEIVE_BUFFER_SIZE, 1024L)).dispositions());
+        exchangeAll(); // no receive of the client has the earlier size any more
+        hanging.arguments().release();
+        hanging.reply(serverChannel.alloc().buffer().writeZero(8000));
+        assertTrue(call.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        if (call.isSuccess()) {
+            call.getNow().release();
+        }
+        exchange(800);
+        assertTrue(channel.isActive());
     }
 
     @ParameterizedTest
