@@ -2,7 +2,8 @@ package org.nettyrdma.codec.rpcrdma;
 
 /**
  * How large a Send may be in each direction of one connection, header and body together. The only place where a size is
- * compared with it. 1024 to 65536 bytes, and 1024 where the peer did not tell (RFC 8797).
+ * compared with it. In version 1 1024 to 65536 bytes, and 1024 where the peer did not tell (RFC 8797); for version 2 see
+ * {@link RpcRdmaConnection}.
  *
  * @param sendBytes    largest Send from here to the peer
  * @param receiveBytes largest Send from the peer to here

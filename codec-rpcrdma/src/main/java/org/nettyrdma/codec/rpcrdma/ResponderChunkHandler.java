@@ -339,7 +339,8 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements ReadCh
     private void answerWithoutPlacement(ResponderCall call, Object msg, ByteBuf reply, Exception cause,
                                         ChannelPromise promise) {
         Exception refusal = cause;
-        if (legacyReplies != null && cause instanceof RpcRdmaException && call.chunks().writeChunks().isEmpty()) {
+        boolean legacy = legacyReplies != null && terms().version() == RpcRdmaVersion.ONE;
+        if (legacy && cause instanceof RpcRdmaException && call.chunks().writeChunks().isEmpty()) {
             try {
                 ctx.write(legacyReplies.expose(reply, itemsOf(msg, reply, call), terms().threshold()), promise);
                 return;

@@ -222,7 +222,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     }
 
     private void requireReadListAllowed(RpcRdmaHeader header, Role role) throws RpcRdmaException {
-        if (padding == null && role == Role.RESPONSE && header instanceof WithChunks message
+        boolean legacy = padding != null && header.version() == RpcRdmaLayout.VERSION;
+        if (!legacy && role == Role.RESPONSE && header instanceof WithChunks message
                 && !message.chunks().readChunks().isEmpty()) {
             throw RpcRdmaException.malformed("reply with a Read list, which only the legacy profile fetches");
         }

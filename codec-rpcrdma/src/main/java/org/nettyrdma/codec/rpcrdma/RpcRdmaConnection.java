@@ -155,10 +155,10 @@ public final class RpcRdmaConnection {
         propertiesSent();
     }
 
-    /** The peer can receive as much, says the Connection Configuration Protocol. */
+    /** The peer can receive as much, says the Connection Configuration Protocol. Fires the new terms. */
     void configureSend(int sendBytes) {
         configuredSendBytes = sendBytes;
-        terms = computeTerms();
+        update();
     }
 
     private void update() {

@@ -324,6 +324,17 @@ class VersionNegotiationClientWireTest {
     }
 
     @Test
+    void shouldNotFetchRepliesOfTheLegacyProfileInVersionTwo() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).legacy(LegacyProfile.DEFAULT));
+        negotiate();
+        Future<ByteBuf> call = startNull();
+        String xid = requireCall(server.peer, "00000002");
+        server.peer.sendHex(xid + "00000002 00000020" + MSG_2_REPLY
+                + "00000001 00000018 00000a01 00001000 0000000000000000 00000000 00000000 00000000" + xid + SUCCESS);
+        assertSame(Reason.MALFORMED, failureOf(call).reason());
+    }
+
+    @Test
     void shouldKeepToOneCallBehindAnError() throws Exception {
         start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
         List<Future<ByteBuf>> calls = new ArrayList<>();

@@ -156,6 +156,15 @@ class VersionNegotiationServerWireTest {
     }
 
     @Test
+    void shouldNotAnswerWithReadChunksOfTheLegacyProfileInVersionTwo() throws Exception {
+        start(RpcRdma.server().versions(VersionPolicy.V2_ONLY).legacy(LegacyProfile.DEFAULT));
+        negotiate();
+        // LOAD of 5000 bytes, and no chunk for them.
+        client.peer.sendHex(call(2, "00000002", LISTS, CALL + "00000003" + NO_AUTH + "00001388 00000000"));
+        assertEquals("00000004", client.peer.receiveHex().substring(24, 32), "RDMA2_ERROR");
+    }
+
+    @Test
     void shouldTakeAnyNumberOfProperties() throws Exception {
         start(RpcRdma.server().versions(VersionPolicy.V2_ONLY).credits(1));
         for (int i = 0; i < 100; i++) {
