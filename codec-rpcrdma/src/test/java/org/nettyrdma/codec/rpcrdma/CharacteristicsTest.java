@@ -55,6 +55,7 @@ class CharacteristicsTest {
     private final BlockingQueue<CharacteristicChanged<?>> serverEvents = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> clientEvents = new LinkedBlockingQueue<>();
     private final BulkProgram program = new BulkProgram(true);
+    private Runnable beforeFirstCall = () -> { };
     private RpcRdma serverSide;
     private Channel listener;
     private RdmaChannel channel;
@@ -107,6 +108,7 @@ class CharacteristicsTest {
         channel = (RdmaChannel) clientSide.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
                 .connect(listener.localAddress()).sync().channel();
         client = CharacteristicsHandler.of(channel);
+        beforeFirstCall.run();
         exchange(0);
         serverChannel = accepted.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
         server = CharacteristicsHandler.of(serverChannel);
@@ -303,6 +305,16 @@ class CharacteristicsTest {
         assertTrue(failure(server.request(RECEIVE_BUFFER_SIZE, 4096L)).getMessage().contains("does not answer"));
         assertEquals(2048, threshold(serverChannel).sendBytes(), "nobody knows whether the client has lowered it");
         exchange(0);
+    }
+
+    @Test
+    void shouldWaitUntilTheVersionIsSettled() throws Exception {
+        List<Future<Outcome>> early = new ArrayList<>();
+        beforeFirstCall = () -> early.add(client.request(RECEIVE_BUFFER_SIZE, 2048L));
+        connect(defaults(), defaults());
+        assertEquals(List.of(Disposition.DONE), outcome(early.get(0)).dispositions());
+        exchange(0);
+        assertEquals(2048, threshold(channel).sendBytes());
     }
 
     @Test

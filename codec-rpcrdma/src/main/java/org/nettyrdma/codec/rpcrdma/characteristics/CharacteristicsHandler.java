@@ -7,6 +7,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import java.util.concurrent.ThreadLocalRandom;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.ReceiveBuffersReplaced;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
@@ -49,7 +50,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
     private RpcRdmaConnection connection;
     private PeerCharacteristics peer;
     private OwnCharacteristics own;
-    private int lastXid;
+    private int lastXid = ThreadLocalRandom.current().nextInt();
     private boolean failed;
 
     CharacteristicsHandler(Characteristics settings) {
@@ -150,9 +151,14 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
         return connection;
     }
 
-    /** An XID for a message that is no response. Calls have other ones, but nobody relies on it. */
+    /**
+     * An XID for a message that is no response. A call may have the same one; they are told apart by the header type of the
+     * answer, but for errors, which that makes ambiguous once in 2<sup>32</sup> refusals.
+     */
     int nextXid() {
-        lastXid = lastXid == Integer.MAX_VALUE ? 1 : lastXid + 1; // 0 is that of RDMA2_CONNPROP
+        do {
+            lastXid++;
+        } while (lastXid == 0); // that of RDMA2_CONNPROP
         return lastXid;
     }
 

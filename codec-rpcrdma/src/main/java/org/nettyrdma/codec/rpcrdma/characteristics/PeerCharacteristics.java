@@ -282,15 +282,14 @@ final class PeerCharacteristics {
 
     /** Whether an error is the answer to a message of this handler; then it is dealt with. */
     boolean refused(int xid, RpcRdmaError error) {
-        if (requestXid == 0 || xid != requestXid && xid != updateXid) {
+        if (xid == 0 || xid != requestXid && xid != updateXid) { // before there is any, both are 0
             return false;
         }
         boolean absent = error instanceof RpcRdmaError.InvalidHeaderType;
         if (current == null) {
             return absent; // of a call with the same XID the peer would not say so
         }
-        ceilingBytes = NO_CEILING;
-        applySize();
+        current.wanted().forEach(value -> liftCeiling(value.property()));
         if (absent) {
             support = Support.ABSENT;
         }
