@@ -39,6 +39,11 @@ def words_of(header):
         words.append(len(header["properties"]))
         for entry in header["properties"]:
             words += [entry["id"], entry["value"]]
+    elif "property" in header:
+        words += [header["property"]["id"], header["property"]["value"], int(header["pendingCleared"])]
+    else:
+        for positions in header["done"], header["rejected"], header["pending"]:
+            words += [len(positions)] + positions
     return " ".join(str(word) for word in words)
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Holds the test vectors of version 2 against the XDR routines that rpcgen makes of rpcrdma-v2.x: what they say a message
+# Holds the test vectors of version 2 against the XDR routines that rpcgen makes of the .x files: what they say a message
 # contains is encoded in C, and must come out as the bytes that they say it has.
 #
 # Needs rpcgen, a C compiler, the headers of libtirpc and Python 3; on Debian the packages rpcsvc-proto, gcc, libtirpc-dev,
@@ -8,7 +8,7 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 module=$here/../../..
-xdr=$module/src/main/resources/org/nettyrdma/codec/rpcrdma/rpcrdma-v2.x
+xdr=$module/src/main/resources/org/nettyrdma/codec/rpcrdma
 
 for tool in rpcgen cc pkg-config python3; do
     command -v "$tool" >/dev/null || { echo "$tool is missing, nothing was checked"; exit 77; }
@@ -18,7 +18,7 @@ pkg-config --exists libtirpc || { echo "libtirpc is missing, nothing was checked
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 cd "$build"
-cp "$xdr" rpcrdma_v2.x
+cat "$xdr/rpcrdma-v2.x" "$xdr/rpcrdma-v2-characteristics.x" > rpcrdma_v2.x
 rpcgen -h -o rpcrdma_v2.h rpcrdma_v2.x
 rpcgen -c -o rpcrdma_v2_xdr.c rpcrdma_v2.x
 

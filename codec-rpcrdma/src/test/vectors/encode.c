@@ -1,5 +1,5 @@
 /*
- * Encodes messages of RPC-over-RDMA version 2 with the XDR routines that rpcgen makes of rpcrdma-v2.x. Reads one message per
+ * Encodes messages of RPC-over-RDMA version 2 with the XDR routines that rpcgen makes of the .x files. Reads one message per
  * line, in words as check.py writes them, and prints its name and its bytes in hexadecimal digits.
  */
 #include "rpcrdma_v2.h"
@@ -122,24 +122,71 @@ static void encode_value(struct rpcrdma2_propval *property, unsigned long long v
     property->rdma_data.rdma_data_len = xdr_getpos(&xdrs);
 }
 
+static rpcrdma2_propset properties(void) {
+    rpcrdma2_propset set;
+    set.rpcrdma2_propset_len = number();
+    set.rpcrdma2_propset_val = allocate(set.rpcrdma2_propset_len * sizeof(rpcrdma2_propval));
+    for (u_int i = 0; i < set.rpcrdma2_propset_len; i++) {
+        set.rpcrdma2_propset_val[i].rdma_which = number();
+        encode_value(&set.rpcrdma2_propset_val[i], number());
+    }
+    return set;
+}
+
 static bool_t encode_properties(XDR *xdrs) {
     struct rpcrdma2_connprop message;
-    u_int count = number();
-    rpcrdma2_propval *properties = allocate(count * sizeof(rpcrdma2_propval));
-    message.rdma_props.rpcrdma2_propset_len = count;
-    message.rdma_props.rpcrdma2_propset_val = properties;
-    for (u_int i = 0; i < count; i++) {
-        properties[i].rdma_which = number();
-        encode_value(&properties[i], number());
-    }
+    message.rdma_props = properties();
     return xdr_rpcrdma2_connprop(xdrs, &message);
+}
+
+/* A subset of at most 256 positions, without words of zero at its end. */
+static rpcrdma2_propsubset subset(void) {
+    rpcrdma2_propsubset result = {0};
+    result.rpcrdma2_propsubset_val = allocate(8 * sizeof(uint32));
+    for (unsigned long long left = number(); left > 0; left--) {
+        u_int position = number();
+        u_int index = position / 32;
+        if (index >= 8) {
+            errx(1, "position %u is too high", position);
+        }
+        result.rpcrdma2_propsubset_val[index] |= 1u << position % 32;
+        if (result.rpcrdma2_propsubset_len <= index) {
+            result.rpcrdma2_propsubset_len = index + 1;
+        }
+    }
+    return result;
+}
+
+static bool_t encode_request(XDR *xdrs) {
+    struct rpcrdma2_reqprop message;
+    message.rdma_want = properties();
+    return xdr_rpcrdma2_reqprop(xdrs, &message);
+}
+
+static bool_t encode_response(XDR *xdrs) {
+    struct rpcrdma2_respprop message;
+    message.rdma_done = subset();
+    message.rdma_rej = subset();
+    message.rdma_pend = subset();
+    return xdr_rpcrdma2_respprop(xdrs, &message);
+}
+
+static bool_t encode_update(XDR *xdrs) {
+    struct rpcrdma2_updprop message;
+    message.rdma_now.rdma_which = number();
+    encode_value(&message.rdma_now, number());
+    message.rdma_pendclr = number();
+    return xdr_rpcrdma2_updprop(xdrs, &message);
 }
 
 static bool_t encode_message(XDR *xdrs, const char *type) {
     struct rpcrdma2_hdr_prefix prefix;
     prefix.rdma_start.rdma_htype = strcmp(type, "RDMA2_MSG") == 0 ? RDMA2_MSG
             : strcmp(type, "RDMA2_NOMSG") == 0 ? RDMA2_NOMSG
-            : strcmp(type, "RDMA2_ERROR") == 0 ? RDMA2_ERROR : RDMA2_CONNPROP;
+            : strcmp(type, "RDMA2_ERROR") == 0 ? RDMA2_ERROR
+            : strcmp(type, "RDMA2_REQPROP") == 0 ? RDMA2_REQPROP
+            : strcmp(type, "RDMA2_RESPPROP") == 0 ? RDMA2_RESPPROP
+            : strcmp(type, "RDMA2_UPDPROP") == 0 ? RDMA2_UPDPROP : RDMA2_CONNPROP;
     prefix.rdma_start.rdma_xid = number();
     prefix.rdma_start.rdma_vers = number();
     prefix.rdma_start.rdma_credit = number();
@@ -161,6 +208,12 @@ static bool_t encode_message(XDR *xdrs, const char *type) {
         }
         case RDMA2_ERROR:
             return encode_error(xdrs);
+        case RDMA2_REQPROP:
+            return encode_request(xdrs);
+        case RDMA2_RESPPROP:
+            return encode_response(xdrs);
+        case RDMA2_UPDPROP:
+            return encode_update(xdrs);
         default:
             return encode_properties(xdrs);
     }

@@ -153,6 +153,21 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
+     * How long a message of the peer may be. This is {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE}, but less while that has
+     * been raised and smaller receives are still posted; {@link ReceiveBuffersReplaced} tells their end. Event loop only.
+     *
+     * @return the size in bytes that every message may have until the option is set again
+     * @throws IllegalStateException if the channel is not registered
+     */
+    public int receivableBytes() {
+        if (work == null) {
+            throw new IllegalStateException("the channel is not registered");
+        }
+        assert eventLoop().inEventLoop();
+        return work.receives().receivableBytes();
+    }
+
+    /**
      * The counters of this channel.
      *
      * @return the counters, readable from any thread
@@ -284,6 +299,19 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
+    /** The size of the receives to post has been set. Any thread. */
+    void receiveBufferSizeSet() {
+        if (!isRegistered()) {
+            return; // what is posted then has it already
+        }
+        if (!eventLoop().inEventLoop()) {
+            eventLoop().execute(this::receiveBufferSizeSet);
+        } else if (isOpen()) {
+            work.receives().resize();
+            schedule();
+        }
+    }
+
     /** Asks for a turn, see {@link #takeTurn()}. */
     void schedule() {
         if (!scheduled) {
@@ -297,6 +325,10 @@ public final class RdmaChannel extends AbstractChannel {
         scheduled = false;
         try {
             inbound.passOn();
+            if (state == ChannelState.ACTIVE && work.receives().isReplaced()) {
+                work.receives().replacementTold(); // first, for a handler may set the next size
+                pipeline().fireUserEventTriggered(new ReceiveBuffersReplaced(work.receives().receivableBytes()));
+            }
             if (state == ChannelState.ACTIVE) {
                 work.exposures().resume();
                 if (work.sends().wasFull()) {

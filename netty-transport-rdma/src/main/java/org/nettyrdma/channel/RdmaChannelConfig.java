@@ -11,7 +11,7 @@ import org.nettyrdma.verbs.VerbsProvider;
 
 /**
  * The settings of one {@link RdmaChannel}; what they mean is told at {@link RdmaChannelOption}. The setters throw
- * {@link IllegalStateException} once the channel is registered.
+ * {@link IllegalStateException} once the channel is registered, but for those of which is said that they can be called later.
  *
  * <p>The allocator is the {@link RegisteredByteBufAllocator} of the event loop's provider unless another is set. Messages
  * are received into memory from that one in any case, for the device can reach no other.
@@ -152,16 +152,16 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     }
 
     /**
-     * See {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE}.
+     * See {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE}. At any time, by any thread.
      *
      * @param bytes largest message that can be received, 1 to {@link RegisteredByteBufAllocator#MAX_POOLED_BYTES}
      * @return this
      * @throws IllegalArgumentException if the value is out of range
      */
     public RdmaChannelConfig setReceiveBufferSize(int bytes) {
-        requireUnregistered();
         receiveBufferSize =
                 ObjectUtil.checkInRange(bytes, 1, RegisteredByteBufAllocator.MAX_POOLED_BYTES, "receiveBufferSize");
+        ((RdmaChannel) channel).receiveBufferSizeSet();
         return this;
     }
 

@@ -22,6 +22,10 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
     /**
      * Largest message that can be received, in bytes; default 4096. A peer that sends a longer one loses the connection: it
      * sees {@code REMOTE_INVALID_REQUEST_ERROR} or a Terminate message, this side a {@code LOCAL_LENGTH_ERROR}.
+     *
+     * <p>Can be set at any time. Receives that are posted from then on have the new size; those that the device has already
+     * keep theirs until a message has come in, for they cannot be taken back. {@link RdmaChannel#receivableBytes()} and
+     * {@link ReceiveBuffersReplaced} tell what the peer may send. A channel that finds no memory for a larger size fails.
      */
     public static final ChannelOption<Integer> RECEIVE_BUFFER_SIZE = valueOf(RdmaChannelOption.class, "RECEIVE_BUFFER_SIZE");
 

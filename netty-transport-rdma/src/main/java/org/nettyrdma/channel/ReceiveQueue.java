@@ -15,28 +15,71 @@ import org.nettyrdma.verbs.QueuePair;
  * }</pre>
  * While messages are not taken their slots are not free, so that a peer can never make this side hold more than the
  * queue's depth. The queue holds one reference on the buffer of each slot that is not free. Event loop only.
+ *
+ * <p>What is posted cannot be taken back, so another size of buffers takes effect as messages come in: the ring then holds
+ * buffers of several sizes, and only the last smaller one among them is counted down to.
  */
 final class ReceiveQueue {
 
     private final RdmaEventLoop loop;
     private final QueuePair queuePair;
     private final int channelId;
-    private final int bufferBytes;
+    private final RdmaChannelConfig config;
     private final ByteBuf[] buffers;
     private final int[] messageBytes;
     private final RemoteInvalidation[] invalidations; // null where the message was a plain Send
     private int head;
     private int held;
     private int posted;
+    private int bufferBytes;
+    /** How many of the oldest posted buffers must complete until none is left that is smaller than {@link #bufferBytes}. */
+    private int untilReplaced;
+    /** Whether the end of the replacement has still to be told. */
+    private boolean replacing;
 
     ReceiveQueue(RdmaEventLoop loop, QueuePair queuePair, int channelId, RdmaChannelConfig config) {
         this.loop = loop;
         this.queuePair = queuePair;
         this.channelId = channelId;
+        this.config = config;
         bufferBytes = config.getReceiveBufferSize();
         buffers = new ByteBuf[config.getReceiveQueueDepth()];
         messageBytes = new int[buffers.length];
         invalidations = new RemoteInvalidation[buffers.length];
+    }
+
+    /** Another size has been set for the buffers that are posted from now on. */
+    void resize() {
+        int bytes = config.getReceiveBufferSize();
+        if (bytes == bufferBytes) {
+            return;
+        }
+        bufferBytes = bytes;
+        untilReplaced = 0;
+        for (int i = 0; i < posted; i++) {
+            if (buffers[slot(held + i)].capacity() < bytes) {
+                untilReplaced = i + 1;
+            }
+        }
+        replacing = true;
+    }
+
+    /** The longest message that can be received now and from now on, unless another size is set. */
+    int receivableBytes() {
+        int bytes = bufferBytes;
+        for (int i = 0; i < untilReplaced; i++) {
+            bytes = Math.min(bytes, buffers[slot(held + i)].capacity());
+        }
+        return bytes;
+    }
+
+    /** Whether no smaller buffer is left since the last {@link #resize}, and {@link #replacementTold} was not called yet. */
+    boolean isReplaced() {
+        return replacing && untilReplaced == 0;
+    }
+
+    void replacementTold() {
+        replacing = false;
     }
 
     /** Posts a buffer for every free slot. */
@@ -67,6 +110,9 @@ final class ReceiveQueue {
         invalidations[slot] = invalidation;
         posted--;
         held++;
+        if (untilReplaced > 0) {
+            untilReplaced--;
+        }
     }
 
     /** The oldest posted buffer will get no message; the device has returned it. Nothing may be posted from here on. */
@@ -77,6 +123,7 @@ final class ReceiveQueue {
         }
         buffers[slot] = null;
         posted--;
+        forgetReplacement();
         buffer.release();
     }
 
@@ -143,6 +190,13 @@ final class ReceiveQueue {
         }
         posted = 0;
         held = 0;
+        forgetReplacement();
+    }
+
+    /** The connection is over, so the slots that are being counted down are not there any more. */
+    private void forgetReplacement() {
+        untilReplaced = 0;
+        replacing = false;
     }
 
     private int slot(int distanceFromHead) {

@@ -72,7 +72,7 @@ final class WorkRequests {
             default -> throw new IllegalStateException("work request id " + Long.toHexString(workRequestId));
         };
         if (success) {
-            if (isWaitingForRoom()) {
+            if (isWaitingForRoom() || receives.isReplaced()) {
                 channel.schedule(); // once for all completions of a poll
             }
         } else if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {

@@ -225,7 +225,7 @@ abstract class ConnectingContract extends TransportFixture {
         RdmaChannel client = connection.client().channel();
         assertEquals("other", client.attr(key).get());
         assertEquals(1234, client.config().getReceiveBufferSize());
-        assertThrows(IllegalStateException.class, () -> client.config().setReceiveBufferSize(1));
+        assertThrows(IllegalStateException.class, () -> client.config().setReceiveQueueDepth(1));
         assertInstanceOf(RegisteredByteBufAllocator.class, client.alloc());
     }
 

@@ -25,6 +25,14 @@ abstract class RdmaTransportContract {
     }
 
     @Nested
+    class ReceiveBuffers extends ReceiveBuffersContract {
+        @Override
+        VerbsProvider provider() {
+            return RdmaTransportContract.this.provider();
+        }
+    }
+
+    @Nested
     class RemoteMemory extends RemoteMemoryContract {
         @Override
         VerbsProvider provider() {

@@ -52,7 +52,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      * side, which the draft lets it send unasked; the rest is for OPTIONAL header types outside of the credits, which have to keep
      * within it on their own.
      */
-    static final int CONTROL_RECEIVES = 4;
+    static final int CONTROL_RECEIVES = 5;
 
     private final boolean server;
     private final RpcRdmaLimits limits;
@@ -69,6 +69,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     /** {@code null} unless asked for. */
     private final LegacyProfile legacy;
     private final UpperLayerBindings bindings;
+    private final Consumer<ChannelPipeline> extensionHandlers;
     private final Consumer<ChannelPipeline> handlers;
     private final ChunkStatistics statistics = new ChunkStatistics();
     private final RpcRdmaConnections connections = new RpcRdmaConnections();
@@ -86,6 +87,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         callObserver = builder.callObserver;
         legacy = builder.legacy;
         bindings = new UpperLayerBindings(builder.bindings);
+        extensionHandlers = builder.extensionHandlers;
         handlers = builder.handlers();
     }
 
@@ -140,6 +142,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         if (speaksVersionTwo() && (!server || isReverse())) {
             channel.pipeline().addLast(new VersionNegotiationHandler(connection, server, statistics)); // until it is settled
         }
+        extensionHandlers.accept(channel.pipeline());
         handlers.accept(channel.pipeline());              // RPC message     <-> the application
         connections.add(channel, gate);
     }
@@ -332,6 +335,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         private RpcRdmaExtensions extensions = RpcRdmaExtensions.NONE;
         private PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
         private CallObserver callObserver = (program, version, procedure, call, reply) -> { };
+        private Consumer<ChannelPipeline> extensionHandlers = pipeline -> { };
         private Consumer<ChannelPipeline> handlers;
         private int reverseCredits;
         private LegacyProfile legacy;
@@ -434,6 +438,19 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          */
         public Builder extensions(RpcRdmaExtensions newExtensions) {
             extensions = Objects.requireNonNull(newExtensions, "newExtensions");
+            return this;
+        }
+
+        /**
+         * Sets what adds the handlers of {@link #extensions} to each pipeline; the default adds none. It finds the handlers of
+         * this package in the pipeline, and none of the application. Messages without a call go past the
+         * {@link CreditGate}, so that a handler for them belongs before or behind it.
+         *
+         * @param adder called for each new connection, on its event loop
+         * @return this
+         */
+        public Builder extensionHandlers(Consumer<ChannelPipeline> adder) {
+            extensionHandlers = Objects.requireNonNull(adder, "adder");
             return this;
         }
 

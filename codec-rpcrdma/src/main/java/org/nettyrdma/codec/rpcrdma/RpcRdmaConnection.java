@@ -107,8 +107,13 @@ public final class RpcRdmaConnection {
         update();
     }
 
-    /** The peer has told its properties, in version 2. Fires the new terms. */
-    void peerProperties(PropertySet received) {
+    /**
+     * The peer has told its properties, in version 2: in RDMA2_CONNPROP, or in a message of an extension. Fires the new terms.
+     * Event loop only.
+     *
+     * @param received all that is known of the peer's properties now; those that are not in it have their defaults
+     */
+    public void peerProperties(PropertySet received) {
         peerProperties = received;
         agree(RpcRdmaVersion.TWO);
     }
@@ -122,8 +127,12 @@ public final class RpcRdmaConnection {
                 : peerProperties.get(TransportProperty.REVERSE_REQUEST_SUPPORT);
     }
 
-    /** What this side tells the peer. */
-    PropertySet properties() {
+    /**
+     * What this side tells the peer in version 2. Event loop only.
+     *
+     * @return the properties
+     */
+    public PropertySet properties() {
         return properties;
     }
 
@@ -135,8 +144,13 @@ public final class RpcRdmaConnection {
         }
     }
 
-    /** Changes what this side has told the peer about itself, ahead of all that is sent from now on. Fires the new terms. */
-    void properties(PropertySet told) {
+    /**
+     * Changes what this side has told the peer about itself. To be called before RDMA2_CONNPROP is sent, or
+     * when a message of an extension has told the peer, ahead of all that is sent from then on. Fires the new terms. Event loop only.
+     *
+     * @param told all the properties of this side; those that are not in it have their defaults
+     */
+    public void properties(PropertySet told) {
         properties = told;
         propertiesSent();
     }

@@ -35,9 +35,16 @@ final class VersionTwoFormat implements HeaderFormat {
             return inboundRole;
         }
         boolean response = (received.getInt(start + VersionTwoLayout.FLAGS_OFFSET) & VersionTwoLayout.F_RESPONSE) != 0;
-        HeaderType<?> extension = type == VersionTwoLayout.RDMA2_MSG || type == VersionTwoLayout.RDMA2_NOMSG ? null
-                : extensions.headerType(type);
-        return extension != null ? extension.role(response) : response ? Role.RESPONSE : Role.REQUEST;
+        HeaderType<?> extension = conveysCall(type) ? null : extensions.headerType(type);
+        if (extension != null) {
+            return extension.role(response);
+        }
+        // A request of a type that nobody knows is refused outside of the credits: its sender may not count it either.
+        return response ? Role.RESPONSE : conveysCall(type) ? Role.REQUEST : Role.NEITHER;
+    }
+
+    private static boolean conveysCall(int type) {
+        return type == VersionTwoLayout.RDMA2_MSG || type == VersionTwoLayout.RDMA2_NOMSG;
     }
 
     @Override

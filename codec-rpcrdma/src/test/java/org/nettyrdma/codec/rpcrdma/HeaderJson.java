@@ -8,6 +8,7 @@ import java.util.List;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ConnectionProperties;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
@@ -15,6 +16,10 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.nettyrdma.codec.rpcrdma.PropertySet.Entry;
 import org.nettyrdma.codec.rpcrdma.PropertySet.Ignored;
 import org.nettyrdma.codec.rpcrdma.PropertySet.Value;
+import org.nettyrdma.codec.rpcrdma.characteristics.PropertyRequest;
+import org.nettyrdma.codec.rpcrdma.characteristics.PropertyResponse;
+import org.nettyrdma.codec.rpcrdma.characteristics.PropertySubset;
+import org.nettyrdma.codec.rpcrdma.characteristics.PropertyUpdate;
 
 /** Says a message as the test vectors do. */
 final class HeaderJson {
@@ -48,7 +53,8 @@ final class HeaderJson {
         }
         return header instanceof VersionError ? "ERR_VERS" : header instanceof ChunkError ? "ERR_CHUNK"
                 : header instanceof TransportError ? "RDMA2_ERROR"
-                : header instanceof ConnectionProperties ? "RDMA2_CONNPROP" : header.toString();
+                : header instanceof ConnectionProperties ? "RDMA2_CONNPROP"
+                : header instanceof Extension<?> extension ? extension.type().name() : header.toString();
     }
 
     private static void addBody(RpcRdmaHeader header, JsonObject json) {
@@ -61,7 +67,32 @@ final class HeaderJson {
             json.add("error", error(error.error()));
         } else if (header instanceof ConnectionProperties message) {
             json.add("properties", properties(message.properties()));
+        } else if (header instanceof Extension<?> extension) {
+            addCharacteristics(extension.value(), json);
         }
+    }
+
+    private static void addCharacteristics(Object body, JsonObject json) {
+        if (body instanceof PropertyRequest request) {
+            json.add("properties", properties(request.wanted()));
+        } else if (body instanceof PropertyResponse response) {
+            json.add("done", positions(response.done()));
+            json.add("rejected", positions(response.rejected()));
+            json.add("pending", positions(response.pending()));
+        } else if (body instanceof PropertyUpdate update) {
+            json.add("property", property(update.now()));
+            json.addProperty("pendingCleared", update.pendingCleared());
+        }
+    }
+
+    private static JsonArray positions(PropertySubset subset) {
+        JsonArray json = new JsonArray();
+        for (int i = 0; i < PropertySet.MAX_ENTRIES; i++) {
+            if (subset.contains(i)) {
+                json.add(i);
+            }
+        }
+        return json;
     }
 
     private static JsonObject chunks(ChunkLists chunks) {

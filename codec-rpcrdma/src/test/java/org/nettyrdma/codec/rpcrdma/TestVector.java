@@ -12,12 +12,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.nettyrdma.codec.rpcrdma.characteristics.Characteristics;
 
 /** One of the public test vectors, which README.md beside them describes. */
 record TestVector(String file, boolean speaksVersionTwo, JsonObject json) {
 
+    private static final String CHARACTERISTICS = "v2-characteristics.json";
     private static final List<String> FILES =
-            List.of("v1.json", "v2-messages.json", "v2-errors.json", "v2-properties.json", "v2-bad-input.json");
+            List.of("v1.json", "v2-messages.json", "v2-errors.json", "v2-properties.json", "v2-bad-input.json", CHARACTERISTICS);
 
     static Stream<TestVector> all() {
         List<TestVector> vectors = new ArrayList<>();
@@ -48,6 +50,11 @@ record TestVector(String file, boolean speaksVersionTwo, JsonObject json) {
             digits.append(digitsAndName.get(0).getAsString());
         }
         return digits.toString();
+    }
+
+    /** What the receiver understands beyond the base protocol. */
+    RpcRdmaExtensions extensions() {
+        return file.equals(CHARACTERISTICS) ? Characteristics.builder().build().extensions() : RpcRdmaExtensions.NONE;
     }
 
     boolean isToResponder() {

@@ -165,7 +165,7 @@ class TestVectorsTest {
 
     private static EmbeddedChannel codec(TestVector vector, boolean responder) {
         SpokenVersions spoken = vector.speaksVersionTwo() ? SpokenVersions.BOTH : SpokenVersions.ONE;
-        HeaderFormats formats = new HeaderFormats(spoken, RpcRdmaLimits.DEFAULT, RpcRdmaExtensions.NONE);
+        HeaderFormats formats = new HeaderFormats(spoken, RpcRdmaLimits.DEFAULT, vector.extensions());
         ChunkStatistics statistics = new ChunkStatistics();
         return new EmbeddedChannel(responder ? RpcRdmaCodec.server(formats, statistics, false)
                 : RpcRdmaCodec.client(formats, statistics, false));

@@ -43,6 +43,16 @@ class XdrFileTest {
     }
 
     @Test
+    void shouldKeepTheNoticeOfTheIetfTrustInTheExtension() throws IOException {
+        try (InputStream in = RpcRdmaCodec.class.getResourceAsStream("rpcrdma-v2-characteristics.x")) {
+            String text = new String(in.readAllBytes(), StandardCharsets.US_ASCII);
+            assertTrue(text.startsWith("/*\n * Copyright (c) 2010, 2016 IETF Trust and the persons\n"));
+            assertTrue(text.contains("The author of the code is: D. Noveck."));
+            assertTrue(text.contains("ARISING\n *   IN ANY WAY OUT OF THE USE OF THIS SOFTWARE"));
+        }
+    }
+
+    @Test
     void shouldKeepTheNoticeOfTheIetfTrust() throws IOException {
         try (InputStream in = RpcRdmaCodec.class.getResourceAsStream("rpcrdma-v2.x")) {
             String text = new String(in.readAllBytes(), StandardCharsets.US_ASCII);

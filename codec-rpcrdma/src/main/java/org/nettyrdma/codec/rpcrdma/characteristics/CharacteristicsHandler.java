@@ -1,0 +1,261 @@
+package org.nettyrdma.codec.rpcrdma.characteristics;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.util.concurrent.ThreadLocalRandom;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.ReceiveBuffersReplaced;
+import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
+import org.nettyrdma.codec.rpcrdma.HeaderFlag;
+import org.nettyrdma.codec.rpcrdma.HeaderType;
+import org.nettyrdma.codec.rpcrdma.PropertySet;
+import org.nettyrdma.codec.rpcrdma.RpcRdma;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaConnection;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.TransportProperty;
+import org.nettyrdma.handler.credit.CreditGate;
+
+/**
+ * The extension on one connection: asks the peer to change its properties, answers what the peer asks, and tells changes. The
+ * methods for users may be called by any thread; a change is told by the user event {@link CharacteristicChanged}.
+ *
+ * <h2>Sizes of receive buffers (xcharext-02, section 3.1)</h2>
+ * A size that is raised is told when no smaller receive is posted any more ({@link ReceiveBuffersReplaced}); until then the
+ * request is pending. That takes as many messages of the peer as receives were posted, so it does not come about while the
+ * connection is idle. A size is lowered only where the peer has asked: it keeps to the lower size ahead of its request. This side
+ * does the same when it asks; calls that wait for a credit or for memory were planned with the larger size, so a request
+ * for a lower one goes out when none waits, which is when the channel is {@linkplain Channel#isWritable writable}. Replies that are
+ * too long for the lower size of a client, to calls that were made before it, are refused with RDMA2_ERR_REPLY_RESOURCE.
+ *
+ * <h2>Receives for these messages</h2>
+ * They take no credit. At most one request is without a response, and an offer is followed by an empty request, whose
+ * response shows that the peer has taken it. So each side has at most two messages of its own and a response and an update of the
+ * other side's making under way, which the receives that RpcRdma keeps for messages without a call have room for.
+ *
+ * <h2>Peers that break rules</h2>
+ * What the peer says about a request that does not exist, subsets that overlap, lack a value or have one too many, and sizes
+ * that no message fits into, end the connection with a {@link CharacteristicsException}.
+ */
+public final class CharacteristicsHandler extends ChannelDuplexHandler {
+
+    private final Characteristics settings;
+    private ChannelHandlerContext ctx;
+    private RpcRdmaConnection connection;
+    private PeerCharacteristics peer;
+    private OwnCharacteristics own;
+    private int lastXid = ThreadLocalRandom.current().nextInt();
+    private boolean failed;
+
+    CharacteristicsHandler(Characteristics settings) {
+        this.settings = settings;
+    }
+
+    /**
+     * Finds the handler of a connection.
+     *
+     * @param channel a channel that {@link Characteristics#install} was called for
+     * @return the handler, {@code null} if it was not
+     */
+    public static CharacteristicsHandler of(Channel channel) {
+        return channel.pipeline().get(CharacteristicsHandler.class);
+    }
+
+    /**
+     * Asks the peer to change one property of its own; see {@link #request(PropertySet)}.
+     *
+     * @param <T>      what a value of the property is
+     * @param property the property
+     * @param value    the value that it should have
+     * @return what becomes of it
+     */
+    public <T> Future<Outcome> request(TransportProperty<T> property, T value) {
+        return request(PropertySet.EMPTY.with(property, value));
+    }
+
+    /**
+     * Asks the peer to change properties of its own. Requests go out one after the other, each when there was a response to the
+     * last one, and the first when the version of the connection is settled; at most 16 wait.
+     *
+     * @param wanted the values that they should have
+     * @return what becomes of it, when nothing of it is pending any more. It fails with {@link CharacteristicsException} if the
+     *         peer does not answer, has not told one of the properties, or has been asked for one already, if too many
+     *         requests wait, or the connection speaks version 1; with {@link IllegalArgumentException} if the
+     *         values cannot be sent; with {@link java.nio.channels.ClosedChannelException} at the end of the connection
+     */
+    public Future<Outcome> request(PropertySet wanted) {
+        Promise<Outcome> promise = ctx.executor().newPromise();
+        execute(() -> peer.ask(wanted, promise));
+        return promise;
+    }
+
+    /**
+     * Changes a property of this side and tells the peer, which did not ask.
+     *
+     * @param <T>      what a value of the property is
+     * @param property a property that was told to the peer before
+     * @param value    its new value; a Receive Buffer Size can only be raised
+     * @return succeeds when the peer is known to know; fails with {@link CharacteristicsException} if the peer does not have the
+     *         extension or does not answer, or while another change is under way; with {@link IllegalArgumentException} if the
+     *         property cannot have the value; with {@link java.nio.channels.ClosedChannelException} at the end of the connection
+     */
+    public <T> Future<Void> offer(TransportProperty<T> property, T value) {
+        Promise<Void> promise = ctx.executor().newPromise();
+        execute(() -> own.offer(property, value, promise));
+        return promise;
+    }
+
+    /**
+     * Completes a request of the peer that the policy has {@linkplain CharacteristicPolicy.Decision#DEFER deferred}.
+     *
+     * @param <T>      what a value of the property is
+     * @param property the property
+     * @param value    the value that it gets: the one that was asked for, the one that it has, which rejects the request, or
+     *                 one between
+     * @return succeeds when the update is on its way; fails with {@link IllegalStateException} if no deferred request is pending,
+     *         with {@link IllegalArgumentException} if the property cannot have the value
+     */
+    public <T> Future<Void> settle(TransportProperty<T> property, T value) {
+        Promise<Void> promise = ctx.executor().newPromise();
+        execute(() -> own.settle(property, value, promise));
+        return promise;
+    }
+
+    private void execute(Runnable task) {
+        ctx.executor().execute(task);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        connection = RpcRdma.connection(context.channel());
+        peer = new PeerCharacteristics(this, settings);
+        own = new OwnCharacteristics(this, settings, peer);
+    }
+
+    RdmaChannel channel() {
+        return (RdmaChannel) ctx.channel();
+    }
+
+    ChannelHandlerContext context() {
+        return ctx;
+    }
+
+    RpcRdmaConnection connection() {
+        return connection;
+    }
+
+    /**
+     * An XID for a message that is no response. A call may have the same one; they are told apart by the header type of the
+     * answer, but for errors, which that makes ambiguous once in 2<sup>32</sup> refusals.
+     */
+    int nextXid() {
+        do {
+            lastXid++;
+        } while (lastXid == 0); // that of RDMA2_CONNPROP
+        return lastXid;
+    }
+
+    <T> ChannelFuture sendRequest(HeaderType<T> type, int xid, T value) {
+        return send(type, xid, 0, gate().statistics().requests().granted(), value);
+    }
+
+    <T> ChannelFuture sendResponse(HeaderType<T> type, int xid, T value) {
+        return send(type, xid, HeaderFlag.RESPONSE.mask(), gate().statistics().served().granted(), value);
+    }
+
+    private <T> ChannelFuture send(HeaderType<T> type, int xid, int flags, int credits, T value) {
+        return ctx.writeAndFlush(RpcRdmaMessage.extension(new Extension<>(xid, credits, flags, type, value),
+                Unpooled.EMPTY_BUFFER));
+    }
+
+    private CreditGate gate() {
+        return ctx.pipeline().get(CreditGate.class);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object msg) {
+        if (msg instanceof RpcRdmaMessage message && take(message)) {
+            message.release();
+        } else {
+            context.fireChannelRead(msg);
+        }
+    }
+
+    /** Whether a message was for this handler. */
+    private boolean take(RpcRdmaMessage message) {
+        if (message.header() instanceof TransportError error) {
+            return peer.refused(error.xid(), error.error());
+        }
+        if (!(message.header() instanceof Extension<?> extension)) {
+            return false;
+        }
+        try {
+            return take(extension);
+        } catch (CharacteristicsException e) {
+            violated(e);
+            return true;
+        }
+    }
+
+    private boolean take(Extension<?> message) throws CharacteristicsException {
+        if (failed) {
+            return true;
+        }
+        if (message.value() instanceof PropertyRequest request) {
+            own.requested(message.xid(), request);
+        } else if (message.value() instanceof PropertyResponse response) {
+            peer.responded(message.xid(), response);
+        } else if (message.value() instanceof PropertyUpdate update) {
+            peer.updated(update);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void violated(CharacteristicsException cause) {
+        failed = true;
+        ctx.fireExceptionCaught(cause);
+        ctx.close();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ReceiveBuffersReplaced replaced) {
+            own.replaced(replaced.bytes());
+        } else if (event instanceof ConnectionTerms terms) {
+            peer.termsChanged(terms);
+            execute(peer::proceed); // not at once: what has made them may be about to send RDMA2_CONNPROP
+        }
+        context.fireUserEventTriggered(event);
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        peer.proceed();
+        context.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        close();
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        close();
+    }
+
+    private void close() {
+        peer.close();
+        own.close();
+    }
+}

@@ -1,0 +1,33 @@
+package org.nettyrdma.codec.rpcrdma.characteristics;
+
+import java.util.List;
+import org.nettyrdma.codec.rpcrdma.PropertySet;
+
+/**
+ * What has become of a request, when nothing of it is pending any more.
+ *
+ * @param dispositions for each value of the request, in its order
+ * @param peer         the peer's properties now, as far as it has told them
+ */
+public record Outcome(List<Disposition> dispositions, PropertySet peer) {
+
+    /** What has become of one value of a request (xcharext-02, sections 4.3 and 4.4). */
+    public enum Disposition {
+        /** The property has the value that was asked for. */
+        DONE,
+        /** The property has a value between that one and the one before; only after it was pending. */
+        PARTIAL,
+        /** The property is as it was: the peer has rejected the change, or does not have the extension. */
+        REJECTED
+    }
+
+    /**
+     * Copies the list unless it is immutable.
+     *
+     * @param dispositions for each value of the request, in its order
+     * @param peer         the peer's properties now
+     */
+    public Outcome {
+        dispositions = List.copyOf(dispositions);
+    }
+}

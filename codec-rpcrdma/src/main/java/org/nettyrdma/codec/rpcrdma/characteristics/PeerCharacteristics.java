@@ -1,0 +1,393 @@
+package org.nettyrdma.codec.rpcrdma.characteristics;
+
+import static org.nettyrdma.codec.rpcrdma.TransportProperty.RECEIVE_BUFFER_SIZE;
+
+import io.netty.util.concurrent.Promise;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
+import org.nettyrdma.codec.rpcrdma.PropertySet;
+import org.nettyrdma.codec.rpcrdma.PropertySet.Entry;
+import org.nettyrdma.codec.rpcrdma.PropertySet.Value;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaError;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicChanged.Side;
+import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
+import org.nettyrdma.codec.rpcrdma.characteristics.RequestState.Event;
+
+/** The properties of the peer: what this side asks for, and what the peer tells. Event loop only. */
+final class PeerCharacteristics {
+
+    private static final int MAX_WAITING = 16;
+    /** The prefix of a header. What is sent must fit into the least receive that can be agreed on. */
+    private static final int PREFIX_BYTES = 20;
+    private static final long NO_CEILING = Long.MAX_VALUE;
+
+    /** Whether the peer has the extension. */
+    private enum Support {
+        /** It may. */
+        UNKNOWN,
+        /** It has said no, which rejects every request (xcharext-02, section 3). */
+        ABSENT,
+        /** It has not answered a request. It may still do so, and then nobody cares. */
+        SILENT
+    }
+
+    private final CharacteristicsHandler handler;
+    private final Characteristics settings;
+    private final Map<TransportProperty<?>, RequestState> states = new HashMap<>();
+    private final ArrayDeque<Exchange> waiting = new ArrayDeque<>();
+    /** The requests of which a value is pending, by property. */
+    private final Map<TransportProperty<?>, Exchange> pending = new HashMap<>();
+    /** Sent, and without a response; {@code null} if there is none. */
+    private Exchange current;
+    private int requestXid;
+    private int updateXid;
+    private Future<?> timeout;
+    private Support support = Support.UNKNOWN;
+    /** The Receive Buffer Size that the peer has told. */
+    private long toldBytes = RECEIVE_BUFFER_SIZE.defaultValue();
+    /** What this side keeps to since it has asked for less. */
+    private long ceilingBytes = NO_CEILING;
+    private boolean closed;
+
+    PeerCharacteristics(CharacteristicsHandler handler, Characteristics settings) {
+        this.handler = handler;
+        this.settings = settings;
+    }
+
+    private PropertySet properties() {
+        return handler.connection().terms().peerProperties();
+    }
+
+    // --- What this side asks for
+
+    void ask(PropertySet wanted, Promise<Outcome> promise) {
+        try {
+            requireSendable(wanted);
+            for (Entry entry : wanted.entries()) {
+                state(((Value<?>) entry).property()).on(Event.ASK);
+            }
+        } catch (CharacteristicsException | IllegalArgumentException e) {
+            promise.tryFailure(e);
+            return;
+        }
+        Exchange exchange = new Exchange(wanted, null, promise);
+        if (enqueue(exchange)) {
+            exchange.wanted().forEach(value -> states.put(value.property(), RequestState.ASKED));
+            proceed();
+        }
+    }
+
+    private void requireSendable(PropertySet wanted) throws CharacteristicsException {
+        Set<Integer> ids = new HashSet<>();
+        for (Entry entry : wanted.entries()) {
+            if (!ids.add(entry.id())) {
+                throw new IllegalArgumentException("two values of property " + Integer.toUnsignedString(entry.id()));
+            }
+        }
+        int bytes = PREFIX_BYTES + settings.types().request().body().lengthOf(new PropertyRequest(wanted));
+        if (bytes > Characteristics.LEAST_RECEIVE_BUFFER_BYTES) {
+            throw new IllegalArgumentException("request of " + bytes + " bytes (expected: at most "
+                    + Characteristics.LEAST_RECEIVE_BUFFER_BYTES + ')');
+        }
+        PropertySet told = properties();
+        for (Entry entry : wanted.entries()) {
+            if (!told.entries().isEmpty() && !told.contains(((Value<?>) entry).property())) {
+                throw new CharacteristicsException("the peer has not told " + ((Value<?>) entry).property()
+                        + ", so it cannot change (version-two-08, section 5.3.4)");
+            }
+        }
+    }
+
+    /** Tells a change of this side, and then asks for nothing: the response shows that the peer knows. */
+    void announce(PropertyUpdate update, Promise<Outcome> promise) {
+        if (enqueue(new Exchange(PropertySet.EMPTY, update, promise))) {
+            proceed();
+        }
+    }
+
+    private boolean enqueue(Exchange exchange) {
+        if (closed) {
+            exchange.promise().tryFailure(new ClosedChannelException());
+        } else if (support != Support.UNKNOWN) {
+            finishUnsent(exchange);
+        } else if (waiting.size() >= MAX_WAITING) {
+            exchange.promise().tryFailure(new CharacteristicsException(MAX_WAITING + " requests wait, which is the limit"));
+        } else {
+            waiting.add(exchange);
+            return true;
+        }
+        return false;
+    }
+
+    private void finishUnsent(Exchange exchange) {
+        if (support == Support.ABSENT && exchange.update() == null) {
+            exchange.rejected();
+            exchange.finish(properties());
+        } else {
+            exchange.promise().tryFailure(unsupported());
+        }
+    }
+
+    private CharacteristicsException unsupported() {
+        return new CharacteristicsException(support == Support.ABSENT ? "the peer does not have the extension"
+                : "the peer does not answer requests");
+    }
+
+    /** Whether there is any sense in telling the peer something; if not, why. */
+    void requireSupport() throws CharacteristicsException {
+        if (support != Support.UNKNOWN) {
+            throw unsupported();
+        }
+    }
+
+    /** Sends the next request if it is its time. */
+    void proceed() {
+        if (closed || current != null || waiting.isEmpty()) {
+            return;
+        }
+        ConnectionTerms terms = handler.connection().terms();
+        if (!handler.channel().isActive() || !terms.agreed()) {
+            return;
+        }
+        if (terms.version() != RpcRdmaVersion.TWO) {
+            failWaiting(new CharacteristicsException("the connection speaks version 1"));
+            return;
+        }
+        lowerCeiling(waiting.peek());
+        // What waits above was planned with the size before; it must go first (xcharext-02, section 3.1).
+        if (ceilingBytes == NO_CEILING || handler.channel().isWritable()) {
+            send(waiting.poll());
+        }
+    }
+
+    private void lowerCeiling(Exchange next) {
+        for (Value<?> value : next.wanted()) {
+            if (value.property().equals(RECEIVE_BUFFER_SIZE) && (Long) value.value() < toldBytes) {
+                ceilingBytes = Math.max((Long) value.value(), Characteristics.LEAST_RECEIVE_BUFFER_BYTES);
+                applySize();
+            }
+        }
+    }
+
+    private void send(Exchange exchange) {
+        current = exchange;
+        if (exchange.update() != null) {
+            updateXid = handler.nextXid();
+            handler.sendRequest(settings.types().update(), updateXid, exchange.update());
+        }
+        requestXid = handler.nextXid();
+        timeout = handler.context().executor().schedule(this::timedOut, settings.responseTimeoutMillis(), TimeUnit.MILLISECONDS);
+        handler.sendRequest(settings.types().request(), requestXid, new PropertyRequest(new PropertySet(
+                List.copyOf(exchange.wanted()))));
+    }
+
+    private void timedOut() {
+        // Ceiling and all: nobody knows whether the peer has received it.
+        support = Support.SILENT;
+        giveUp(new CharacteristicsException("no response to a request within " + settings.responseTimeoutMillis() + " ms"));
+    }
+
+    // --- What the peer says about it
+
+    void responded(int xid, PropertyResponse response) throws CharacteristicsException {
+        if (support != Support.UNKNOWN) {
+            return;
+        }
+        if (current == null || xid != requestXid) {
+            throw new CharacteristicsException(String.format("response %08x to no request", xid));
+        }
+        requirePartition(response, current.wanted().size());
+        Exchange exchange = takeCurrent();
+        for (int i = 0; i < exchange.wanted().size(); i++) {
+            settle(exchange, i, response);
+        }
+        exchange.finish(properties());
+        proceed();
+    }
+
+    private Exchange takeCurrent() {
+        Exchange exchange = current;
+        current = null;
+        timeout.cancel(false);
+        return exchange;
+    }
+
+    private static void requirePartition(PropertyResponse response, int size) throws CharacteristicsException {
+        int end = Math.max(response.done().end(), Math.max(response.rejected().end(), response.pending().end()));
+        if (end > size) {
+            throw new CharacteristicsException("response with bit " + (end - 1) + " to a request with " + size + " values");
+        }
+        for (int i = 0; i < size; i++) {
+            int subsets = (response.done().contains(i) ? 1 : 0) + (response.rejected().contains(i) ? 1 : 0)
+                    + (response.pending().contains(i) ? 1 : 0);
+            if (subsets != 1) {
+                throw new CharacteristicsException("response with value " + i + " in " + subsets + " subsets (expected: 1)");
+            }
+        }
+    }
+
+    private void settle(Exchange exchange, int position, PropertyResponse response) throws CharacteristicsException {
+        Value<?> wanted = exchange.wanted().get(position);
+        TransportProperty<?> property = wanted.property();
+        if (response.pending().contains(position)) {
+            move(property, Event.DEFERRED);
+            exchange.deferred(position, valueOf(property));
+            pending.put(property, exchange);
+            return;
+        }
+        boolean done = response.done().contains(position);
+        move(property, done ? Event.DONE : Event.REJECTED);
+        exchange.settled(position, done ? Disposition.DONE : Disposition.REJECTED);
+        liftCeiling(property);
+        if (done) {
+            change(wanted);
+        }
+    }
+
+    void updated(PropertyUpdate update) throws CharacteristicsException {
+        if (!(update.now() instanceof Value<?> now)) {
+            if (update.pendingCleared()) {
+                throw new CharacteristicsException("update with rdma_pendclr of property "
+                        + Integer.toUnsignedString(update.now().id()) + ", which nobody has asked for");
+            }
+            return;
+        }
+        TransportProperty<?> property = now.property();
+        if (property.equals(RECEIVE_BUFFER_SIZE) && (Long) now.value() < Characteristics.LEAST_RECEIVE_BUFFER_BYTES) {
+            throw new CharacteristicsException(property + ": " + now.value() + " (expected: at least "
+                    + Characteristics.LEAST_RECEIVE_BUFFER_BYTES + ')');
+        }
+        boolean completes = update.pendingCleared() && support == Support.UNKNOWN;
+        move(property, completes ? Event.COMPLETED : Event.UPDATED);
+        if (completes) {
+            liftCeiling(property);
+        }
+        change(now);
+        if (completes) {
+            Exchange exchange = pending.remove(property);
+            exchange.completed(property, now.value());
+            exchange.finish(properties());
+        }
+    }
+
+    /** Whether an error is the answer to a message of this handler; then it is dealt with. */
+    boolean refused(int xid, RpcRdmaError error) {
+        if (xid == 0 || xid != requestXid && xid != updateXid) { // before there is any, both are 0
+            return false;
+        }
+        boolean absent = error instanceof RpcRdmaError.InvalidHeaderType;
+        if (current == null) {
+            return absent; // of a call with the same XID the peer would not say so
+        }
+        current.wanted().forEach(value -> liftCeiling(value.property()));
+        if (absent) {
+            support = Support.ABSENT;
+        }
+        giveUp(new CharacteristicsException("refused with " + error));
+        proceed();
+        return true;
+    }
+
+    /** There is no response to the current request, and in most cases not to the next ones either. */
+    private void giveUp(CharacteristicsException cause) {
+        Exchange exchange = takeCurrent();
+        exchange.wanted().forEach(value -> states.remove(value.property()));
+        if (support == Support.ABSENT) {
+            finishUnsent(exchange);
+        } else {
+            exchange.promise().tryFailure(cause);
+        }
+        if (support != Support.UNKNOWN) {
+            while (!waiting.isEmpty()) {
+                finishUnsent(waiting.poll());
+            }
+            pending.values().forEach(other -> other.promise().tryFailure(cause));
+            pending.clear();
+            states.clear();
+        }
+    }
+
+    private RequestState state(TransportProperty<?> property) {
+        return states.getOrDefault(property, RequestState.IDLE);
+    }
+
+    private void move(TransportProperty<?> property, Event event) throws CharacteristicsException {
+        states.put(property, state(property).on(event));
+    }
+
+    // --- The values
+
+    private Object valueOf(TransportProperty<?> property) {
+        return property.equals(RECEIVE_BUFFER_SIZE) ? (Object) toldBytes : properties().get(property);
+    }
+
+    private <T> void change(Value<T> now) {
+        Object earlier = valueOf(now.property());
+        if (now.property().equals(RECEIVE_BUFFER_SIZE)) {
+            toldBytes = (Long) now.value();
+            applySize();
+        } else {
+            handler.connection().peerProperties(PropertySets.replace(properties(), now.property(), now.value()));
+        }
+        if (!earlier.equals(now.value())) {
+            @SuppressWarnings("unchecked") // a value of the same property
+            T before = (T) earlier;
+            handler.context().fireUserEventTriggered(new CharacteristicChanged<>(Side.PEER, now.property(), before, now.value()));
+        }
+    }
+
+    private void liftCeiling(TransportProperty<?> property) {
+        if (property.equals(RECEIVE_BUFFER_SIZE) && ceilingBytes != NO_CEILING) {
+            ceilingBytes = NO_CEILING;
+            applySize();
+        }
+    }
+
+    /** Lets this side send as much as the peer has told, and no more than it has been asked to lower that to. */
+    private void applySize() {
+        long bytes = Math.min(toldBytes, ceilingBytes);
+        if (properties().get(RECEIVE_BUFFER_SIZE) != bytes) {
+            handler.connection().peerProperties(PropertySets.replace(properties(), RECEIVE_BUFFER_SIZE, bytes));
+        }
+    }
+
+    /** The peer may have told its properties by RDMA2_CONNPROP. */
+    void termsChanged(ConnectionTerms terms) {
+        long bytes = terms.peerProperties().get(RECEIVE_BUFFER_SIZE);
+        if (bytes != Math.min(toldBytes, ceilingBytes)) {
+            toldBytes = bytes;
+            applySize();
+        }
+    }
+
+    void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        ClosedChannelException cause = new ClosedChannelException();
+        if (current != null) {
+            takeCurrent().promise().tryFailure(cause);
+        }
+        failWaiting(cause);
+        pending.values().forEach(exchange -> exchange.promise().tryFailure(cause));
+    }
+
+    private void failWaiting(Throwable cause) {
+        while (!waiting.isEmpty()) {
+            Exchange exchange = waiting.poll();
+            exchange.wanted().forEach(value -> states.remove(value.property()));
+            exchange.promise().tryFailure(cause);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.TransportProperty.RECEIVE_BUFFER_SIZE;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.util.concurrent.Future;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.codec.rpcrdma.characteristics.Characteristics;
+import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsException;
+import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsHandler;
+import org.nettyrdma.codec.rpcrdma.characteristics.Outcome;
+import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
+
+/** The messages of xcharext-02, and peers that break its rules, against bytes written by hand. */
+class CharacteristicsWireTest {
+
+    private static final String V2 = " 00000002 00000020 ";
+    private static final String NO_CHUNKS = " 00000000 00000000 00000000 00000000 ";
+    /** RDMA2_CONNPROP with 4096 bytes and INLINE, from behind the credits. */
+    private static final String CONNPROP = " 00000005 00000000 00000002 00000001 00000004 00001000 00000002 00000004 00000001 ";
+
+    private final BlockingQueue<Throwable> causes = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Channel> channels = new LinkedBlockingQueue<>();
+
+    private RpcRdma.Builder with(RpcRdma.Builder builder, Characteristics characteristics) {
+        Consumer<ChannelPipeline> adder = pipeline -> {
+            characteristics.install(pipeline);
+            channels.add(pipeline.channel());
+            pipeline.addLast(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                    causes.add(cause);
+                }
+            });
+        };
+        return builder.binding(BulkProgram.BINDING).versions(VersionPolicy.PREFER_V2).credits(32)
+                .extensions(characteristics.extensions()).extensionHandlers(adder);
+    }
+
+    private void requireClosed(RawPeer peer, String reason) throws Exception {
+        Throwable cause = causes.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertNotNull(cause, "nothing caught");
+        assertInstanceOf(CharacteristicsException.class, cause);
+        assertTrue(cause.getMessage().contains(reason), cause.getMessage());
+        peer.awaitClose();
+    }
+
+    /** Our server, which is asked. */
+    @Nested
+    class Asked {
+
+        private RawClient client;
+
+        @BeforeEach
+        void connect() throws Exception {
+            client = new RawClient(with(RpcRdma.server().program(new BulkProgram(true)), Characteristics.builder().build()));
+            client.peer.sendHex("0000cafe" + V2 + "00000000 00000000" + NO_CHUNKS + "0000cafe" + RawClient.CALL + "00000000"
+                    + RawClient.NO_AUTH);
+            assertEquals("00000005", client.peer.receiveHex().substring(24, 32)); // RDMA2_CONNPROP
+            assertEquals("0000cafe", client.peer.receiveHex().substring(0, 8));
+        }
+
+        @AfterEach
+        void close() {
+            client.close();
+        }
+
+        private void exchange(String request, String response) throws Exception {
+            client.peer.sendHex("00000abc" + V2 + "00000007 00000000" + request);
+            String answer = client.peer.receiveHex();
+            assertEquals(Bytes.digits("00000abc 00000002"), answer.substring(0, 16));
+            assertEquals(Bytes.digits("00000008 00000001" + response), answer.substring(24));
+        }
+
+        @Test
+        void shouldAnswerWithoutAnyValue() throws Exception {
+            exchange("00000000", "00000000 00000000 00000000");
+        }
+
+        @Test
+        void shouldSayThatALowerSizeIsDone() throws Exception {
+            exchange("00000001 | 00000001 00000004 00000800", "00000001 00000001 | 00000000 | 00000000");
+        }
+
+        @Test
+        void shouldSayThatTheSizeThatItHasIsDone() throws Exception {
+            exchange("00000001 | 00000001 00000004 00001000", "00000001 00000001 | 00000000 | 00000000");
+        }
+
+        @Test
+        void shouldTakeAnEmptyValueForTheDefault() throws Exception {
+            exchange("00000001 | 00000001 00000000", "00000001 00000001 | 00000000 | 00000000");
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {
+            "00000001 | 00000001 00000004 00000000", // 0 bytes
+            "00000001 | 00000001 00000004 ffffffff",
+            "00000001 | 00000002 00000004 00000002", // the policy does not grant Reverse Request Support
+            "00000001 | ffffff02 00000004 00000001", // unknown here
+            "00000001 | 12345678 00000000",
+        })
+        void shouldReject(String request) throws Exception {
+            exchange(request, "00000000 | 00000001 00000001 | 00000000");
+        }
+
+        @Test
+        void shouldCoverEachValueOnce() throws Exception {
+            exchange("00000004 | 12345678 00000000 | 00000001 00000004 00000800 | 00000001 00000004 00000400 |"
+                    + "00000002 00000004 00000002", "00000001 00000002 | 00000001 0000000d | 00000000");
+        }
+
+        @Test
+        void shouldUseASecondWordForTheThirtyThirdValue() throws Exception {
+            exchange("00000021 | " + "12345678 00000000 ".repeat(32) + "00000001 00000004 00000800",
+                    "00000002 00000000 00000001 | 00000001 ffffffff | 00000000");
+        }
+
+        @Test
+        void shouldUpdateWhenALargerSizeIsInPlace() throws Exception {
+            exchange("00000001 | 00000001 00000004 00002000", "00000000 | 00000000 | 00000001 00000001");
+            // Pending, so another request for it has to wait.
+            exchange("00000001 | 00000001 00000004 00004000", "00000000 | 00000001 00000001 | 00000000");
+            String update = null;
+            for (int i = 0; update == null && i < 64; i++) {
+                client.peer.sendHex("000000ff" + V2 + "00000000 00000000" + NO_CHUNKS + "000000ff" + RawClient.CALL + "00000000"
+                        + RawClient.NO_AUTH);
+                for (String next = client.peer.receiveHex(); !next.startsWith("000000ff"); next = client.peer.receiveHex()) {
+                    update = next;
+                }
+            }
+            assertNotNull(update, "no update");
+            assertEquals(Bytes.digits("00000009 00000000 | 00000001 00000004 00002000 | 00000001"), update.substring(24));
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {
+            "",                                      // no set
+            "00000001 | 00000001 00000004",          // no value
+            "00000001 | 00000001 00000008 0000000000002000",
+            "00000001 | 00000002 00000004 00000003", // not in the enum
+            "00000101 | 00000001 00000000",          // more than 256 values
+            "00000000 | 00000000",                   // bytes behind the message
+        })
+        void shouldAnswerWhatItCannotReadWithBadXdr(String request) throws Exception {
+            client.peer.sendHex("00000abc" + V2 + "00000007 00000000" + request);
+            String answer = client.peer.receiveHex();
+            assertEquals(Bytes.digits("00000abc 00000002"), answer.substring(0, 16));
+            assertEquals(Bytes.digits("00000004 00000001 00000002"), answer.substring(24));
+            exchange("00000000", "00000000 00000000 00000000");
+        }
+
+        @ParameterizedTest
+        @CsvSource({
+            "00000008 00000001 00000000 00000000 00000000, response 00000abc to no request",
+            "00000009 00000000 00000001 00000004 00002000 00000001, without a pending request",
+            "00000009 00000000 12345678 00000000 00000001, which nobody has asked for",
+            "00000009 00000000 00000001 00000004 00000000 00000000, expected: at least 1024",
+        })
+        void shouldCloseTheConnectionOfAPeerThatLies(String message, String reason) throws Exception {
+            client.peer.sendHex("00000abc" + V2 + message);
+            requireClosed(client.peer, reason);
+        }
+
+        @Test
+        void shouldTakeUpdatesThatItHasNotAskedFor() throws Exception {
+            Channel channel = channels.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            client.peer.sendHex("00000abc" + V2 + "00000009 00000000 | 12345678 00000000 | 00000000"); // unknown
+            client.peer.sendHex("00000abc" + V2 + "00000009 00000000 | 00000001 00000004 00000800 | 00000000");
+            exchange("00000000", "00000000 00000000 00000000");
+            assertEquals(2048, RpcRdma.connection(channel).terms().threshold().sendBytes());
+        }
+    }
+
+    /** Our client, which asks. */
+    @Nested
+    class Asking {
+
+        private RawServer server;
+        private CharacteristicsHandler handler;
+
+        @BeforeEach
+        void connect() throws Exception {
+            server = new RawServer(with(RpcRdma.client(), Characteristics.builder().build()));
+            handler = CharacteristicsHandler.of(server.channel);
+            Future<ByteBuf> call = server.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+            String xid = server.peer.receiveHex().substring(0, 8);
+            server.peer.sendHex("00000000" + V2 + CONNPROP);
+            server.peer.sendHex(xid + V2 + "00000000 00000001" + NO_CHUNKS + xid + RawServer.SUCCESS);
+            RpcRdmaPair.result(call).release();
+            assertEquals("00000005", server.peer.receiveHex().substring(24, 32)); // RDMA2_CONNPROP
+        }
+
+        @AfterEach
+        void close() {
+            server.close();
+        }
+
+        /** Asks for another size, and returns the XID of the request. */
+        private String requireRequest(long bytes) throws Exception {
+            String request = server.peer.receiveHex();
+            assertEquals("00000002", request.substring(8, 16));
+            assertEquals(Bytes.digits("00000007 00000000 | 00000001 | 00000001 00000004" + String.format("%08x", bytes)),
+                    request.substring(24));
+            return request.substring(0, 8);
+        }
+
+        private int sendBytes() {
+            return RpcRdma.connection(server.channel).terms().threshold().sendBytes();
+        }
+
+        private void requireOutcome(Future<Outcome> request, Disposition expected) throws Exception {
+            assertEquals(List.of(expected), request.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).dispositions());
+        }
+
+        @Test
+        void shouldKeepToTheLowerSizeFromTheRequestOn() throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String xid = requireRequest(2048);
+            assertEquals(2048, sendBytes());
+            server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");
+            requireOutcome(request, Disposition.DONE);
+            assertEquals(2048, sendBytes());
+        }
+
+        @Test
+        void shouldReturnToTheEarlierSizeWhenTheRequestIsRejected() throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String xid = requireRequest(2048);
+            server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000000 | 00000002 00000001 00000000 | 00000000");
+            requireOutcome(request, Disposition.REJECTED);
+            assertEquals(4096, sendBytes());
+        }
+
+        @ParameterizedTest
+        @CsvSource({"1024, DONE", "4096, REJECTED", "2048, PARTIAL"})
+        void shouldKeepToTheLowerSizeWhileTheRequestIsPending(long bytes, Disposition expected) throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 1024L);
+            String xid = requireRequest(1024);
+            server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000000 | 00000000 | 00000001 00000001");
+            server.peer.sendHex("00000001" + V2 + "00000009 00000000 | 00000001 00000004 00001000 | 00000000");
+            handler.request(PropertySet.EMPTY);
+            server.peer.receiveHex(); // so that both messages have arrived
+            assertEquals(1024, sendBytes());
+            assertTrue(!request.isDone());
+            server.peer.sendHex("00000001" + V2 + "00000009 00000000 | 00000001 00000004" + String.format("%08x", bytes)
+                    + "00000001");
+            requireOutcome(request, expected);
+            assertEquals(bytes, sendBytes());
+        }
+
+        @Test
+        void shouldTakeAnUnknownHeaderTypeForARejection() throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String xid = requireRequest(2048);
+            server.peer.sendHex(xid + V2 + "00000004 00000001 00000003"); // RDMA2_ERR_INVAL_HTYPE
+            requireOutcome(request, Disposition.REJECTED);
+            assertEquals(4096, sendBytes());
+            requireOutcome(handler.request(RECEIVE_BUFFER_SIZE, 1024L), Disposition.REJECTED);
+        }
+
+        @Test
+        void shouldFailARequestThatIsRefusedWithAnotherError() throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            server.peer.sendHex(requireRequest(2048) + V2 + "00000004 00000001 00000002");
+            assertTrue(request.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertInstanceOf(CharacteristicsException.class, request.cause());
+            assertEquals(4096, sendBytes());
+        }
+
+        @Test
+        void shouldHaveOneRequestUnderWay() throws Exception {
+            Future<Outcome> first = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            Future<Outcome> second = handler.request(PropertySet.EMPTY);
+            String xid = requireRequest(2048);
+            server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");
+            requireOutcome(first, Disposition.DONE);
+            String next = server.peer.receiveHex();
+            assertEquals(Bytes.digits("00000007 00000000 00000000"), next.substring(24));
+            server.peer.sendHex(next.substring(0, 8) + V2 + "00000008 00000001 | 00000000 00000000 00000000");
+            assertEquals(List.of(), second.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).dispositions());
+        }
+
+        @ParameterizedTest
+        @CsvSource({
+            "00000001 00000001 | 00000001 00000001 | 00000000,                   value 0 in 2 subsets",
+            "00000001 00000001 | 00000000 | 00000001 00000001,                   value 0 in 2 subsets",
+            "00000000 | 00000000 | 00000000,                                     value 0 in 0 subsets",
+            "00000001 00000003 | 00000000 | 00000000,                            bit 1 to a request with 1 values",
+            "00000001 00000001 | 00000002 00000000 00000001 | 00000000,          bit 32 to a request with 1 values",
+        })
+        void shouldCloseTheConnectionOfAPeerWhoseSubsetsAreWrong(String subsets, String reason) throws Exception {
+            handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            server.peer.sendHex(requireRequest(2048) + V2 + "00000008 00000001" + subsets);
+            requireClosed(server.peer, reason);
+        }
+
+        @Test
+        void shouldCloseTheConnectionOfAPeerThatAnswersTwice() throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String response = requireRequest(2048) + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000";
+            server.peer.sendHex(response);
+            requireOutcome(request, Disposition.DONE);
+            server.peer.sendHex(response);
+            requireClosed(server.peer, "to no request");
+        }
+
+        @Test
+        void shouldCloseTheConnectionOfAPeerThatCompletesAheadOfItsResponse() throws Exception {
+            handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            requireRequest(2048);
+            server.peer.sendHex("00000001" + V2 + "00000009 00000000 | 00000001 00000004 00000800 | 00000001");
+            requireClosed(server.peer, "without a pending request");
+        }
+
+        @Test
+        void shouldDropSubsetsThatAreTooLong() throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String xid = requireRequest(2048);
+            server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000009" + "00000000".repeat(9) + "00000000 00000000");
+            server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");
+            requireOutcome(request, Disposition.DONE); // what is bad is dropped by a client, which sends no errors
+        }
+    }
+}
