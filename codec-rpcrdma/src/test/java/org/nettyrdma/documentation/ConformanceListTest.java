@@ -8,28 +8,33 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The module's {@code CONFORMANCE.md} must not rot: each row has a section, a rule, an answer and tests that exist. A row is
- * {@code | section | rule | answer | `Class.method`, ... |}; the tests may be in any module.
+ * The module's lists must not rot: each row has a section, a rule, an answer and tests that exist. A row is
+ * {@code | section | rule | answer | `Class.method`, ... |}; the tests may be in any module, a name that begins with a dot is of
+ * the class before it, and what stands in brackets says which cases of the test.
  */
 class ConformanceListTest {
 
-    private static final Path LIST = Path.of("CONFORMANCE.md");
+    private static final String LIST = "CONFORMANCE.md";
     private static final Pattern CELL_BORDER = Pattern.compile("(?<!\\\\)\\|");
     private static final Pattern ANSWER = Pattern.compile("(Done|Not applicable|Upper layer|Otherwise)\\b.*");
-    private static final Pattern TEST = Pattern.compile("`(\\w+)\\.(\\w+)`");
+    private static final Pattern TEST = Pattern.compile("`(\\w*)(?:\\.(\\w+))?`");
 
     private record Row(int line, List<String> cells) {
     }
 
-    @Test
-    void shouldHaveFourFilledCellsInEachRow() throws IOException {
-        for (Row row : rows()) {
+    @ParameterizedTest
+    @ValueSource(strings = {LIST, "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
+    void shouldHaveFourFilledCellsInEachRow(String list) throws IOException {
+        for (Row row : rows(list)) {
             assertEquals(4, row.cells.size(), row.toString());
             assertTrue(row.cells.stream().noneMatch(String::isBlank), row.toString());
         }
@@ -38,7 +43,7 @@ class ConformanceListTest {
     /** Done; not applicable or left to the upper layer, and why; or otherwise than the rule says, and why. */
     @Test
     void shouldAnswerEachRuleInOneOfFourWays() throws IOException {
-        for (Row row : rows()) {
+        for (Row row : rows(LIST)) {
             Matcher answer = ANSWER.matcher(row.cells.get(2));
             assertTrue(answer.matches(), row.toString());
             assertTrue(answer.group(1).equals("Done") || row.cells.get(2).length() > answer.group(1).length() + 2,
@@ -46,37 +51,40 @@ class ConformanceListTest {
         }
     }
 
-    @Test
-    void shouldNameTestsThatExist() throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {LIST, "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
+    void shouldNameTestsThatExist(String list) throws IOException {
         List<Path> sources = testSources();
         List<String> missing = new ArrayList<>();
-        for (Row row : rows()) {
-            List<String> names = TEST.matcher(row.cells.get(3)).results().map(name -> name.group(1) + '.' + name.group(2)).toList();
-            assertTrue(!names.isEmpty(), "without a test: " + row);
-            assertEquals("", TEST.matcher(row.cells.get(3)).replaceAll("").replaceAll("[ ,]", ""), "no test: " + row);
-            for (String name : names) {
-                if (!exists(sources, name)) {
-                    missing.add("line " + row.line + ": " + name);
+        for (Row row : rows(list)) {
+            String cell = row.cells.get(3).replaceAll("\\([^)]*\\)", "");
+            assertTrue(TEST.matcher(cell).find(), "without a test: " + row);
+            assertEquals("", TEST.matcher(cell).replaceAll("").replaceAll("[ ,]", ""), "no test: " + row);
+            String inClass = "";
+            for (MatchResult name : TEST.matcher(cell).results().toList()) {
+                inClass = name.group(1).isEmpty() ? inClass : name.group(1);
+                if (!exists(sources, inClass, name.group(2))) {
+                    missing.add("line " + row.line + ": " + name.group());
                 }
             }
         }
         assertEquals(List.of(), missing);
     }
 
-    private static boolean exists(List<Path> sources, String name) throws IOException {
-        int dot = name.indexOf('.');
-        Pattern method = Pattern.compile("\\bvoid " + name.substring(dot + 1) + "\\(");
+    /** {@code method} is {@code null} where all tests of the class are meant. */
+    private static boolean exists(List<Path> sources, String inClass, String method) throws IOException {
         for (Path source : sources) {
-            if (source.endsWith(name.substring(0, dot) + ".java") && method.matcher(Files.readString(source)).find()) {
+            if (source.endsWith(inClass + ".java")
+                    && (method == null || Files.readString(source).matches("(?s).*\\bvoid " + method + "\\(.*"))) {
                 return true;
             }
         }
         return false;
     }
 
-    private static List<Row> rows() throws IOException {
+    private static List<Row> rows(String list) throws IOException {
         List<Row> rows = new ArrayList<>();
-        List<String> lines = Files.readAllLines(LIST);
+        List<String> lines = Files.readAllLines(Path.of(list));
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i).strip();
             if (line.startsWith("|") && !line.matches("\\| *section *\\|.*|[|: -]+")) {
@@ -84,7 +92,7 @@ class ConformanceListTest {
                 rows.add(new Row(i + 1, CELL_BORDER.splitAsStream(line.substring(1)).map(String::strip).toList()));
             }
         }
-        assertTrue(!rows.isEmpty(), "no rows in " + LIST.toAbsolutePath());
+        assertTrue(!rows.isEmpty(), "no rows in " + Path.of(list).toAbsolutePath());
         return rows;
     }
 

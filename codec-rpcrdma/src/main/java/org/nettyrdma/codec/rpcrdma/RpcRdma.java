@@ -5,7 +5,6 @@ import static io.netty.util.internal.ObjectUtil.checkInRange;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
@@ -46,16 +45,8 @@ import org.nettyrdma.handler.credit.CreditGate;
 @ChannelHandler.Sharable
 public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
-    /**
-     * Receives of a connection that speaks version 2 for what the peer sends without a call. Messages without a call take no
-     * credit, so nothing that waits for a credit holds them up, and they hold up nothing. RDMA2_CONNPROP is one message of each
-     * side, which the draft lets it send unasked; the rest is for OPTIONAL header types outside of the credits, which have to keep
-     * within it on their own.
-     */
-    static final int CONTROL_RECEIVES = 5;
-
     private final boolean server;
-    private final RpcRdmaLimits limits;
+    private final ReceivePlan receives;
     private final ResourceLimits resources;
     private final MemoryBudget memory;
     /** Calls from server to client that may be in progress at once; 0 if there are none at all. */
@@ -76,12 +67,14 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     private RpcRdma(Builder builder) {
         server = builder.server;
-        limits = builder.limits;
         resources = builder.resources;
         memory = new MemoryBudget(resources.maxTotalBytes());
         reverseCredits = builder.reverseCredits;
         remoteInvalidation = builder.remoteInvalidation && Rdma.provider().capabilities().sendWithInvalidate();
         versions = builder.versions;
+        receives = new ReceivePlan(server, builder.limits, reverseCredits,
+                server && builder.legacy != null ? builder.legacy.maxPendingReplies() : 0,
+                speaksVersionTwo() ? ReceivePlan.CONTROL_RECEIVES : 0);
         extensions = builder.extensions;
         peerPolicy = builder.peerPolicy;
         callObserver = builder.callObserver;
@@ -121,7 +114,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     @Override
     protected void initChannel(RdmaChannel channel) {
-        RpcRdmaLimits own = limitsOf(channel);
+        RpcRdmaLimits own = receives.limitsOf(channel);
         RpcRdmaConnection connection = new RpcRdmaConnection(channel, server, versions, announce(channel, own), own,
                 properties(own));
         CreditGate gate = gate(own, channel);
@@ -172,21 +165,6 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
                         isReverse() ? ReverseRequestSupport.GENERAL : ReverseRequestSupport.NONE);
     }
 
-    /**
-     * Receives beside those for the credits: for the calls of the reverse direction, for RDMA_DONE, and for messages of version 2
-     * without a call.
-     */
-    private int extraReceives() {
-        return reverseCredits + (server && legacy != null ? legacy.maxPendingReplies() : 0)
-                + (speaksVersionTwo() ? CONTROL_RECEIVES : 0);
-    }
-
-    /** A peer of version 2 may fill its default size before it has been told another one. */
-    private int receiveBufferBytes() {
-        return speaksVersionTwo() ? Math.max(RpcRdmaConnection.DEFAULT_BUFFER_BYTES, limits.inlineThresholdBytes())
-                : limits.inlineThresholdBytes();
-    }
-
     private boolean isReverse() {
         return reverseCredits > 0;
     }
@@ -196,8 +174,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         int reverse = Math.max(1, reverseCredits); // a gate has at least one; without the reverse direction nothing uses it
         int requests = server ? reverse : own.credits();
         int served = server ? own.credits() : reverse;
-        int servedReceives = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH)
-                - (server ? reverseCredits : own.credits()) - (speaksVersionTwo() ? CONTROL_RECEIVES : 0);
+        int servedReceives = receives.servedReceives(channel, own);
         return new CreditGate(requests, CreditGate.DEFAULT_MAX_WAITING, served,
                 () -> grantable(channel, servedReceives));
     }
@@ -231,26 +208,6 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return new ResponderChunkHandler(own, resources, memory, bindings, statistics, connection, reverse, replies);
     }
 
-    /** The limits, lowered to what this channel's receives can take: never grant or announce what is not posted. */
-    private RpcRdmaLimits limitsOf(RdmaChannel channel) {
-        int depth = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH) - extraReceives();
-        if (depth < 1) {
-            throw new IllegalStateException("RECEIVE_QUEUE_DEPTH: " + (depth + extraReceives()) + " (expected: more than the "
-                    + extraReceives() + " for the reverse direction, the legacy profile and messages without a call)");
-        }
-        int bufferBytes = channel.config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE);
-        int leastBytes = speaksVersionTwo() ? RpcRdmaConnection.DEFAULT_BUFFER_BYTES : RpcRdmaPrivateData.DEFAULT_INLINE_BYTES;
-        if (bufferBytes < leastBytes) {
-            throw new IllegalStateException("RECEIVE_BUFFER_SIZE: " + bufferBytes + " (expected: at least " + leastBytes
-                    + ", the inline threshold that every peer may use)");
-        }
-        if (depth >= limits.credits() && bufferBytes >= limits.inlineThresholdBytes()) {
-            return limits;
-        }
-        return limits.withCredits(Math.min(depth, limits.credits()))
-                .withInlineThresholdBytes(Math.min(bufferBytes / 1024 * 1024, limits.inlineThresholdBytes()));
-    }
-
     /** Sets the private data that goes out with the connection request or its answer, and returns what it says. */
     private RpcRdmaPrivateData announce(RdmaChannel channel, RpcRdmaLimits own) {
         byte[] set = channel.config().getOption(RdmaChannelOption.PRIVATE_DATA);
@@ -260,22 +217,10 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         if (Rdma.provider().capabilities().maxPrivateDataBytes() < RpcRdmaPrivateData.LENGTH) {
             return RpcRdmaPrivateData.NONE; // nothing can be said, and both sides keep to what needs no word
         }
-        RpcRdmaPrivateData announced = privateData(own);
-        channel.config().setOption(RdmaChannelOption.PRIVATE_DATA, bytes(announced));
+        RpcRdmaPrivateData announced = new RpcRdmaPrivateData(remoteInvalidation, own.inlineThresholdBytes(),
+                own.inlineThresholdBytes());
+        channel.config().setOption(RdmaChannelOption.PRIVATE_DATA, announced.toBytes());
         return announced;
-    }
-
-    private RpcRdmaPrivateData privateData(RpcRdmaLimits limits) {
-        return new RpcRdmaPrivateData(remoteInvalidation, limits.inlineThresholdBytes(), limits.inlineThresholdBytes());
-    }
-
-    private static byte[] bytes(RpcRdmaPrivateData announced) {
-        ByteBuf bytes = announced.toByteBuf();
-        try {
-            return ByteBufUtil.getBytes(bytes);
-        } finally {
-            bytes.release();
-        }
     }
 
     /**
@@ -285,9 +230,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      * @return the bootstrap
      */
     public ServerBootstrap configure(ServerBootstrap bootstrap) {
-        return bootstrap.childHandler(this)
-                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + extraReceives())
-                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, receiveBufferBytes());
+        receives.options().forEach(bootstrap::childOption);
+        return bootstrap.childHandler(this);
     }
 
     /**
@@ -297,9 +241,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      * @return the bootstrap
      */
     public Bootstrap configure(Bootstrap bootstrap) {
-        return bootstrap.handler(this)
-                .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, limits.credits() + extraReceives())
-                .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, receiveBufferBytes());
+        receives.options().forEach(bootstrap::option);
+        return bootstrap.handler(this);
     }
 
     /**
@@ -419,7 +362,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
         /**
          * Sets which versions of the protocol a client calls in, or a server accepts; the default is
-         * {@link VersionPolicy#V1_ONLY}. With version 2 a connection has {@value RpcRdma#CONTROL_RECEIVES} more receives, of at
+         * {@link VersionPolicy#V1_ONLY}. With version 2 a connection has 5 more receives, of at
          * least 4096 bytes each; {@link RpcRdma#configure(Bootstrap)} sees to that.
          *
          * @param policy the versions; {@link VersionPolicy#PREFER_V2} for version 2 where the peer has it

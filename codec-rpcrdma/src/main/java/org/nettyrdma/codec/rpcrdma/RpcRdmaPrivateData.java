@@ -3,6 +3,7 @@ package org.nettyrdma.codec.rpcrdma;
 import static io.netty.util.internal.ObjectUtil.checkInRange;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 
 /**
@@ -77,6 +78,16 @@ public record RpcRdmaPrivateData(boolean acceptsInvalidation, int sendBytes, int
         out.writeByte(sendBytes / SIZE_UNIT_BYTES - 1);
         out.writeByte(receiveBytes / SIZE_UNIT_BYTES - 1);
         return out;
+    }
+
+    /** The bytes to send, as a channel option takes them. */
+    byte[] toBytes() {
+        ByteBuf out = toByteBuf();
+        try {
+            return ByteBufUtil.getBytes(out);
+        } finally {
+            out.release();
+        }
     }
 
     private static void checkSize(int bytes, String name) {

@@ -145,7 +145,7 @@ class CharacteristicsTest {
 
     /** As many messages to each side as it has receives, and one more. */
     private void exchangeAll() throws Exception {
-        for (int i = 0; i < CREDITS + RpcRdma.CONTROL_RECEIVES + 1; i++) {
+        for (int i = 0; i < CREDITS + ReceivePlan.CONTROL_RECEIVES + 1; i++) {
             exchange(0);
         }
     }

@@ -53,7 +53,7 @@ class ReverseDirectionTest {
     }
 
     private int controlReceives() {
-        return versions == VersionPolicy.V1_ONLY ? 0 : RpcRdma.CONTROL_RECEIVES;
+        return versions == VersionPolicy.V1_ONLY ? 0 : ReceivePlan.CONTROL_RECEIVES;
     }
 
     /** What calls the client of a pair. */
