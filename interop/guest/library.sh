@@ -93,7 +93,8 @@ exec_java() {
 }
 
 # Test classes of the transport: run_tests CLASS_PATH LIBRARY_PATH CLASS...
+# A test that hangs fails, with the place where it hung, and the others still run.
 run_tests() {
-    (exec_java "$2" -ea -Drdma.address=$guest_address -Drdma.requireDevice=true -Dio.netty.leakDetection.level=paranoid -cp "$1" \
+    (exec_java "$2" -ea -Djunit.jupiter.execution.timeout.default=90s -Drdma.address=$guest_address -Drdma.requireDevice=true -Dio.netty.leakDetection.level=paranoid -cp "$1" \
         org.nettyrdma.testing.TestRun "${@:3}")
 }

@@ -1,5 +1,6 @@
 # What the Java side costs: the channel and perftest, which is C on the same verbs, on the same device in the same run.
 peer="perftest, siw and rxe"
+by_name_only="the limit of three times perftest's latency is not kept reliably in an emulated guest"
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
@@ -11,17 +12,31 @@ scenario() {
     guest 20 use_device siw
 }
 
+# The two take turns, and the median of the ratios counts: other programs of this machine disturb both.
 measure() {
-    guest 100 run_perftest "$1" >"$log/perftest.$1"
-    guest 200 run_speed "$provider_classpath" "$native_library" >"$log/speed.$1"
-    local latency_micros read_mebibytes_per_second perftest_micros perftest_mebibytes
-    source "$log/perftest.$1"
-    source <(grep -E '^[a-z_]+=[0-9.]+$' "$log/speed.$1")
-    checked "$1: 64 bytes one way in $latency_micros us, perftest $perftest_micros us: $(ratio "$latency_micros" "$perftest_micros") times;" \
-        "RDMA Reads of 64 KiB $read_mebibytes_per_second MiB/s, perftest $perftest_mebibytes MiB/s: $(ratio "$read_mebibytes_per_second" "$perftest_mebibytes") times"
-    expect "latency at most three times perftest's on $1" yes "$(awk "BEGIN { print $latency_micros <= 3 * $perftest_micros ? \"yes\" : \"no\" }")"
+    local device=$1 round latency_micros read_mebibytes_per_second perftest_micros perftest_mebibytes
+    local -a latencies=() reads=()
+    for round in 1 2 3; do
+        guest 100 run_perftest "$device" >"$log/perftest.$device.$round"
+        guest 200 run_speed "$provider_classpath" "$native_library" >"$log/speed.$device.$round"
+        source "$log/perftest.$device.$round"
+        source <(grep -E '^[a-z_]+=[0-9.]+$' "$log/speed.$device.$round")
+        latencies+=("$(ratio "$latency_micros" "$perftest_micros")")
+        reads+=("$(ratio "$read_mebibytes_per_second" "$perftest_mebibytes")")
+        say "   $device, round $round: 64 bytes one way in $latency_micros us, perftest $perftest_micros us;" \
+            "RDMA Reads of 64 KiB $read_mebibytes_per_second MiB/s, perftest $perftest_mebibytes MiB/s"
+    done
+    local latency
+    latency=$(median "${latencies[@]}")
+    checked "$device, against perftest: 64 bytes one way take $latency times as long (${latencies[*]}); RDMA Reads of 64 KiB are" \
+        "$(median "${reads[@]}") times as fast (${reads[*]})"
+    expect "latency at most three times perftest's on $device" yes "$(awk "BEGIN { print $latency <= 3 ? \"yes\" : \"no\" }")"
 }
 
 ratio() {
     awk "BEGIN { printf \"%.2f\", $1 / $2 }"
+}
+
+median() {
+    printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"
 }

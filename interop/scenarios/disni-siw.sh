@@ -1,7 +1,10 @@
 # The contract of every provider, on the kernel's iWARP device.
 peer="siw, in the guest"
+by_name_only="has not passed twice in a row yet"
 
 scenario() {
+    tolerate 'speed is unknown, defaulting to' # of the virtual network card
+    tolerate 'siw: got TERMINATE' 'siw: siw_rx_umem: .* bogus addr' # the contract breaks the rules on purpose
     test_provider 240 siw verbs org.nettyrdma.verbs.DisniVerbsContractTest
     checked "$(sed -n 's/.* - RDMA device //p' "$log/verbs.log" | head -1)"
     checked "contract of the verbs: $tests"

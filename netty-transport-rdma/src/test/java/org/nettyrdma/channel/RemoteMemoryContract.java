@@ -191,6 +191,7 @@ abstract class RemoteMemoryContract extends TransportFixture {
     /** All messages may be there before the first one is read, so what each one did cannot be told from the memory. */
     @Test
     void shouldTellBeforeEachMessageWhatItHasInvalidated() throws Exception {
+        assumeTrue(provider().capabilities().sendWithInvalidate());
         ByteBuf memory = client.channel().alloc().buffer(100);
         int first = expose(client, memory, RemoteAccess.WRITE).segment().steeringTag();
         int second = expose(client, memory, RemoteAccess.WRITE).segment().steeringTag();

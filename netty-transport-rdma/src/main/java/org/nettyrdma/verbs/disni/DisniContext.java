@@ -31,7 +31,9 @@ final class DisniContext implements VerbsContext {
     private static final Logger LOGGER = LoggerFactory.getLogger(DisniContext.class);
 
     /** Asking for connection events takes system calls, so a busy loop does not ask each time; one that has slept does. */
-    private static final int POLLS_PER_EVENT_POLL = 16;
+    private static final int POLLS_PER_EVENT_POLL = 256;
+    /** A poll that found work counts for so many that found none, because of the time that work takes. */
+    private static final int POLLS_PER_WORK = 16;
 
     /** The loop runs and nobody has asked to wake it. */
     private static final int AWAKE = 0;
@@ -137,7 +139,8 @@ final class DisniContext implements VerbsContext {
     @Override
     public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
         int work = completionQueues.poll();                        // 1. completions
-        if (++pollsSinceEventPoll >= POLLS_PER_EVENT_POLL) {
+        pollsSinceEventPoll += work == 0 ? 1 : POLLS_PER_WORK;
+        if (pollsSinceEventPoll >= POLLS_PER_EVENT_POLL) {
             pollsSinceEventPoll = 0;
             work += device.connectionManager().poll(this);         // 2. connection events, also those of other loops,
             device.pollEvents(this);                               //    and what the device says of itself
