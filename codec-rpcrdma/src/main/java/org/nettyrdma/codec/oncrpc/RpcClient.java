@@ -28,6 +28,10 @@ import org.slf4j.LoggerFactory;
  * What arrives for it afterwards is counted and released. Calls are not repeated. A call that times out or is cancelled is
  * reported to the handlers below by the event {@link RpcCallAbandoned}.
  *
+ * <p><b>Timeouts over RDMA.</b> When a call times out or is cancelled that has exposed memory, that memory is withdrawn. A server
+ * that answers later by way of it loses the connection, and with it all calls on it fail. So a timeout is better longer than
+ * the server ever takes; or {@code org.nettyrdma.codec.rpcrdma.ResourceLimits.maxAbandonedBytes} lets such memory stay open.
+ *
  * <p><b>Flushing.</b> The calls made in one turn of the event loop are flushed together at its end.
  */
 public final class RpcClient extends ChannelInboundHandlerAdapter {
@@ -61,7 +65,8 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
      * Creates a client.
      *
      * @param callTimeoutMillis how long a call waits for its reply unless its request says otherwise, in milliseconds; more
-     *                          than 0. Too small a value shows as {@link RpcTimeoutException} while the server is merely busy
+     *                          than 0. Too small a value shows as {@link RpcTimeoutException} while the server is merely busy,
+     *                          and over RDMA as lost connections, see above
      * @throws IllegalArgumentException if it is not positive
      */
     public RpcClient(long callTimeoutMillis) {

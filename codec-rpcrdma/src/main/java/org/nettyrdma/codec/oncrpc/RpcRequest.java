@@ -85,7 +85,8 @@ public final class RpcRequest {
     }
 
     /**
-     * Sets how long the caller waits for the reply; the default is the client's.
+     * Sets how long the caller waits for the reply; the default is the client's. Over RDMA a server that is slower may lose
+     * the connection, see {@link RpcClient}.
      *
      * @param millis milliseconds from the call on, more than 0
      * @return this

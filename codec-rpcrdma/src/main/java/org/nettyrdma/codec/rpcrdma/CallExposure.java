@@ -29,6 +29,7 @@ final class CallExposure {
     private final List<ByteBuf> writeSinks = new ArrayList<>(1);
     private ByteBuf replySink;
     private ChunkLists chunks = ChunkLists.EMPTY;
+    private boolean withdrawn;
 
     private CallExposure(RdmaChannel channel, ChunkStatistics statistics, PeerPolicy policy, InvalidationPolicy invalidation) {
         this.channel = channel;
@@ -194,7 +195,16 @@ final class CallExposure {
     }
 
     /**
-     * Closes the memory to the peer.
+     * Whether what a reply says it has taken of this call is what it may, where {@link #withdraw} may have been faster, of
+     * which the peer did not know.
+     */
+    boolean mayBeInvalidatedBy(RpcRdmaMessage reply) {
+        return !reply.isInvalidating() || invalidation.allows(chunks, reply.invalidatedTag())
+                && exposed.stream().anyMatch(piece -> piece.segment().steeringTag() == reply.invalidatedTag());
+    }
+
+    /**
+     * Closes the memory to the peer. May be called again, with something else to do then.
      *
      * @param then runs when the peer can touch none of it any more; before this method returns if that is so already
      */
@@ -207,7 +217,9 @@ final class CallExposure {
         };
         for (ExposedMemory piece : exposed) {
             if (!piece.isInvalidated()) {
-                statistics.increment(Counter.LOCAL_INVALIDATIONS);
+                if (!withdrawn) {
+                    statistics.increment(Counter.LOCAL_INVALIDATIONS);
+                }
                 ChannelFuture invalidation = piece.invalidate();
                 if (!invalidation.isDone()) {
                     outstanding[0]++;
@@ -215,6 +227,7 @@ final class CallExposure {
                 }
             }
         }
+        withdrawn = true;
         if (--outstanding[0] == 0) {
             then.run();
         }

@@ -67,7 +67,7 @@ public final class ChunkStatistics {
         DONE_MESSAGES_DROPPED("messages", "Received messages of type RDMA_DONE that belong to no reply"),
         /** Received messages of a direction that is not served: replies and errors at a server, dropped; calls at a client, refused. */
         STRAY_MESSAGES_DROPPED("messages", "Received messages of a direction that is not served"),
-        /** Replies to no outstanding call, for example to one that was given up; dropped. */
+        /** Replies to no outstanding call, or to one that was given up and whose memory was withdrawn; dropped. */
         UNKNOWN_REPLIES_DROPPED("replies", "Replies to no outstanding call"),
         /** Calls from server to client, sent or received. */
         REVERSE_CALLS("calls", "Calls from server to client"),
@@ -79,8 +79,8 @@ public final class ChunkStatistics {
         CALLS_HELD_BACK("calls", "Calls that waited for memory"),
         /** Calls whose caller has given up while the peer could still reach their memory. */
         CALLS_ABANDONED("calls", "Calls that were given up while they exposed memory"),
-        /** Connections closed because calls that were given up kept too much memory exposed. */
-        ABANDONED_CONNECTIONS("connections", "Connections closed because of the memory of calls that were given up"),
+        /** Of {@link #CALLS_ABANDONED}, those whose memory did not stay open; see {@link ResourceLimits#maxAbandonedBytes}. */
+        ABANDONED_CALLS_WITHDRAWN("calls", "Calls that were given up and whose memory was withdrawn before their reply"),
         /** Connections closed because nothing that was to be transferred has moved for too long. */
         STALLED_CONNECTIONS("connections", "Connections closed because a transfer made no progress"),
         /** Connections that went on in version 1 because the server has refused version 2; see {@link VersionPolicy#PREFER_V2}. */

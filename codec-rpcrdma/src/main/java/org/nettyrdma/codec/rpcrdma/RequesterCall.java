@@ -9,6 +9,15 @@ import org.nettyrdma.codec.oncrpc.DataItem;
 /** What a requester keeps of a call until its reply is here. Listens to the write of the call. */
 final class RequesterCall implements ChannelFutureListener {
 
+    private enum State {
+        /** The caller waits for the reply. */
+        AWAITED,
+        /** Nobody does; what the call exposes stays open to the peer until the reply is here. */
+        ABANDONED,
+        /** Nobody does; what the call has exposed is being withdrawn, or is withdrawn already. */
+        WITHDRAWN
+    }
+
     private final RequesterCalls owner;
     private final int xid;
     private final int program;
@@ -21,7 +30,7 @@ final class RequesterCall implements ChannelFutureListener {
     /** Kept so that the call can be sent again; {@code null} if it is not going to be, or not any more. */
     private ByteBuf kept;
     private boolean replyFetched;
-    private boolean abandoned;
+    private State state = State.AWAITED;
 
     /**
      * @param message      the whole call
@@ -124,11 +133,22 @@ final class RequesterCall implements ChannelFutureListener {
 
     /** Nobody waits for the reply any more. */
     void abandon() {
-        abandoned = true;
+        state = State.ABANDONED;
     }
 
+    /** Whether nobody waits for the reply. */
     boolean isAbandoned() {
-        return abandoned;
+        return state != State.AWAITED;
+    }
+
+    /** What a call exposed that was abandoned does not stay open for the reply. */
+    void withdraw() {
+        state = State.WITHDRAWN;
+    }
+
+    /** Whether its reply is to be dropped, as the memory that it is in was withdrawn. */
+    boolean isWithdrawn() {
+        return state == State.WITHDRAWN;
     }
 
     List<DataItem> itemsOf(ByteBuf reducedReply, UpperLayerBindings bindings, List<Integer> placedBytes) {

@@ -14,9 +14,10 @@ import org.nettyrdma.handler.credit.CreditGate;
  * The calls of one requester, from when they ask for memory until the peer can touch none of it any more: which of them wait
  * for it, which are outstanding, and which nobody waits for. Event loop only.
  *
- * <p>Memory of a call that nobody waits for any more stays open to the peer until the reply comes or the connection ends:
- * the peer cannot know, and may still be using it (rfc5666bis-01, section 5.4.1). A connection on which too much of it has
- * come together is closed. While a call waits for memory, the channel is not writable.
+ * <p>Memory of a call that nobody waits for any more is withdrawn at once. The peer cannot know that (rfc5666bis-01, section
+ * 5.4.1), and loses the connection when it goes on using the memory. So that this does not happen to a server that is merely
+ * slow, {@link ResourceLimits#maxAbandonedBytes} of it may stay open until the reply comes or the connection ends. Either way
+ * the XID is in use until then. While a call waits for memory, the channel is not writable.
  */
 final class RequesterCalls {
 
@@ -33,7 +34,7 @@ final class RequesterCalls {
     private final IntObjectMap<RequesterCall> outstanding = new IntObjectHashMap<>();
     /** Calls that are being sent again, until that is done or has failed: what takes them back where they still wait. */
     private final IntObjectMap<ChannelPromise> sendingAgain = new IntObjectHashMap<>();
-    /** Memory of calls in {@link #outstanding} that nobody waits for. */
+    /** Memory of calls that nobody waits for, and that stays open until their replies come. */
     private long abandonedBytes;
     private boolean closed;
 
@@ -153,6 +154,12 @@ final class RequesterCalls {
 
     /** Ends a call that was {@linkplain #take taken} and gets no reply. */
     void discard(RequesterCall call) {
+        if (!call.isWithdrawn()) { // or its memory would be released twice
+            close(call);
+        }
+    }
+
+    private void close(RequesterCall call) {
         call.releaseMessage();
         CallExposure exposure = call.exposure();
         if (exposure != null) {
@@ -160,10 +167,10 @@ final class RequesterCalls {
         }
     }
 
-    /** The peer can no longer touch the memory of a call that was {@linkplain #take taken}. */
+    /** The peer can no longer touch the memory of a call. */
     void releaseMemory(RequesterCall call) {
         call.exposure().releaseSinks();
-        if (call.isAbandoned()) {
+        if (call.isAbandoned() && !call.isWithdrawn()) {
             abandonedBytes -= call.exposedBytes();
         }
         admission.release(call.exposedBytes());
@@ -184,13 +191,12 @@ final class RequesterCalls {
             return;
         }
         statistics.increment(Counter.CALLS_ABANDONED);
-        abandonedBytes += call.exposedBytes();
-        if (abandonedBytes > resources.maxAbandonedBytes()) {
-            statistics.increment(Counter.ABANDONED_CONNECTIONS);
-            ctx.fireExceptionCaught(RpcRdmaException.connection(
-                    "calls that were given up keep %d bytes open to the peer (limit: maxAbandonedBytes, %d)", abandonedBytes,
-                    resources.maxAbandonedBytes()));
-            ctx.close();
+        if (call.exposedBytes() <= resources.maxAbandonedBytes() - abandonedBytes) {
+            abandonedBytes += call.exposedBytes();
+        } else {
+            statistics.increment(Counter.ABANDONED_CALLS_WITHDRAWN);
+            call.withdraw();
+            close(call);
         }
     }
 

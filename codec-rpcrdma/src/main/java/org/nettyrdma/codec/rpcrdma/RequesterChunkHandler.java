@@ -114,8 +114,11 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
      * that was withdrawn by a message that was dropped, or by one to another call, shows when the reply to its own call is
      * here, at the latest.
      */
-    private boolean isEntitled(RpcRdmaMessage message, RequesterCall call) {
-        return call == null || call.exposure() == null ? !message.isInvalidating() : call.exposure().isInvalidatedBy(message);
+    private static boolean isEntitled(RpcRdmaMessage message, RequesterCall call) {
+        if (call == null || call.exposure() == null) {
+            return !message.isInvalidating();
+        }
+        return call.isWithdrawn() ? call.exposure().mayBeInvalidatedBy(message) : call.exposure().isInvalidatedBy(message);
     }
 
     private void receive(RequesterCall call, RpcRdmaMessage reply) {
@@ -123,6 +126,9 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             statistics.increment(reply.isInvalidating() ? Counter.REMOTE_INVALIDATIONS : Counter.REPLIES_WITHOUT_INVALIDATION);
         }
         if (LegacyReplyFetch.isNeededFor(reply)) {
+            if (call.exposure() != null && !call.isWithdrawn()) {
+                call.exposure().withdraw(() -> { }); // the caller may give up before all is fetched
+            }
             if (replyFetch == null) {
                 replyFetch = new LegacyReplyFetch(ctx, limits, resources, statistics, this);
             }
@@ -134,7 +140,12 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
 
     @Override
     public void replied(RequesterCall call, RpcRdmaMessage reply) {
-        delivery.replied(call, reply);
+        if (call.isWithdrawn()) {
+            statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
+            reply.release();
+        } else {
+            delivery.replied(call, reply);
+        }
     }
 
     @Override

@@ -26,9 +26,14 @@ import org.nettyrdma.codec.oncrpc.RpcServerHandler;
  * @param maxConnectionBytes    memory of one connection; 1 or more, default 64 MiB. One call is always admitted, however
  *                              large. Too small a value shows as low throughput of large calls; with too large a one, few
  *                              connections can take the memory of all
- * @param maxAbandonedBytes     memory that calls whose caller has given up may keep exposed on one connection of a requester;
- *                              0 to half of {@code maxConnectionBytes}, default 16 MiB. It cannot be withdrawn, as the
- *                              responder may still use it, so that a connection with more is closed
+ * @param maxAbandonedBytes     memory that calls whose caller has given up, by a timeout or a cancellation, may keep exposed
+ *                              on one connection of a requester until their replies come; 0 to half of
+ *                              {@code maxConnectionBytes}, default 0. What does not fit in is withdrawn at once. The
+ *                              responder cannot know of that: if it uses the memory, or answers by Send with Invalidate, its
+ *                              connection ends, and with it all calls on it (RFC 5040, section 7.1), as a device cannot
+ *                              tell a slow responder from a hostile one. With a value above 0 such a responder is waited
+ *                              for, and a hostile one can change or read that much memory of calls given up, which is given
+ *                              to nobody else meanwhile
  * @param transferTimeoutMillis how long a connection of a responder may have work for the device, RDMA Reads of a call's
  *                              chunks or a reply to write, without completing any of it, before it is closed; in
  *                              milliseconds, default 60,000, 0 for ever. Too small a value ends connections whose client
@@ -47,7 +52,7 @@ public record ResourceLimits(
 
     /** The default of each limit. */
     public static final ResourceLimits DEFAULT =
-            new ResourceLimits(512L << 20, 64L << 20, 16L << 20, 60_000, RpcServerHandler.DEFAULT_SERVE_TIMEOUT_MILLIS);
+            new ResourceLimits(512L << 20, 64L << 20, 0, 60_000, RpcServerHandler.DEFAULT_SERVE_TIMEOUT_MILLIS);
 
     /**
      * Checks each limit.
@@ -90,7 +95,7 @@ public record ResourceLimits(
     }
 
     /**
-     * These limits with other memory for the calls that were given up.
+     * These limits with other memory that may stay open for calls that were given up.
      *
      * @param newMaxAbandonedBytes 0 to half of {@link #maxConnectionBytes()}
      * @return the changed limits

@@ -53,7 +53,12 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
 
     /** Listens for one client; {@code accepted} gets the peer when the connection stands. */
     static Channel listen(String privateData, BlockingQueue<RawPeer> accepted) throws Exception {
-        return new ServerBootstrap().group(GROUP).channel(RdmaServerChannel.class)
+        return listen(privateData, accepted, GROUP);
+    }
+
+    /** Listens on event loops of the test's own. */
+    static Channel listen(String privateData, BlockingQueue<RawPeer> accepted, RdmaEventLoopGroup group) throws Exception {
+        return new ServerBootstrap().group(group).channel(RdmaServerChannel.class)
                 .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BUFFER_BYTES)
                 .childOption(RdmaChannelOption.PRIVATE_DATA, Bytes.hex(privateData).array())
                 .childHandler(new ChannelInitializer<RdmaChannel>() {

@@ -67,7 +67,12 @@ final class RawServer implements AutoCloseable {
     }
 
     Offer offer(int length) throws Exception {
-        Future<ByteBuf> call = start(BulkProgram.LOAD, Unpooled.buffer().writeInt(length).writeInt(0));
+        return offer(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.LOAD, Unpooled.buffer().writeInt(length).writeInt(0)));
+    }
+
+    /** The same of a call of LOAD that says more. */
+    Offer offer(RpcRequest load) throws Exception {
+        Future<ByteBuf> call = start(load);
         ByteBuf sent = peer.receive();
         Offer offer = new Offer(call, ByteBufUtil.hexDump(sent, 0, 4), segmentAt(sent, 28));
         sent.release();

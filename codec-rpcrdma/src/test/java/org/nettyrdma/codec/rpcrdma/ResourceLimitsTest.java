@@ -13,7 +13,7 @@ class ResourceLimitsTest {
 
     @Test
     void shouldHaveTheDocumentedDefaults() {
-        assertEquals(new ResourceLimits(512 << 20, 64 << 20, 16 << 20, 60_000, 300_000), DEFAULT);
+        assertEquals(new ResourceLimits(512 << 20, 64 << 20, 0, 60_000, 300_000), DEFAULT);
     }
 
     @Test
@@ -22,13 +22,15 @@ class ResourceLimitsTest {
                 .withTransferTimeoutMillis(4).withServeTimeoutMillis(0);
         assertEquals(new ResourceLimits(1, 100, 3, 4, 0), changed);
         assertEquals(DEFAULT, changed.withMaxTotalBytes(512 << 20).withMaxConnectionBytes(64 << 20)
-                .withMaxAbandonedBytes(16 << 20).withTransferTimeoutMillis(60_000).withServeTimeoutMillis(300_000));
+                .withMaxAbandonedBytes(0).withTransferTimeoutMillis(60_000).withServeTimeoutMillis(300_000));
     }
 
     @Test
     void shouldShrinkTheMemoryOfCallsGivenUpWithThatOfTheConnection() {
-        assertEquals(5, DEFAULT.withMaxConnectionBytes(10).maxAbandonedBytes());
-        assertEquals(0, DEFAULT.withMaxConnectionBytes(1).maxAbandonedBytes());
+        ResourceLimits limits = DEFAULT.withMaxAbandonedBytes(100);
+        assertEquals(100, limits.withMaxConnectionBytes(200).maxAbandonedBytes());
+        assertEquals(5, limits.withMaxConnectionBytes(10).maxAbandonedBytes());
+        assertEquals(0, limits.withMaxConnectionBytes(1).maxAbandonedBytes());
     }
 
     @Test

@@ -329,19 +329,6 @@ class RpcRdmaClientWireTest {
         assertNull(waiting.getNow());
     }
 
-    @Test
-    void shouldKeepMemoryOfCancelledCallForTheServerUntilItsReplyComes() throws Exception {
-        assertAlive(); // more than one credit from here
-        Offer offer = offer(5000);
-        assertTrue(offer.call.cancel(false));
-        assertAlive(); // and whatever that takes from the pool is not what the server may still write to
-        server.send(new RdmaWrite(Unpooled.wrappedBuffer(Bytes.pattern(5000, 3)), offer.segment));
-        server.sendHex(placedReply(offer, 5000, 5000));
-        assertAlive();
-        server.channel().writeAndFlush(new RdmaWrite(Unpooled.wrappedBuffer(new byte[5000]), offer.segment));
-        server.awaitClose();
-    }
-
     /** A call of LOAD that the server has received. */
     private record Offer(Future<ByteBuf> call, String xid, RemoteSegment segment) {
     }

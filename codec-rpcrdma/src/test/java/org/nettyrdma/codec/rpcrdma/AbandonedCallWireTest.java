@@ -1,0 +1,120 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.channel.RdmaChannelStatistics;
+import org.nettyrdma.channel.RdmaWrite;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RawServer.Offer;
+
+/** What a server can do with the memory of calls that have timed out or were cancelled, and what its late replies do. */
+@Timeout(120)
+class AbandonedCallWireTest {
+
+    private RawServer server;
+
+    private void start(ResourceLimits resources) throws Exception {
+        server = new RawServer(RpcRdma.client().binding(BulkProgram.BINDING).resources(resources));
+        server.requireAlive(); // more than one credit from here
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+        assertEquals(0, server.client.memory().usedBytes());
+    }
+
+    private Offer abandoned(boolean timeout) throws Exception {
+        RpcRequest request = new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.LOAD,
+                Unpooled.buffer().writeInt(5000).writeInt(0));
+        Offer offer = server.offer(timeout ? request.setTimeoutMillis(100) : request);
+        if (timeout) {
+            assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(offer.call()));
+        } else {
+            assertTrue(offer.call().cancel(false));
+            awaitEventLoop();
+        }
+        return offer;
+    }
+
+    /** The client's event loop has run what this thread gave it so far. */
+    private void awaitEventLoop() throws Exception {
+        server.channel.eventLoop().submit(() -> { }).get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private static void await(LongSupplier value, long expected) {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
+        while (value.getAsLong() != expected) {
+            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + ", not " + expected);
+            Thread.yield();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldWithdrawMemoryOfCallsGivenUp(boolean timeout) throws Exception {
+        start(ResourceLimits.DEFAULT);
+        Offer offer = abandoned(timeout);
+        assertEquals(0, server.client.memory().usedBytes());
+        Future<ByteBuf> other = server.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+        server.peer.channel().writeAndFlush(new RdmaWrite(Unpooled.wrappedBuffer(new byte[5000]), offer.segment()));
+        server.peer.awaitClose();
+        assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(other));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldDropTheReplyToACallGivenUp(boolean timeout) throws Exception {
+        start(ResourceLimits.DEFAULT);
+        Offer offer = abandoned(timeout);
+        server.peer.sendHex(offer.xid() + offer.emptyReply());
+        server.requireAlive();
+        assertEquals(1, server.client.statistics().get(Counter.UNKNOWN_REPLIES_DROPPED));
+        assertEquals(1, server.client.statistics().get(Counter.ABANDONED_CALLS_WITHDRAWN));
+        assertEquals(1, server.client.statistics().get(Counter.LOCAL_INVALIDATIONS));
+    }
+
+    /** The reply that was here, and has invalidated the handle, before the call was given up. */
+    @Test
+    void shouldDropAReplyWithInvalidationThatCrossesTheCancellation() throws Exception {
+        start(ResourceLimits.DEFAULT);
+        Offer offer = server.offer(5000);
+        server.channel.config().setAutoRead(false);
+        awaitEventLoop();
+        server.sendInvalidating(offer.segment().steeringTag(), offer.xid() + offer.emptyReply());
+        await(() -> server.channel.statistics().get(RdmaChannelStatistics.Counter.REMOTE_INVALIDATIONS_RECEIVED), 1);
+        assertTrue(offer.call().cancel(false));
+        awaitEventLoop();
+        server.channel.config().setAutoRead(true);
+        server.requireAlive();
+        assertEquals(1, server.client.statistics().get(Counter.UNKNOWN_REPLIES_DROPPED));
+        assertEquals(0, server.client.statistics().get(Counter.LOCAL_INVALIDATIONS));
+    }
+
+    @Test
+    void shouldKeepMemoryOfCancelledCallForTheServerUntilItsReplyComes() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxAbandonedBytes(5000));
+        Offer offer = abandoned(false);
+        server.requireAlive(); // and whatever that takes from the pool is not what the server may still write to
+        server.peer.send(new RdmaWrite(Unpooled.wrappedBuffer(Bytes.pattern(5000, 3)), offer.segment()));
+        server.peer.sendHex(offer.xid() + offer.emptyReply());
+        server.requireAlive();
+        server.peer.channel().writeAndFlush(new RdmaWrite(Unpooled.wrappedBuffer(new byte[5000]), offer.segment()));
+        server.peer.awaitClose();
+    }
+}
