@@ -46,7 +46,7 @@ class NfsCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "demo", "ls", "cat", "get", "put", "stat", "mkdir", "rm", "ping"})
+    @ValueSource(strings = {"serve", "demo", "ls", "cat", "get", "put", "stat", "mkdir", "rm", "ping", "dump"})
     void shouldShowExamplesInTheHelpOfEachCommand(String command) {
         assertEquals(0, run(command, "--help"));
         assertTrue(out.contains("Usage: nfs " + command), out);
