@@ -5,11 +5,14 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.Rdma;
+import org.nettyrdma.codec.rpcrdma.VersionPolicy;
+import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.client.CopyOptions;
 import org.nettyrdma.example.nfs.demo.Demo;
@@ -20,15 +23,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code nfs demo}. */
 @Command(name = "demo",
         description = "Starts a server with a file system in memory and a client of it in one process, copies a generated "
-                + "tree to the server and back, compares all three, and shows how the calls moved.",
+                + "tree to the server and back, compares all three, and shows how the calls moved: in version 1 of RPC-over-RDMA, then in version 2.",
         footerHeading = "%nExamples:%n",
         footer = {"  nfs demo                       256 MiB in some 1,100 files",
             "  nfs demo --from ~/photos       a folder of yours instead, which is only read",
+            "  nfs demo --rpcrdma v2          version 2 of RPC-over-RDMA only",
             "  nfs demo --transport tcp       the same over plain TCP, to compare"})
 final class DemoCommand implements Callable<Integer> {
 
@@ -46,6 +51,10 @@ final class DemoCommand implements Callable<Integer> {
     @Option(names = "--transport", paramLabel = "TRANSPORT", defaultValue = "rdma",
             description = "rdma or tcp; default: ${DEFAULT-VALUE}.")
     private Transport transport;
+
+    @Option(names = "--rpcrdma", paramLabel = "v1|v2|prefer-v2", converter = RdmaOptions.VersionsConverter.class,
+            description = "Version of RPC-over-RDMA to show; default: v1, and then v2 with the same tree.")
+    private VersionPolicy versions;
 
     /** Something that takes a while. */
     @FunctionalInterface
@@ -66,17 +75,50 @@ final class DemoCommand implements Callable<Integer> {
         if (from != null && !Files.isDirectory(from)) {
             throw new NotDirectoryException(from.toString());
         }
-        out().println("NFS version 3 over " + (transport == Transport.RDMA
-                ? "RPC-over-RDMA version 1, with the RDMA provider " + Rdma.provider().name() : "TCP"));
-        out().flush();
-        try (TemporaryDirectory work = TemporaryDirectory.create();
-                Demo demo = Demo.start(transport, Runtime.getRuntime().maxMemory() / 4 * 3)) {
+        if (versions != null && transport != Transport.RDMA) {
+            throw new ParameterException(spec.commandLine(), "--rpcrdma is for --transport rdma only");
+        }
+        try (TemporaryDirectory work = TemporaryDirectory.create()) {
+            List<RdmaSettings> runs = runs();
+            printHeading(runs.get(0));
             Path source = from != null ? from.toRealPath() : work.path().resolve("source");
             if (from == null) {
                 step("generate", 0, () -> DemoTree.write(Files.createDirectory(source)));
             }
             TreeSnapshot expected = step("read", 0, () -> TreeSnapshot.of(source));
             out().println("  " + describe(expected));
+            int exitCode = run(runs.get(0), source, expected);
+            for (RdmaSettings settings : runs.subList(1, runs.size())) {
+                out().println();
+                printHeading(settings);
+                exitCode = Math.max(exitCode, run(settings, source, expected));
+            }
+            return exitCode;
+        }
+    }
+
+    /** What to show one after the other: over RDMA both versions, unless one was asked for. */
+    private List<RdmaSettings> runs() {
+        if (transport != Transport.RDMA) {
+            return List.of(RdmaSettings.DEFAULTS);
+        }
+        List<VersionPolicy> policies = versions != null ? List.of(versions) : List.of(VersionPolicy.V1_ONLY, VersionPolicy.V2_ONLY);
+        return policies.stream().map(policy ->
+                new RdmaSettings(RdmaSettings.DEFAULTS.credits(), RdmaSettings.DEFAULTS.checksum(), policy)).toList();
+    }
+
+    private void printHeading(RdmaSettings settings) {
+        // Client and server are of one build, so whoever prefers version 2 gets it.
+        int version = settings.versions() == VersionPolicy.V1_ONLY ? 1 : 2;
+        out().println("NFS version 3 over " + (transport == Transport.RDMA
+                ? "RPC-over-RDMA version " + version + ", with the RDMA provider " + Rdma.provider().name() : "TCP"));
+        out().flush();
+    }
+
+    /** Has a server and a directory of its own, so that the next run finds their memory free again. */
+    private int run(RdmaSettings settings, Path source, TreeSnapshot expected) throws IOException {
+        try (TemporaryDirectory work = TemporaryDirectory.create();
+                Demo demo = Demo.start(transport, settings, Runtime.getRuntime().maxMemory() / 4 * 3)) {
             return copyAndCompare(demo, source, work.path().resolve("copy"), expected);
         }
     }

@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         description = "NFS version 3 over RDMA and TCP: a server, a client and a demonstration.",
         subcommands = {ServeCommand.class, DemoCommand.class, LsCommand.class, CatCommand.class, GetCommand.class,
-            PutCommand.class, StatCommand.class, MkdirCommand.class, RmCommand.class, PingCommand.class},
+            PutCommand.class, StatCommand.class, MkdirCommand.class, RmCommand.class, PingCommand.class, DumpCommand.class},
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:success",

@@ -11,6 +11,7 @@ import java.nio.file.FileSystem;
 import java.nio.file.Path;
 import org.nettyrdma.example.nfs.NfsServer;
 import org.nettyrdma.example.nfs.NfsServerOptions;
+import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.client.CopyOptions;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
@@ -48,23 +49,26 @@ public final class Demo implements Closeable {
      * Starts the server and connects the client.
      *
      * @param transport what carries the calls
+     * @param settings what both sides of an RDMA connection agree on; not used over TCP
      * @param maxBytes most bytes of files that the server takes
      * @return the demonstration, which the caller closes
      * @throws IOException if the server cannot listen or the client not connect
      */
-    public static Demo start(Transport transport, long maxBytes) throws IOException {
+    public static Demo start(Transport transport, RdmaSettings settings, long maxBytes) throws IOException {
         MeterRegistry meters = new SimpleMeterRegistry();
         FileSystem memory = MemoryFileSystem.create(maxBytes);
         NfsServer server = null;
         try {
             InetAddress loopback = InetAddress.getLoopbackAddress();
             server = NfsServer.start(Export.of(memory.getPath("/")).withSquash(Squash.NONE),
-                    new NfsServerOptions().setBindAddress(loopback).setPort(transport, 0).setMeterRegistry(meters));
+                    new NfsServerOptions().setBindAddress(loopback).setPort(transport, 0).setMeterRegistry(meters)
+                            .setRdmaSettings(settings));
             InetSocketAddress address = server.address(transport);
             NfsEndpoint endpoint = new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(), "/");
             NfsClientStatistics statistics = new NfsClientStatistics();
             statistics.bindTo(meters);
-            NfsSession session = NfsSession.open(endpoint, new NfsClientOptions().setStatistics(statistics).setMeterRegistry(meters));
+            NfsSession session = NfsSession.open(endpoint, new NfsClientOptions().setStatistics(statistics).setMeterRegistry(meters)
+                    .setRdmaSettings(settings));
             return new Demo(memory, server, session, endpoint, meters);
         } catch (IOException | RuntimeException e) {
             if (server != null) {

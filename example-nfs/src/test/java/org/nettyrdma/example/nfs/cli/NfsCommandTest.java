@@ -46,7 +46,7 @@ class NfsCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "demo", "ls", "cat", "get", "put", "stat", "mkdir", "rm", "ping"})
+    @ValueSource(strings = {"serve", "demo", "ls", "cat", "get", "put", "stat", "mkdir", "rm", "ping", "dump"})
     void shouldShowExamplesInTheHelpOfEachCommand(String command) {
         assertEquals(0, run(command, "--help"));
         assertTrue(out.contains("Usage: nfs " + command), out);
@@ -205,15 +205,36 @@ class NfsCommandTest {
                 "3 calls: min [0-9.]+, avg [0-9.]+, p50 [0-9.]+, p99 [0-9.]+ us"), out);
     }
 
-    @Test
-    void shouldShowThatAFolderOfTheUserIsCopiedWithoutADifference() throws IOException {
+    @ParameterizedTest
+    @CsvSource({
+        "'',                RPC-over-RDMA version 1;RPC-over-RDMA version 2",
+        "--rpcrdma v1,      RPC-over-RDMA version 1",
+        "--rpcrdma v2,      RPC-over-RDMA version 2",
+        "--transport tcp,   TCP",
+    })
+    void shouldShowThatAFolderOfTheUserIsCopiedWithoutADifference(String options, String shown) throws IOException {
         Path folder = Files.createDirectories(local.resolve("folder/inner")).getParent();
         Files.write(folder.resolve("large"), new byte[3_000_000]);
         Files.writeString(folder.resolve("inner/small"), "content");
-        assertEquals(0, run("demo", "--from", folder.toString()), () -> err);
-        assertTrue(out.contains("All 3 entries are equal on the server and in the copy"), out);
-        assertTrue(out.contains("RDMA Reads by the server"), out);
+        assertEquals(0, run(("demo --from " + folder + ' ' + options).split(" ")), () -> err);
+        List<String> headings = out.lines().filter(line -> line.startsWith("NFS version 3 over "))
+                .map(line -> line.replaceAll("NFS version 3 over |, with the RDMA provider .*", "")).toList();
+        assertEquals(List.of(shown.split(";")), headings, out);
+        assertEquals(headings.size(), lines("All 3 entries are equal on the server and in the copy"), out);
+        assertEquals(shown.equals("TCP") ? 0 : headings.size(), lines("RDMA Reads by the server"), out);
+        assertEquals(headings.size(), lines("put "), out);
+        assertEquals(1, lines("read "), out);
         out.lines().forEach(line -> assertTrue(line.length() <= 80, line));
+    }
+
+    @Test
+    void shouldNotDemonstrateAVersionOfRpcOverRdmaOverTcp() {
+        assertEquals(2, run("demo", "--transport", "tcp", "--rpcrdma", "v2"));
+        assertEquals("nfs demo: --rpcrdma is for --transport rdma only; try 'nfs demo --help'", err.strip());
+    }
+
+    private long lines(String start) {
+        return out.lines().filter(line -> line.startsWith(start)).count();
     }
 
     @Test

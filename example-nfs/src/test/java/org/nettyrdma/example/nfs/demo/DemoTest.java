@@ -11,7 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.example.nfs.CallRoutes;
+import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.client.CopyOptions;
 import org.nettyrdma.example.nfs.client.NfsClientStatistics;
@@ -19,9 +23,11 @@ import org.nettyrdma.example.nfs.server.MemoryFileSystem;
 
 class DemoTest {
 
-    @Test
-    void shouldCopyThereAndBackAndCountEveryCallOnce() throws IOException {
-        try (FileSystem memory = MemoryFileSystem.create(64 << 20); Demo demo = Demo.start(Transport.RDMA, 64 << 20)) {
+    @ParameterizedTest
+    @EnumSource(VersionPolicy.class)
+    void shouldCopyThereAndBackAndCountEveryCallOnce(VersionPolicy versions) throws IOException {
+        RdmaSettings settings = new RdmaSettings(128, false, versions);
+        try (FileSystem memory = MemoryFileSystem.create(64 << 20); Demo demo = Demo.start(Transport.RDMA, settings, 64 << 20)) {
             Path source = DemoTree.writeSmall(Files.createDirectory(memory.getPath("/source")));
             Path copy = memory.getPath("/copy");
             TreeSnapshot expected = TreeSnapshot.of(source);
@@ -46,7 +52,7 @@ class DemoTest {
 
     @Test
     void shouldFindOneChangedByteOnTheServer() throws IOException {
-        try (FileSystem memory = MemoryFileSystem.create(64 << 20); Demo demo = Demo.start(Transport.RDMA, 64 << 20)) {
+        try (FileSystem memory = MemoryFileSystem.create(64 << 20); Demo demo = Demo.start(Transport.RDMA, RdmaSettings.DEFAULTS, 64 << 20)) {
             Path source = Files.createDirectory(memory.getPath("/source"));
             Files.write(source.resolve("file"), new byte[100_000]);
             demo.put(source, new CopyOptions());
