@@ -16,11 +16,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannelStatistics;
 import org.nettyrdma.channel.RdmaWrite;
+import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RawServer.Offer;
+import org.nettyrdma.codec.rpcrdma.VersionTwoServer.Call;
 
 /** What a server can do with the memory of calls that have timed out or were cancelled, and what its late replies do. */
 @Timeout(120)
@@ -36,7 +38,7 @@ class AbandonedCallWireTest {
     @AfterEach
     void stop() {
         server.close();
-        assertEquals(0, server.client.memory().usedBytes());
+        await(() -> server.client.memory().usedBytes(), 0);
     }
 
     private Offer abandoned(boolean timeout) throws Exception {
@@ -104,6 +106,26 @@ class AbandonedCallWireTest {
         server.requireAlive();
         assertEquals(1, server.client.statistics().get(Counter.UNKNOWN_REPLIES_DROPPED));
         assertEquals(0, server.client.statistics().get(Counter.LOCAL_INVALIDATIONS));
+    }
+
+    /** In version 2 a call is kept to be sent again; one that was given up is not. */
+    @Test
+    void shouldWithdrawMemoryOfCallsGivenUpInVersionTwo() throws Exception {
+        try (VersionTwoServer two = new VersionTwoServer(RpcRdma.client())) {
+            server = two.raw;
+            Future<ByteBuf> future = server.start(BulkProgram.LOAD, Unpooled.buffer().writeInt(5000).writeInt(0));
+            Call refused = two.receive();
+            assertTrue(future.cancel(false));
+            awaitEventLoop();
+            two.refuse(refused, "00000008 00002328");
+            two.requireAlive();
+            assertEquals(0, server.client.statistics().get(Counter.CALLS_SENT_AGAIN));
+            assertEquals(1, server.client.statistics().get(Counter.UNKNOWN_REPLIES_DROPPED));
+
+            RemoteSegment segment = refused.writes().get(0).get(0);
+            server.peer.channel().writeAndFlush(new RdmaWrite(Unpooled.wrappedBuffer(new byte[5000]), segment));
+            server.peer.awaitClose();
+        }
     }
 
     @Test
