@@ -83,9 +83,9 @@ class LateAccessTest {
 
     @AfterEach
     void close() {
-        assertEquals(0, client.memory().usedBytes());
         clientGroup.shutdownGracefully(0, RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
         serverGroup.shutdownGracefully(0, RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
+        assertEquals(0, client.memory().usedBytes());
     }
 
     @Test
