@@ -32,6 +32,14 @@ import org.nettyrdma.codec.oncrpc.RpcCall;
  * <li>A call beyond the grant ends the connection, and nothing is delivered after that.
  * <li>Every buffer is released once the connection has ended; the leak detector counts.
  * </ul>
+ *
+ * <p>With {@link RequesterChunkHandlerPropertyTest} and the test of the credit gate these random orders are the ones that would
+ * break the nine rules of the data path: (1) there are as many receives posted as credits granted, or the peer's Send would end
+ * the connection; (2) the device holds one reference for each work request, or a buffer would leak or be gone too early; (3)
+ * receives are posted again ahead of the reply that grants them; (4) the RDMA Writes of a reply are posted ahead of its Send;
+ * (5) a call has exactly one answer; (6) the caller sees nothing that the peer can still write; (7) a loop that sleeps has
+ * looked once more after it asked to be woken, or a message would wait for ever; (8) a queue pair ends when nothing is
+ * outstanding, and its memory after it; (9) sends complete in the order of the outbound buffer, cancelled ones left out.
  */
 class ResponderChunkHandlerPropertyTest {
 

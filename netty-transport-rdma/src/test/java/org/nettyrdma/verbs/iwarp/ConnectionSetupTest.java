@@ -272,6 +272,21 @@ class ConnectionSetupTest {
         }
     }
 
+    /** In revision 2 the first four of the 512 bytes are the read depths (RFC 6581, section 6). */
+    @Test
+    void shouldTakePrivateDataOfEveryLength() throws IOException {
+        SocketAddress address = peer.listen();
+        for (int length = 0; length <= 508; length++) {
+            String data = "5a".repeat(length);
+            try (RawPeer raw = RawPeer.connect(peer, address)) {
+                raw.send(REQUEST_KEY + "10 02" + String.format("%04x", 4 + length) + "0010 0010" + data);
+                ConnectionRequest request = peer.awaitRequest();
+                assertEquals(data, Hex.of(request.privateData()));
+                request.reject(ByteBuffer.allocate(0));
+            }
+        }
+    }
+
     /** RFC 5044, section 7.1.2 forbids it to the initiator, but what it sends early is only waiting in TCP's buffers. */
     @Test
     void shouldTakeAnFpduThatDoesNotWaitForTheReply() throws IOException {
