@@ -82,7 +82,7 @@ final class DumpCommand implements Callable<Integer> {
         try {
             out().println(new MessageText().describe(HexText.parse(digits)));
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "neither a file nor a message in hexadecimal digits: " + e.getMessage());
+            throw new ParameterException(spec.commandLine(), "neither a file nor hexadecimal digits: " + e.getMessage());
         }
     }
 

@@ -99,7 +99,7 @@ final class PcapReader {
         long captured = readUnsignedInt(header, 8);
         long whole = readUnsignedInt(header, 12);
         if (captured > MAX_CAPTURED_BYTES) {
-            throw damaged(captured + " captured bytes, limit " + MAX_CAPTURED_BYTES);
+            throw damaged(captured + " captured bytes (limit " + MAX_CAPTURED_BYTES + ")");
         }
         byte[] bytes = in.readNBytes((int) captured);
         if (bytes.length < captured) {

@@ -3,10 +3,13 @@ package org.nettyrdma.example.nfs.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -231,6 +234,37 @@ class NfsCommandTest {
     void shouldNotDemonstrateAVersionOfRpcOverRdmaOverTcp() {
         assertEquals(2, run("demo", "--transport", "tcp", "--rpcrdma", "v2"));
         assertEquals("nfs demo: --rpcrdma is for --transport rdma only; try 'nfs demo --help'", err.strip());
+    }
+
+    @Test
+    void shouldShowAMessageFromItsDigits() {
+        assertEquals(0, run("dump", "0000002a 00000002", "00000020", "00000005", "00000000 00000000"), () -> err);
+        assertEquals("v2 (version-two-08) RDMA2_CONNPROP xid 0000002a credits 32 flags 0 properties []\n", out);
+        assertEquals(2, run("dump", "no-such-file.pcap"));
+        assertEquals("nfs dump: neither a file nor hexadecimal digits: 'n' is no hexadecimal digit; try 'nfs dump --help'", err.strip());
+        assertEquals(2, run("dump"));
+        assertTrue(err.contains("Missing required parameter: 'FILE.pcap|HEX'"), err);
+    }
+
+    @Test
+    void shouldShowMessagesFromStandardInputAndGoOnBehindABadOne() {
+        InputStream before = System.in;
+        try {
+            System.setIn(new ByteArrayInputStream("0000002a 00000001 00000020 00000003\n\n0000x\n0000002b000000010000002000000003\n"
+                    .getBytes(StandardCharsets.US_ASCII)));
+            assertEquals(0, run("dump", "-"), () -> err);
+        } finally {
+            System.setIn(before);
+        }
+        assertEquals(List.of("v1 RDMA_DONE xid 0000002a credits 32", "malformed line 3: 'x' is no hexadecimal digit",
+                "v1 RDMA_DONE xid 0000002b credits 32"), out.lines().toList());
+    }
+
+    @Test
+    void shouldSayWhyACaptureCannotBeShown() throws IOException {
+        Path capture = Files.write(local.resolve("capture"), new byte[] {0x0A, 0x0D, 0x0D, 0x0A});
+        assertEquals(1, run("dump", capture.toString()));
+        assertEquals("nfs dump: a capture in pcapng format; convert it first: editcap -F pcap IN OUT", err.strip());
     }
 
     private long lines(String start) {
