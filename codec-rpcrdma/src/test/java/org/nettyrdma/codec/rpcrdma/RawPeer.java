@@ -112,6 +112,19 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
         return message;
     }
 
+    /** The next message that arrived, or {@code null} if the connection has ended without one. */
+    ByteBuf receiveUnlessClosed() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
+        while (System.nanoTime() - deadline < 0) {
+            boolean closed = channel.closeFuture().isDone();
+            ByteBuf message = received.poll(1, TimeUnit.MILLISECONDS);
+            if (message != null || closed) {
+                return message;
+            }
+        }
+        throw new AssertionError("nothing received, and the connection stands");
+    }
+
     ByteBuf registered(byte[] bytes) {
         return channel.alloc().directBuffer(Math.max(1, bytes.length)).writeBytes(bytes);
     }
