@@ -47,7 +47,7 @@ import org.nettyrdma.verbs.iwarp.IwarpProvider;
  */
 class LateAccessTest {
 
-    private static final int ATTEMPTS = Integer.getInteger("late.attempts", 2400);
+    private static final int ATTEMPTS = Integer.getInteger("late.attempts", 1200);
     private static final int THREADS = 12;
     private static final int LENGTH = 5000;
     private static final byte SENTINEL = 0x5a;
