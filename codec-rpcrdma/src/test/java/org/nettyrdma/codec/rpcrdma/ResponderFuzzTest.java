@@ -39,7 +39,7 @@ class ResponderFuzzTest {
         return shared;
     }
 
-    @FuzzTest(maxDuration = "4s")
+    @FuzzTest(maxDuration = "3s")
     void shouldAnswerOnceOrEndTheConnection(byte[] input) throws Exception {
         RawClient server = server();
         try (RawPeer peer = RawPeer.connect(server.listener, RawPeer.LINUX_CLIENT)) {
