@@ -45,8 +45,8 @@ final class MarkdownReport {
             }
         }
         line("");
-        line("In brackets: how many times the figure of " + Peer.RDMA.title() + " that of the column is; for the variants of it the other way"
-                + " round. Median of the ratios of neighbouring windows.");
+        line("In brackets: the figure of " + Peer.RDMA.title() + " divided by that of the column; under a variant of it, that of the variant"
+                + " divided by that of " + Peer.RDMA.title() + ". Medians of the ratios of neighbouring windows.");
         line("");
     }
 
@@ -82,8 +82,8 @@ final class MarkdownReport {
                 List<String> cells = new ArrayList<>(
                         List.of(result.scenario().title(), result.placement().title(), entry.getKey().title()));
                 for (Figure figure : figures) {
-                    boolean told = known || figure == Figure.CLIENT_ALLOCATED_PER_CALL || figure == Figure.SERVER_ALLOCATED_PER_CALL;
-                    cells.add(told ? figure.format(result.median(entry.getKey(), figure)) : "–");
+                    double median = result.median(entry.getKey(), figure);
+                    cells.add(known || median > 0 ? figure.format(median) : "–");
                 }
                 row(cells);
             }
