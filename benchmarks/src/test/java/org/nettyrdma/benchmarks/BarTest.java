@@ -62,6 +62,15 @@ class BarTest {
         assertNull(atLeast.verdict(result(Case.READ_1M, pairing(Case.READ_1M, Peer.ONCRPC4J, 1, 1))));
     }
 
+    @Test
+    void shouldBoundWhatIsCounted() {
+        CountedBar registrations = new CountedBar(Case.READ_64K, Figure.REGISTRATIONS_PER_CALL, 1);
+        assertTrue(registrations.holds(1));
+        assertTrue(registrations.holds(1.001), "a call at the edge of the window");
+        assertFalse(registrations.holds(1.1));
+        assertTrue(CountedBar.ALL.contains(new CountedBar(Case.PING_PONG, Figure.REGISTRATIONS_PER_CALL, 0)));
+    }
+
     private static Window latency(long nanos) {
         return Windows.of(Case.PING_PONG, 1, nanos, Counters.NONE);
     }

@@ -40,6 +40,12 @@ class MovementTest {
         assertDoesNotThrow(() -> movement.check(Peer.NIO, Counters.NONE));
     }
 
+    @Test
+    void shouldSayNothingOfDataThatMayGoInline() {
+        movement.add(new Load(Operation.READ, 1024, 1), 3);
+        assertDoesNotThrow(() -> movement.check(Peer.RDMA, moved(0, 0)));
+    }
+
     private static Counters moved(long writtenBytes, long readBytes) {
         return new Counters(0, 0, 0, true, 0, 0, writtenBytes, readBytes, 0, 0, 0);
     }
