@@ -55,6 +55,9 @@ final class Comparison implements AutoCloseable {
 
     CaseResult run(Case scenario) throws IOException {
         List<Pairing> pairings = newPairings(scenario);
+        if (pairings.isEmpty()) {
+            return new CaseResult(scenario, placement, Map.of(Peer.RDMA, alone(contestants.get(Peer.RDMA), scenario.load())), pairings);
+        }
         Set<Peer> warm = EnumSet.noneOf(Peer.class);
         for (Pairing pairing : pairings) {
             for (Peer peer : List.of(pairing.peer(), pairing.baseline())) {
@@ -70,6 +73,16 @@ final class Comparison implements AutoCloseable {
             }
         }
         return CaseResult.of(scenario, placement, pairings);
+    }
+
+    /** Nobody to take turns with. */
+    private List<Window> alone(Contestant contestant, Load load) throws IOException {
+        contestant.measure(load, warmUpSeconds);
+        List<Window> windows = new ArrayList<>();
+        for (int i = 0; i < pairs; i++) {
+            windows.add(contestant.measure(load, seconds));
+        }
+        return windows;
     }
 
     private List<Pairing> newPairings(Case scenario) {
