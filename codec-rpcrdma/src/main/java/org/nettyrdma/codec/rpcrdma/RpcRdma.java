@@ -74,7 +74,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         versions = builder.versions;
         receives = new ReceivePlan(server, builder.limits, reverseCredits,
                 server && builder.legacy != null ? builder.legacy.maxPendingReplies() : 0,
-                speaksVersionTwo() ? ReceivePlan.CONTROL_RECEIVES : 0);
+                !speaksVersionTwo() ? 0 : ReceivePlan.CONTROL_RECEIVES
+                        + (builder.extensions.hasBoundedTypes() ? ReceivePlan.BOUNDED_RECEIVES : 0));
         extensions = builder.extensions;
         peerPolicy = builder.peerPolicy;
         callObserver = builder.callObserver;
@@ -366,7 +367,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         /**
          * Sets which versions of the protocol a client calls in, or a server accepts; the default is
          * {@link VersionPolicy#V1_ONLY}. With version 2 a connection has 5 more receives, of at
-         * least 4096 bytes each; {@link RpcRdma#configure(Bootstrap)} sees to that.
+         * least 4096 bytes each, and 8 more with {@link #extensions} whose messages are
+         * {@linkplain HeaderType.Accounting#BOUNDED bounded}; {@link RpcRdma#configure(Bootstrap)} sees to that.
          *
          * @param policy the versions; {@link VersionPolicy#PREFER_V2} for version 2 where the peer has it
          * @return this
@@ -389,8 +391,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
         /**
          * Sets what adds the handlers of {@link #extensions} to each pipeline; the default adds none. It finds the handlers of
-         * this package in the pipeline, and none of the application. Messages without a call go past the
-         * {@link CreditGate}, so that a handler for them belongs before or behind it.
+         * this package in the pipeline, and none of the application. Of messages without a call, those
+         * of {@linkplain HeaderType.Accounting#BOUNDED bounded} header types are held back by the {@link CreditGate}, and so have
+         * to be written above it.
          *
          * @param adder called for each new connection, on its event loop
          * @return this

@@ -10,6 +10,7 @@ final class TestMessage extends AbstractReferenceCounted implements CreditedMess
     private long credits;
     boolean keepsCredit;
     boolean grantsCredits = true;
+    boolean isAnswer;
 
     TestMessage(Role role, int xid, long credits) {
         this.role = role;
@@ -30,6 +31,11 @@ final class TestMessage extends AbstractReferenceCounted implements CreditedMess
     @Override
     public boolean grantsCredits() {
         return grantsCredits;
+    }
+
+    @Override
+    public boolean isAnswer() {
+        return isAnswer;
     }
 
     @Override
