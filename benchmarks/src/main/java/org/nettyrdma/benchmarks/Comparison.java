@@ -14,6 +14,9 @@ import java.util.Set;
  */
 final class Comparison implements AutoCloseable {
 
+    /** The JIT compiler has to share the CPU, too. */
+    private static final double ONE_CPU_WARM_UP = 4;
+
     private final Placement placement;
     private final int pairs;
     private final double seconds;
@@ -32,7 +35,7 @@ final class Comparison implements AutoCloseable {
         this.placement = placement;
         this.pairs = pairs;
         this.seconds = seconds;
-        this.warmUpSeconds = warmUpSeconds;
+        this.warmUpSeconds = placement == Placement.ONE_CPU ? warmUpSeconds * ONE_CPU_WARM_UP : warmUpSeconds;
         try {
             for (Peer peer : peers) {
                 try {
