@@ -387,10 +387,12 @@ class RegisteredByteBufAllocatorTest {
         assertThrows(IndexOutOfBoundsException.class, () -> target.setBytes(0, source, 11, 10));
         assertThrows(IndexOutOfBoundsException.class, () -> target.setBytes(0, source, -1, 5));
         assertThrows(IndexOutOfBoundsException.class, () -> target.setBytes(0, source, 0, -1));
-        source.release();
-        assertThrows(IllegalReferenceCountException.class, () -> target.setBytes(0, source, 0, 5));
+        ByteBuf open = allocator.directBuffer(10);
         target.release();
-        assertThrows(IllegalReferenceCountException.class, () -> target.setBytes(0, Unpooled.directBuffer(5), 0, 5));
+        assertThrows(IllegalReferenceCountException.class, () -> target.setBytes(0, source, 0, 5));
+        source.release();
+        assertThrows(IllegalReferenceCountException.class, () -> open.setBytes(0, source, 0, 5));
+        open.release();
     }
 
     @Test
