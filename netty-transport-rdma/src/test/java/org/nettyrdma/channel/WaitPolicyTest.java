@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 class WaitPolicyTest {
 
     private static final int MANY = 100_000;
+    private static final int ROUND = 256;
 
     private final WaitPolicy policy = new WaitPolicy();
 
@@ -42,6 +43,19 @@ class WaitPolicyTest {
         assertTrue(shareOfSpins(5_000, 20_000) > 0.9);
         wait(MANY, 1_000_000, 1_050_000);
         assertTrue(shareOfSpins(1_000_000, 1_050_000) < 0.1);
+    }
+
+    @Test
+    void shouldHardlyEverSleepWhereSpinningIsFarBetter() {
+        wait(MANY, 5_000, 45_000);
+        assertTrue(shareOfSpins(5_000, 45_000) > 0.9975);
+    }
+
+    @Test
+    void shouldTrySleepingSoonWhenSpinningIsNotFarBetterAnyMore() {
+        wait(MANY, 5_000, 45_000);
+        wait(16 * ROUND, 40_000, 30_000);
+        assertTrue(shareOfSpins(40_000, 30_000) < 0.1);
     }
 
     @Test

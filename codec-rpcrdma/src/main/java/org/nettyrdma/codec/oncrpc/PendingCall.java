@@ -1,17 +1,14 @@
 package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.DefaultPromise;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * A call that has no reply yet: the caller's future, the entry of the client's table, its link in the queue of deadlines,
- * the task that starts it and the listener of its write, in one object because a call should not cost five.
+ * A call that has no reply yet: the caller's future, the entry of the client's table, its link in the queue of deadlines
+ * and the task that starts it, in one object because a call should not cost four.
  */
-final class PendingCall extends DefaultPromise<ByteBuf> implements Runnable, ChannelFutureListener {
+final class PendingCall extends DefaultPromise<ByteBuf> implements Runnable {
 
     final RpcRequest request;
     private final RpcClient client;
@@ -19,7 +16,7 @@ final class PendingCall extends DefaultPromise<ByteBuf> implements Runnable, Cha
     // Event loop only.
     int xid;
     long timeoutMillis;
-    ChannelPromise written;
+    CallWrite written;
     /** In nanoseconds of the client's clock. */
     long deadlineNanos;
     PendingCall previous;
@@ -34,13 +31,6 @@ final class PendingCall extends DefaultPromise<ByteBuf> implements Runnable, Cha
     @Override
     public void run() {
         client.start(this);
-    }
-
-    @Override
-    public void operationComplete(ChannelFuture write) {
-        if (!write.isSuccess()) {
-            client.writeFailed(this, write.cause());
-        }
     }
 
     @Override

@@ -1,12 +1,11 @@
 package org.nettyrdma.codec.oncrpc;
 
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.nettyrdma.handler.credit.XidMap;
 
 /**
  * The calls of one client that have no reply yet: by XID, and in the order of their deadlines with one timer for all. Event
@@ -19,7 +18,7 @@ final class PendingCalls {
     /** Told of each call whose deadline has passed; it was taken out before. */
     private final Consumer<PendingCall> overdue;
 
-    private final IntObjectMap<PendingCall> byXid = new IntObjectHashMap<>();
+    private final XidMap<PendingCall> byXid = new XidMap<>();
     private final DeadlineQueue byDeadline = new DeadlineQueue();
     private int nextXid;
     private ScheduledFuture<?> timer;
@@ -37,12 +36,12 @@ final class PendingCalls {
     }
 
     boolean contains(int xid) {
-        return byXid.containsKey(xid);
+        return byXid.contains(xid);
     }
 
     /** Returns an XID that no pending call has. */
     int takeXid() {
-        while (byXid.containsKey(nextXid)) {
+        while (byXid.contains(nextXid)) {
             nextXid++;
         }
         return nextXid++;

@@ -141,11 +141,10 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             return;
         }
         call.timeoutMillis = request.timeoutMillis() == 0 ? callTimeoutMillis : request.timeoutMillis();
-        call.written = ctx.newPromise();
+        call.written = new CallWrite(ctx.channel(), ctx.executor(), this, call);
         // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
         pending.add(call);
         ctx.write(message, call.written);
-        call.written.addListener(call);
         flushBatch.written();
         pending.armTimer();
     }

@@ -43,7 +43,9 @@ final class UnansweredCalls {
     }
 
     void remove(RpcCall call) {
-        calls.remove(call);
+        if (!calls.isEmpty()) { // most calls are answered at once and never here, and the hash of a new object is slow to get
+            calls.remove(call);
+        }
     }
 
     /** The connection has ended. */

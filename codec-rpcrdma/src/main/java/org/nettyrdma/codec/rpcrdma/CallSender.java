@@ -189,7 +189,7 @@ final class CallSender {
             body = Unpooled.EMPTY_BUFFER;
             message.release();
         } else {
-            header = version.msg(call.xid(), call.chunks());
+            header = version.msg(call.xid(), limits.credits(), call.chunks());
             if (!plan.readItems().isEmpty()) {
                 body = DataItems.takeOut(ctx.alloc(), message, plan.readItems());
             }

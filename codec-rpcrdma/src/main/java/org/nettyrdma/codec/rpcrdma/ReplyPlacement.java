@@ -123,8 +123,13 @@ final class ReplyPlacement {
         return bytes;
     }
 
-    RpcRdmaHeader header(int xid) {
-        return isLong() ? version.noMsg(xid, returned) : version.msg(xid, returned);
+    /**
+     * The header to send.
+     *
+     * @param credits what is likely to be granted with it
+     */
+    RpcRdmaHeader header(int xid, int credits) {
+        return isLong() ? version.noMsg(xid, returned) : version.msg(xid, credits, returned);
     }
 
     /**

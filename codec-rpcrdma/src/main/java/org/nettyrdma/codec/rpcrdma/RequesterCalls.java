@@ -3,12 +3,11 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.handler.credit.CreditGate;
+import org.nettyrdma.handler.credit.XidMap;
 
 /**
  * The calls of one requester, from when they ask for memory until the peer can touch none of it any more: which of them wait
@@ -31,9 +30,9 @@ final class RequesterCalls {
     private final MemoryBudget memory;
     private final ChunkStatistics statistics;
     private final CallAdmission admission;
-    private final IntObjectMap<RequesterCall> outstanding = new IntObjectHashMap<>();
+    private final XidMap<RequesterCall> outstanding = new XidMap<>();
     /** Calls that are being sent again, until that is done or has failed: what takes them back where they still wait. */
-    private final IntObjectMap<ChannelPromise> sendingAgain = new IntObjectHashMap<>();
+    private final XidMap<ChannelPromise> sendingAgain = new XidMap<>();
     /** Memory of calls that nobody waits for, and that stays open until their replies come. */
     private long abandonedBytes;
     private boolean closed;
@@ -55,7 +54,7 @@ final class RequesterCalls {
 
     /** Whether a call with this XID was sent and its reply is not here. */
     boolean isOutstanding(int xid) {
-        return outstanding.containsKey(xid);
+        return outstanding.contains(xid);
     }
 
     /** Whether a call can ever have that much memory. */

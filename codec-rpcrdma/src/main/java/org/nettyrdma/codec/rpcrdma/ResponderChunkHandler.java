@@ -4,8 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import java.nio.channels.ClosedChannelException;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
@@ -16,6 +14,7 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
+import org.nettyrdma.handler.credit.XidMap;
 
 /**
  * The chunks of the calls that come in and of the replies that go out. Inbound it turns each {@link RpcRdmaMessage} into one
@@ -44,7 +43,7 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
     /** {@code null} outside the legacy profile. */
     private final LegacyReplies legacyReplies;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
-    private final IntObjectMap<ResponderCall> calls = new IntObjectHashMap<>();
+    private final XidMap<ResponderCall> calls = new XidMap<>();
     private ChannelHandlerContext ctx;
     private CallArrivals arrivals;
     private ResponderReplies replies;

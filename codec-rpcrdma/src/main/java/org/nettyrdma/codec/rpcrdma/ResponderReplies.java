@@ -109,7 +109,7 @@ final class ResponderReplies {
             writtenBytes[0] += write.content().readableBytes();
             ctx.write(write);
         });
-        RpcRdmaMessage reply = RpcRdmaMessage.reply(placement.header(call.xid()), body);
+        RpcRdmaMessage reply = RpcRdmaMessage.reply(placement.header(call.xid(), limits.credits()), body);
         if (!call.chunks().isEmpty()) {
             reply = invalidating(reply, call);
         }

@@ -42,6 +42,15 @@ public enum RpcRdmaVersion {
         return new Msg(xid, number, 0, 0, chunks);
     }
 
+    /**
+     * Like {@link #msg(int, ChunkLists)}.
+     *
+     * @param credits what is likely to be stamped: then the header need not be made again
+     */
+    Msg msg(int xid, int credits, ChunkLists chunks) {
+        return new Msg(xid, number, credits, 0, chunks);
+    }
+
     /** A header for an RPC message that travels in a chunk; credits and direction are stamped on its way out. */
     NoMsg noMsg(int xid, ChunkLists chunks) {
         return new NoMsg(xid, number, 0, 0, chunks);

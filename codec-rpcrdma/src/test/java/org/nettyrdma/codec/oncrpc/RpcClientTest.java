@@ -303,6 +303,33 @@ class RpcClientTest {
     }
 
     @Test
+    void shouldFailACallWhoseWriteEndsLater() {
+        List<ChannelPromise> waiting = new ArrayList<>();
+        RpcClient held = new RpcClient();
+        EmbeddedChannel holding = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                ((ByteBuf) msg).release();
+                waiting.add(promise);
+            }
+        }, held);
+        IllegalStateException cause = new IllegalStateException("no room");
+        Future<ByteBuf> refused = held.call(new RpcRequest(1, 1, 1));
+        assertTrue(waiting.get(0).tryFailure(cause));
+        assertFalse(waiting.get(0).tryFailure(cause));
+        assertSame(cause, refused.cause().getCause());
+        Future<ByteBuf> cancelled = held.call(new RpcRequest(1, 1, 1));
+        assertTrue(waiting.get(1).cancel(false));
+        assertFalse(waiting.get(1).cancel(false));
+        assertInstanceOf(RpcConnectionException.class, cancelled.cause());
+        Future<ByteBuf> written = held.call(new RpcRequest(1, 1, 1));
+        waiting.get(2).setSuccess();
+        assertFalse(written.isDone());
+        assertEquals(1, held.statistics().pendingCalls());
+        holding.finish();
+    }
+
+    @Test
     void shouldFailACallWhoseArgumentsAreUnusable() {
         ByteBuf arguments = Unpooled.buffer().writeInt(1);
         arguments.release();

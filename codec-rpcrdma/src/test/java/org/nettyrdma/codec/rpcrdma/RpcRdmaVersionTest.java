@@ -76,11 +76,11 @@ class RpcRdmaVersionTest {
         ByteBuf reply = Unpooled.buffer().writeZero(989);
         ChunkLists offered = new ChunkLists(List.of(), List.of(), new WriteChunk(List.of(new RemoteSegment(1, 2000, 0))));
 
-        RpcRdmaHeader one = ReplyPlacement.of(reply, List.of(), offered, new InlineThreshold(1044, 1044)).header(5);
+        RpcRdmaHeader one = ReplyPlacement.of(reply, List.of(), offered, new InlineThreshold(1044, 1044)).header(5, 0);
         assertEquals(1, assertInstanceOf(Msg.class, one).version());
 
         RpcRdmaHeader two = ReplyPlacement.of(reply, List.of(), offered,
-                new InlineThreshold(1044, 1044, RpcRdmaVersion.TWO)).header(5);
+                new InlineThreshold(1044, 1044, RpcRdmaVersion.TWO)).header(5, 0);
         assertEquals(2, assertInstanceOf(NoMsg.class, two).version());
         reply.release();
     }

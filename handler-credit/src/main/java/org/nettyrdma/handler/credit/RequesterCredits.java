@@ -5,8 +5,6 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 
@@ -23,7 +21,7 @@ final class RequesterCredits {
      * The XIDs that hold a credit, as keys: a response that is none of these must not make one. The value is what had been sent
      * when the request was; its response shows that all of that has arrived.
      */
-    private final IntObjectMap<Earlier> inProgress = new IntObjectHashMap<>();
+    private final XidMap<Earlier> inProgress = new XidMap<>();
     private final ControlCredits controls;
     private Earlier earlier = new Earlier(0, 0); // one for all the requests that it is stored with
     private long noticesArrived;
@@ -83,7 +81,7 @@ final class RequesterCredits {
             return;
         }
         int xid = request.xid();
-        if (inProgress.containsKey(xid)) {
+        if (inProgress.contains(xid)) {
             request.release();
             promise.tryFailure(new IllegalStateException("a request with XID " + Integer.toUnsignedString(xid)
                     + " is in progress"));

@@ -1,0 +1,47 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelPromise;
+import io.netty.util.concurrent.EventExecutor;
+
+/**
+ * The write of a call, which tells the client where it fails. A listener would do the same; but a promise with more than one
+ * listener, and handlers below add theirs, costs two more objects per call. Event loop only.
+ */
+final class CallWrite extends DefaultChannelPromise {
+
+    private final RpcClient client;
+    private final PendingCall call;
+
+    CallWrite(Channel channel, EventExecutor executor, RpcClient client, PendingCall call) {
+        super(channel, executor);
+        this.client = client;
+        this.call = call;
+    }
+
+    @Override
+    public ChannelPromise setFailure(Throwable cause) {
+        super.setFailure(cause);
+        client.writeFailed(call, cause);
+        return this;
+    }
+
+    @Override
+    public boolean tryFailure(Throwable cause) {
+        if (!super.tryFailure(cause)) {
+            return false;
+        }
+        client.writeFailed(call, cause);
+        return true;
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        if (!super.cancel(mayInterruptIfRunning)) {
+            return false;
+        }
+        client.writeFailed(call, cause());
+        return true;
+    }
+}
