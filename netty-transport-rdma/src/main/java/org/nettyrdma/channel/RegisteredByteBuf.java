@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 /**
  * A buffer over a {@link Block}. When it is released the block takes it along into the pool, so that the next one who takes
@@ -135,6 +136,34 @@ final class RegisteredByteBuf extends UnpooledDirectByteBuf {
         }
         ensureAccessible();
         return address;
+    }
+
+    // The superclass would make two views of the other buffer for each copy, where that has an address as well as where not.
+
+    @Override
+    public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
+        if (source.hasArray() || !hasMemoryAddress()) {
+            return super.setBytes(index, source, sourceIndex, length);
+        }
+        if (!source.hasMemoryAddress()) {
+            source.getBytes(sourceIndex, this, index, length); // of several pieces, of which each comes here again
+            return this;
+        }
+        checkIndex(index, length);
+        Objects.checkFromIndexSize(sourceIndex, length, source.capacity());
+        PlatformDependent.copyMemory(source.memoryAddress() + sourceIndex, address + index, length);
+        return this;
+    }
+
+    @Override
+    public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
+        if (!hasMemoryAddress() || !target.hasMemoryAddress() || target.isReadOnly()) {
+            return super.getBytes(index, target, targetIndex, length);
+        }
+        checkIndex(index, length);
+        Objects.checkFromIndexSize(targetIndex, length, target.capacity());
+        PlatformDependent.copyMemory(address + index, target.memoryAddress() + targetIndex, length);
+        return this;
     }
 
     @Override
