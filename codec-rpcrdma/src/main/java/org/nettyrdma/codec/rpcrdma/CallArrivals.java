@@ -46,7 +46,9 @@ final class CallArrivals implements ReadChunkFetch.Owner {
     private final Owner owner;
     private final CallAdmission admission;
     private boolean peerServesReads = true;
+    private final Runnable endOfFetches = this::endFetches;
     private boolean flushNeeded;
+    private boolean endOfFetchesQueued;
     private boolean closed;
 
     /**
@@ -112,30 +114,25 @@ final class CallArrivals implements ReadChunkFetch.Owner {
     }
 
     /** What a call makes this side hold: its Read chunks, and a reply that fills what it offers. */
-    private long bytesOf(ChunkLists chunks) {
+    long bytesOf(ChunkLists chunks) {
         long replyBytes = chunks.replyChunk() == null ? 0 : chunks.replyChunk().lengthBytes();
-        for (WriteChunk chunk : chunks.writeChunks()) {
-            replyBytes += chunk.lengthBytes();
+        for (int i = 0; i < chunks.writeChunks().size(); i++) {
+            replyBytes += chunks.writeChunks().get(i).lengthBytes();
         }
         return readBytes(chunks) + Math.min(replyBytes, limits.maxMessageBytes());
     }
 
     private static long readBytes(ChunkLists chunks) {
         long bytes = 0;
-        for (ReadChunk chunk : chunks.readChunks()) {
-            bytes += chunk.lengthBytes();
+        for (int i = 0; i < chunks.readChunks().size(); i++) {
+            bytes += chunks.readChunks().get(i).lengthBytes();
         }
         return bytes;
     }
 
-    /** Whether a call with these chunks has memory, so that {@link #release} has to follow. */
-    boolean hasMemory(ChunkLists chunks) {
-        return bytesOf(chunks) > 0;
-    }
-
-    /** The memory of a call that came with these chunks is free. */
-    void release(ChunkLists chunks) {
-        admission.release(bytesOf(chunks));
+    /** The memory of a call is free: {@link #bytesOf} its chunks. */
+    void release(long bytes) {
+        admission.release(bytes);
     }
 
     /** A call that has arrived, while it waits for memory. */
@@ -202,7 +199,7 @@ final class CallArrivals implements ReadChunkFetch.Owner {
         if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
                 || RpcOffsets.word(message, Integer.BYTES) != 0) {
             message.release();
-            release(header.chunks());
+            release(bytesOf(header.chunks()));
             owner.unusable(header, RpcRdmaException.malformed("Position Zero Read chunk holds no call with XID %08x",
                     header.xid()));
             return;
@@ -214,6 +211,19 @@ final class CallArrivals implements ReadChunkFetch.Owner {
             return;
         }
         owner.arrived(header, message);
+        endFetchesSoon();
+    }
+
+    /** Fetches that end together are one read batch, so that the replies to their calls go out together too. */
+    private void endFetchesSoon() {
+        if (!endOfFetchesQueued) {
+            endOfFetchesQueued = true;
+            ctx.executor().execute(endOfFetches);
+        }
+    }
+
+    private void endFetches() {
+        endOfFetchesQueued = false;
         ctx.fireChannelReadComplete();
     }
 

@@ -58,26 +58,29 @@ final class CallExposure {
     }
 
     private void open(CallPlan plan, ByteBuf call) throws IOException {
-        List<ReadChunk> readChunks = new ArrayList<>(1);
+        ReadChunk[] readChunks = new ReadChunk[(plan.isLong() ? 1 : 0) + plan.readItems().size()];
+        int first = 0;
         if (plan.isLong()) {
-            readChunks.add(readChunk(0, piecesWithout(plan.readItems(), call), plan.maxSegments()));
+            readChunks[first++] = readChunk(0, piecesWithout(plan.readItems(), call), plan.maxSegments());
         }
-        for (DataItem item : plan.readItems()) {
-            readChunks.add(readChunk(item.position(), pieces(call, item.position(), item.length()), plan.maxSegments()));
+        for (int i = first; i < readChunks.length; i++) {
+            DataItem item = plan.readItems().get(i - first);
+            readChunks[i] = readChunk(item.position(), pieces(call, item.position(), item.length()), plan.maxSegments());
         }
-        List<WriteChunk> writeChunks = new ArrayList<>(plan.writeChunkBytes().size());
-        for (int bytes : plan.writeChunkBytes()) {
+        WriteChunk[] writeChunks = new WriteChunk[plan.writeChunkBytes().size()];
+        for (int i = 0; i < writeChunks.length; i++) {
+            int bytes = plan.writeChunkBytes().get(i);
             ByteBuf sink = channel.alloc().directBuffer(bytes);
             writeSinks.add(sink);
-            writeChunks.add(writeChunk(sink, bytes));
+            writeChunks[i] = writeChunk(sink, bytes);
         }
         WriteChunk replyChunk = null;
         if (plan.replyChunkBytes() > 0) {
             replySink = channel.alloc().directBuffer(plan.replyChunkBytes());
             replyChunk = writeChunk(replySink, plan.replyChunkBytes());
         }
-        ChunkLists offered = new ChunkLists(readChunks, writeChunks, replyChunk);
-        chunks = new ChunkLists(readChunks, writeChunks, replyChunk, invalidation.handleToName(offered));
+        ChunkLists offered = new ChunkLists(List.of(readChunks), List.of(writeChunks), replyChunk);
+        chunks = offered.withInvalidateHandle(invalidation.handleToName(offered));
     }
 
     /**
@@ -86,12 +89,8 @@ final class CallExposure {
      * @param plan has Read chunks
      */
     static boolean isInPlace(RdmaChannel channel, PeerPolicy policy, CallPlan plan, ByteBuf call) {
-        long segments = 0;
         List<ByteBuf> pieces = pieces(call, 0, call.readableBytes());
-        for (ByteBuf piece : pieces) {
-            segments += policy.segmentsOf(piece.readableBytes());
-        }
-        return segments <= plan.maxSegments() && isRegistered(channel, pieces);
+        return segmentsOf(policy, pieces) <= plan.maxSegments() && isRegistered(channel, pieces);
     }
 
     /** The pieces of memory that a part of the call is in; the position counts from the XID. */
@@ -117,14 +116,12 @@ final class CallExposure {
     }
 
     private ReadChunk readChunk(int position, List<ByteBuf> pieces, int maxSegments) throws IOException {
+        if (segmentsOf(policy, pieces) <= maxSegments && isRegistered(channel, pieces)) {
+            return new ReadChunk(position, expose(pieces, RemoteAccess.READ));
+        }
         int length = 0;
-        long segments = 0;
         for (ByteBuf piece : pieces) {
             length += piece.readableBytes();
-            segments += policy.segmentsOf(piece.readableBytes());
-        }
-        if (segments <= maxSegments && isRegistered(channel, pieces)) {
-            return new ReadChunk(position, expose(pieces, RemoteAccess.READ));
         }
         ByteBuf copy = channel.alloc().directBuffer(length);
         try {
@@ -142,6 +139,14 @@ final class CallExposure {
         return new WriteChunk(expose(List.of(sink.slice(0, length)), RemoteAccess.WRITE));
     }
 
+    private static long segmentsOf(PeerPolicy policy, List<ByteBuf> pieces) {
+        long segments = 0;
+        for (int i = 0; i < pieces.size(); i++) {
+            segments += policy.segmentsOf(pieces.get(i).readableBytes());
+        }
+        return segments;
+    }
+
     private static boolean isRegistered(RdmaChannel channel, List<ByteBuf> pieces) {
         if (!(channel.alloc() instanceof RegisteredByteBufAllocator registered)) {
             return false;
@@ -156,17 +161,19 @@ final class CallExposure {
 
     /** Never as an empty segment: no responder needs one, and the Linux server does not survive it. */
     private List<RemoteSegment> expose(List<ByteBuf> pieces, RemoteAccess access) throws IOException {
-        List<RemoteSegment> segments = new ArrayList<>(pieces.size());
-        for (ByteBuf piece : pieces) {
+        RemoteSegment[] segments = new RemoteSegment[(int) segmentsOf(policy, pieces)];
+        int count = 0;
+        for (int i = 0; i < pieces.size(); i++) {
+            ByteBuf piece = pieces.get(i);
             int length;
             for (int index = piece.readerIndex(); index < piece.writerIndex(); index += length) {
                 length = Math.min(piece.writerIndex() - index, policy.maxSegmentBytes());
                 ExposedMemory part = channel.expose(piece, index, length, access);
                 exposed.add(part);
-                segments.add(part.segment());
+                segments[count++] = part.segment();
             }
         }
-        return segments;
+        return List.of(segments);
     }
 
     /** The chunks to tell the peer of. */
@@ -184,7 +191,8 @@ final class CallExposure {
             return false;
         }
         boolean found = !reply.isInvalidating();
-        for (ExposedMemory piece : exposed) {
+        for (int i = 0; i < exposed.size(); i++) {
+            ExposedMemory piece = exposed.get(i);
             boolean named = reply.isInvalidating() && piece.segment().steeringTag() == reply.invalidatedTag();
             if (named != piece.isInvalidated()) {
                 return false;
@@ -209,6 +217,11 @@ final class CallExposure {
      * @param then runs when the peer can touch none of it any more; before this method returns if that is so already
      */
     void withdraw(Runnable then) {
+        if (isInvalidated()) { // by the reply, as most are that have one chunk
+            withdrawn = true;
+            then.run();
+            return;
+        }
         int[] outstanding = {1}; // one for this loop, so that it cannot end before all are asked
         ChannelFutureListener oneLess = future -> {
             if (--outstanding[0] == 0) {
@@ -231,6 +244,15 @@ final class CallExposure {
         if (--outstanding[0] == 0) {
             then.run();
         }
+    }
+
+    private boolean isInvalidated() {
+        for (int i = 0; i < exposed.size(); i++) {
+            if (!exposed.get(i).isInvalidated()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The memory that was offered as Write chunk number {@code index}; only after {@link #withdraw}. */

@@ -158,8 +158,8 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
     private static CallPlan offering(List<Integer> writeChunkBytes, int replyChunkBytes, InlineThreshold threshold,
                                      PeerPolicy policy) throws RpcRdmaException {
         int offerBytes = 0;
-        for (int bytes : writeChunkBytes) {
-            offerBytes += RpcRdmaLayout.writeChunkLength(policy.segmentsOfChunk(bytes));
+        for (int i = 0; i < writeChunkBytes.size(); i++) {
+            offerBytes += RpcRdmaLayout.writeChunkLength(policy.segmentsOfChunk(writeChunkBytes.get(i)));
         }
         if (replyChunkBytes > 0) {
             offerBytes += RpcRdmaLayout.writeChunkLength(policy.segmentsOfChunk(replyChunkBytes)) - Integer.BYTES;
@@ -172,10 +172,12 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         return new CallPlan(writeChunkBytes, replyChunkBytes, List.of(), false, 0, offerBytes);
     }
 
+    /** The same plan for the reply; {@code items} passes to it. */
     private CallPlan reading(List<DataItem> items, boolean asLong, int segments) {
-        List<DataItem> ascending = new ArrayList<>(items);
-        ascending.sort(Comparator.comparingInt(DataItem::position));
-        return new CallPlan(writeChunkBytes, replyChunkBytes, ascending, asLong, segments, offerBytes);
+        if (items.size() > 1) {
+            items.sort(Comparator.comparingInt(DataItem::position));
+        }
+        return new CallPlan(writeChunkBytes, replyChunkBytes, items, asLong, segments, offerBytes);
     }
 
     /** How the call travels. */
@@ -186,8 +188,8 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
     /** How much is to be exposed for the reply. */
     long replyBytes() {
         long bytes = replyChunkBytes;
-        for (int chunkBytes : writeChunkBytes) {
-            bytes += chunkBytes;
+        for (int i = 0; i < writeChunkBytes.size(); i++) {
+            bytes += writeChunkBytes.get(i);
         }
         return bytes;
     }
@@ -200,8 +202,8 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
     long exposedBytes(int callBytes) {
         long bytes = replyBytes() + (isLong ? callBytes : 0);
         if (!isLong) {
-            for (DataItem item : readItems) {
-                bytes += item.length();
+            for (int i = 0; i < readItems.size(); i++) {
+                bytes += readItems.get(i).length();
             }
         }
         return bytes;

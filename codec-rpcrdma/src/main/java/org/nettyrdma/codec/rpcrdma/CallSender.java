@@ -210,8 +210,8 @@ final class CallSender {
             case READ_CHUNK -> Counter.CALLS_WITH_READ_CHUNK;
             case LONG -> Counter.LONG_CALLS;
         });
-        for (ReadChunk chunk : chunks.readChunks()) {
-            statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
+        for (int i = 0; i < chunks.readChunks().size(); i++) {
+            statistics.add(Counter.READ_CHUNK_BYTES, chunks.readChunks().get(i).lengthBytes());
         }
     }
 }

@@ -43,6 +43,11 @@ public record ChunkLists(List<ReadChunk> readChunks, List<WriteChunk> writeChunk
         this(readChunks, writeChunks, replyChunk, 0);
     }
 
+    /** The same chunks, of which this handle may be invalidated by the peer. */
+    ChunkLists withInvalidateHandle(int handle) {
+        return handle == invalidateHandle ? this : new ChunkLists(readChunks, writeChunks, replyChunk, handle);
+    }
+
     /**
      * Whether there is no chunk of any kind.
      *

@@ -21,7 +21,8 @@ final class DataItems {
     static int requireWithin(List<DataItem> items, int streamBytes) {
         long end = 0;
         long bytes = 0;
-        for (DataItem item : items) {
+        for (int i = 0; i < items.size(); i++) {
+            DataItem item = items.get(i);
             long padded = RpcOffsets.padded(item.length());
             if (item.position() < end || item.position() + padded > streamBytes) {
                 throw new IllegalArgumentException(item + " after byte " + end + " of a message of " + streamBytes + " bytes");
@@ -42,13 +43,14 @@ final class DataItems {
         int start = stream.readerIndex();
         DataItem first = items.get(0);
         if (items.size() == 1 && first.position() + RpcOffsets.padded(first.length()) == stream.readableBytes()) {
-            ByteBuf head = stream.retainedSlice(start, first.position());
+            ByteBuf head = retainedPart(stream, start, first.position());
             stream.release();
             return head;
         }
         CompositeByteBuf rest = alloc.compositeBuffer(Integer.MAX_VALUE);
         int position = start;
-        for (DataItem item : items) {
+        for (int i = 0; i < items.size(); i++) {
+            DataItem item = items.get(i);
             addPiece(rest, stream, position, start + item.position());
             position = start + item.position() + (int) RpcOffsets.padded(item.length());
         }
@@ -79,9 +81,25 @@ final class DataItems {
         return whole;
     }
 
+    /**
+     * A part of a stream, with a reference of its own. Where the stream has components and the part lies in one of them, it is
+     * a part of that one: the memory of such a slice is found by its address, that of another by making views of it.
+     */
+    static ByteBuf retainedPart(ByteBuf stream, int index, int length) {
+        if (stream instanceof CompositeByteBuf composite && length > 0) {
+            int component = composite.toComponentIndex(index);
+            int offset = index - composite.toByteIndex(component);
+            ByteBuf whole = composite.internalComponent(component);
+            if (offset + length <= whole.capacity()) {
+                return whole.retainedSlice(offset, length);
+            }
+        }
+        return stream.retainedSlice(index, length);
+    }
+
     private static void addPiece(CompositeByteBuf whole, ByteBuf stream, int from, int to) {
         if (to > from) {
-            whole.addComponent(true, stream.retainedSlice(from, to - from));
+            whole.addComponent(true, retainedPart(stream, from, to - from));
         }
     }
 }

@@ -127,7 +127,8 @@ final class ReadChunkFetch implements ChannelFutureListener {
         ByteBuf sink = ctx.alloc().directBuffer((int) RpcOffsets.padded(length));
         sinks[index] = sink;
         int offset = 0;
-        for (RemoteSegment segment : chunk.segments()) {
+        for (int i = 0; i < chunk.segments().size(); i++) {
+            RemoteSegment segment = chunk.segments().get(i);
             if (segment.length() > 0) {
                 outstanding++;
                 ByteBuf slice = sink.retainedSlice(offset, (int) segment.length()).writerIndex(0);

@@ -53,27 +53,28 @@ final class ReplyPlacement {
      */
     static ReplyPlacement of(ByteBuf reply, List<DataItem> items, ChunkLists offered, InlineThreshold threshold)
             throws RpcRdmaException {
-        if (offered.isEmpty() && threshold.fitsSend(ChunkLists.EMPTY, reply.readableBytes())) {
+        boolean anyOffered = !offered.writeChunks().isEmpty() || offered.replyChunk() != null;
+        if (!anyOffered && threshold.fitsSend(ChunkLists.EMPTY, reply.readableBytes())) {
             return new ReplyPlacement(reply, List.of(), List.of(), ChunkLists.EMPTY, null, threshold.version()); // what most replies are
         }
         List<WriteChunk> chunks = offered.writeChunks();
         DataItems.requireWithin(items.subList(0, Math.min(items.size(), chunks.size())), reply.readableBytes());
         List<DataItem> placed = new ArrayList<>(chunks.size());
         List<WriteChunk> targets = new ArrayList<>(chunks.size());
-        List<WriteChunk> written = new ArrayList<>(chunks.size());
+        WriteChunk[] written = new WriteChunk[chunks.size()];
         for (int i = 0; i < chunks.size(); i++) {
             WriteChunk chunk = chunks.get(i);
             if (i < items.size() && chunk.lengthBytes() > 0) {
                 requireRoom(items.get(i), i, chunk);
                 placed.add(items.get(i));
                 targets.add(chunk);
-                written.add(chunk.written(items.get(i).length()));
+                written[i] = chunk.written(items.get(i).length());
             } else {
-                written.add(chunk.written(0));
+                written[i] = chunk.written(0);
             }
         }
         long restBytes = reply.readableBytes() - DataItems.requireWithin(placed, reply.readableBytes());
-        ChunkLists returned = offered.isEmpty() ? ChunkLists.EMPTY : returned(written, offered.replyChunk(), 0);
+        ChunkLists returned = anyOffered ? returned(written, offered.replyChunk(), 0) : ChunkLists.EMPTY;
         if (threshold.fitsSend(returned, restBytes)) {
             return new ReplyPlacement(reply, placed, targets, returned, null, threshold.version());
         }
@@ -105,8 +106,8 @@ final class ReplyPlacement {
     }
 
     /** The lists with the lengths that will have been written. */
-    private static ChunkLists returned(List<WriteChunk> written, WriteChunk replyChunk, long replyChunkBytes) {
-        return new ChunkLists(List.of(), written, replyChunk == null ? null : replyChunk.written(replyChunkBytes));
+    private static ChunkLists returned(WriteChunk[] written, WriteChunk replyChunk, long replyChunkBytes) {
+        return new ChunkLists(List.of(), List.of(written), replyChunk == null ? null : replyChunk.written(replyChunkBytes));
     }
 
     /** Whether the rest of the reply goes into the Reply chunk. */
@@ -139,24 +140,25 @@ final class ReplyPlacement {
     ByteBuf body(ByteBufAllocator alloc, Consumer<RdmaWrite> writes) {
         for (int i = 0; i < placed.size(); i++) {
             DataItem item = placed.get(i);
-            write(reply.slice(reply.readerIndex() + item.position(), item.length()), targets.get(i), writes);
+            write(reply, reply.readerIndex() + item.position(), item.length(), targets.get(i), writes);
         }
         ByteBuf rest = placed.isEmpty() ? reply : DataItems.takeOut(alloc, reply, placed);
         if (!isLong()) {
             return rest;
         }
-        write(rest, replyChunk, writes);
+        write(rest, rest.readerIndex(), rest.readableBytes(), replyChunk, writes);
         rest.release();
         return Unpooled.EMPTY_BUFFER;
     }
 
-    /** Spreads {@code data}, whose reference stays with the caller, over the segments of a chunk that is large enough. */
-    private static void write(ByteBuf data, WriteChunk chunk, Consumer<RdmaWrite> writes) {
-        int position = data.readerIndex();
-        for (RemoteSegment segment : chunk.segments()) {
-            int length = (int) Math.min(segment.length(), data.writerIndex() - position);
+    /** Spreads a part of {@code data}, whose reference stays with the caller, over the segments of a chunk that is large enough. */
+    private static void write(ByteBuf data, int index, int bytes, WriteChunk chunk, Consumer<RdmaWrite> writes) {
+        int position = index;
+        for (int i = 0; i < chunk.segments().size(); i++) {
+            RemoteSegment segment = chunk.segments().get(i);
+            int length = (int) Math.min(segment.length(), index + bytes - position);
             if (length > 0) {
-                writes.accept(new RdmaWrite(data.retainedSlice(position, length), segment.withLength(length)));
+                writes.accept(new RdmaWrite(DataItems.retainedPart(data, position, length), segment.withLength(length)));
                 position += length;
             }
         }

@@ -67,10 +67,12 @@ final class ResponderCall {
         if (exposedBytes() == 0) {
             return handle;
         }
-        for (ReadChunk chunk : chunks.readChunks()) {
+        for (int i = 0; i < chunks.readChunks().size(); i++) {
+            ReadChunk chunk = chunks.readChunks().get(i);
             handle = only(handle, chunk.segments());
         }
-        for (WriteChunk chunk : chunks.writeChunks()) {
+        for (int i = 0; i < chunks.writeChunks().size(); i++) {
+            WriteChunk chunk = chunks.writeChunks().get(i);
             handle = only(handle, chunk.segments());
         }
         return Math.max(-1, chunks.replyChunk() == null ? handle : only(handle, chunks.replyChunk().segments()));
@@ -88,17 +90,20 @@ final class ResponderCall {
     boolean isNamedHandleListed() {
         int handle = chunks.invalidateHandle();
         boolean found = handle == 0 || chunks.replyChunk() != null && lists(chunks.replyChunk().segments(), handle);
-        for (ReadChunk chunk : chunks.readChunks()) {
+        for (int i = 0; i < chunks.readChunks().size(); i++) {
+            ReadChunk chunk = chunks.readChunks().get(i);
             found |= lists(chunk.segments(), handle);
         }
-        for (WriteChunk chunk : chunks.writeChunks()) {
+        for (int i = 0; i < chunks.writeChunks().size(); i++) {
+            WriteChunk chunk = chunks.writeChunks().get(i);
             found |= lists(chunk.segments(), handle);
         }
         return found;
     }
 
     private static boolean lists(List<RemoteSegment> segments, int handle) {
-        for (RemoteSegment segment : segments) {
+        for (int i = 0; i < segments.size(); i++) {
+            RemoteSegment segment = segments.get(i);
             if (segment.steeringTag() == handle) {
                 return true;
             }
@@ -108,10 +113,12 @@ final class ResponderCall {
 
     private long exposedBytes() {
         long bytes = chunks.replyChunk() == null ? 0 : chunks.replyChunk().lengthBytes();
-        for (ReadChunk chunk : chunks.readChunks()) {
+        for (int i = 0; i < chunks.readChunks().size(); i++) {
+            ReadChunk chunk = chunks.readChunks().get(i);
             bytes += chunk.lengthBytes();
         }
-        for (WriteChunk chunk : chunks.writeChunks()) {
+        for (int i = 0; i < chunks.writeChunks().size(); i++) {
+            WriteChunk chunk = chunks.writeChunks().get(i);
             bytes += chunk.lengthBytes();
         }
         return bytes;
@@ -120,7 +127,8 @@ final class ResponderCall {
     /** The handle after these segments, where -1 stands for none seen and -2 for several. */
     private static long only(long handle, List<RemoteSegment> segments) {
         long only = handle;
-        for (RemoteSegment segment : segments) {
+        for (int i = 0; i < segments.size(); i++) {
+            RemoteSegment segment = segments.get(i);
             long next = segment.steeringTag() & 0xFFFF_FFFFL;
             if (only != -1 && only != next) {
                 return -2;

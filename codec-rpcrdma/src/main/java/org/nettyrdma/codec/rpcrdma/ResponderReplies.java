@@ -78,7 +78,8 @@ final class ResponderReplies {
 
     /** The memory of a call is free when its reply is written, which the device may be reading until then. */
     private ChannelPromise releasing(ChunkLists chunks, ChannelPromise promise) {
-        return arrivals.hasMemory(chunks) ? promise.unvoid().addListener(done -> arrivals.release(chunks)) : promise;
+        long bytes = arrivals.bytesOf(chunks);
+        return bytes > 0 ? promise.unvoid().addListener(done -> arrivals.release(bytes)) : promise;
     }
 
     private List<DataItem> itemsOf(Object msg, ByteBuf reply, ResponderCall call) {

@@ -64,10 +64,12 @@ final class RpcRdmaLayout {
         if (chunks == ChunkLists.EMPTY) {
             return length;
         }
-        for (ReadChunk chunk : chunks.readChunks()) {
+        for (int i = 0; i < chunks.readChunks().size(); i++) {
+            ReadChunk chunk = chunks.readChunks().get(i);
             length += chunk.segments().size() * READ_ENTRY_LENGTH;
         }
-        for (WriteChunk chunk : chunks.writeChunks()) {
+        for (int i = 0; i < chunks.writeChunks().size(); i++) {
+            WriteChunk chunk = chunks.writeChunks().get(i);
             length += writeChunkLength(chunk.segments().size());
         }
         if (chunks.replyChunk() != null) {

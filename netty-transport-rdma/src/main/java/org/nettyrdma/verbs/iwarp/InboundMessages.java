@@ -36,6 +36,8 @@ final class InboundMessages {
     private int payloadLength;
     private MemoryCursor target;
     private SteeringTag writeTag;
+    /** So many bytes of payload at most can follow in other segments of the message, as far as is known. */
+    private int bytesBehind;
     private boolean announcement;
     private final InboundRead readRequest = new InboundRead();
     private TerminateMessage terminate;
@@ -103,6 +105,7 @@ final class InboundMessages {
     boolean begin(ByteBuffer in, int at, int headerLength, int segmentLength) throws ProtocolViolationException {
         checkControl(in, at);
         payloadLength = segmentLength - headerLength;
+        bytesBehind = Integer.MAX_VALUE;
         switch (opcode) {
             case WRITE -> beginWrite(in, at);
             case READ_RESPONSE -> beginReadResponse(in, at);
@@ -185,6 +188,7 @@ final class InboundMessages {
             writeTag = checkWriteAccess(tagValue, offset);
             writeCursor.start(writeTag.region(), writeTag.regionOffset(offset), payloadLength);
             target = writeCursor;
+            bytesBehind = writeTag.bytesFrom(nextWriteOffset);
         }
     }
 
@@ -228,6 +232,7 @@ final class InboundMessages {
                     payloadLength, missing);
         }
         target = outboundReads.oldestCursor();
+        bytesBehind = missing - payloadLength;
     }
 
     private void beginReadRequest(ByteBuffer in, int at) throws ProtocolViolationException {
@@ -304,8 +309,11 @@ final class InboundMessages {
         return payloadLength;
     }
 
-    boolean isLastSegment() {
-        return last;
+    /**
+     * Whether another segment of the same message follows, which may have more than so many bytes of payload.
+     */
+    boolean isFollowedByMoreThan(int bytes) {
+        return !last && bytesBehind > bytes;
     }
 
     /**

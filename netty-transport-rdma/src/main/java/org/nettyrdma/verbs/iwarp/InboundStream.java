@@ -24,6 +24,11 @@ final class InboundStream {
     private static final int MIN_STAGING_READ_BYTES = 512;
     /** Room for the trailer of one segment and the header of the next of the same message, and little more. */
     private static final int CONTINUATION_READ_BYTES = 64;
+    /**
+     * Payload up to this size is staged with its header and with what follows it. As 64 KiB exceed a segment by 64 bytes, this
+     * takes one of two system calls from each such transfer.
+     */
+    private static final int MAX_STAGED_TAIL_BYTES = 256;
     /** So many reads in a row at most, lest one connection starve the others. */
     private static final int MAX_READS = 16;
 
@@ -170,7 +175,7 @@ final class InboundStream {
         if (staging == null) {
             staging = stagingPool.take();
         }
-        int behind = messages.isLastSegment() ? stagingReadBytes : CONTINUATION_READ_BYTES;
+        int behind = messages.isFollowedByMoreThan(MAX_STAGED_TAIL_BYTES) ? CONTINUATION_READ_BYTES : stagingReadBytes;
         scatter[1] = staging.position(0).limit(behind);
         scatterCount = 2;
         return (long) directLength + behind;

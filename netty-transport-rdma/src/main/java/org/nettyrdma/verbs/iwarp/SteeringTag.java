@@ -75,6 +75,13 @@ final class SteeringTag {
         return offset + (int) taggedOffset;
     }
 
+    /**
+     * How many bytes lie between a tagged offset, which is inside or at the end, and the end.
+     */
+    int bytesFrom(long taggedOffset) {
+        return length - (int) taggedOffset;
+    }
+
     boolean isBeingRead() {
         return readsInProgress > 0;
     }
