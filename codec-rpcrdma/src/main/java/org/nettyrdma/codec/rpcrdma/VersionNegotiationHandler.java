@@ -10,6 +10,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import org.nettyrdma.codec.oncrpc.RpcCallAbandoned;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
@@ -40,6 +41,8 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
     /** The first call, kept to be sent again; {@code null} if none is out. */
     private Object first;
     private int firstXid;
+    /** Nobody waits for the first call any more, but for what its answer says about the version. */
+    private boolean firstAbandoned;
     /** Why no call can be made, {@code null} as long as some may. */
     private RpcRdmaException refusal;
 
@@ -82,6 +85,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         Object copy = call instanceof RpcMessage rpc ? rpc.retainedDuplicate() : ((ByteBuf) call).retainedDuplicate();
         first = copy;
         firstXid = xid;
+        firstAbandoned = false;
         ctx.write(call, promise.unvoid().addListener(write -> {
             if (!write.isSuccess() && first == copy) {
                 sendNext();
@@ -115,6 +119,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         } else if (first != null && event instanceof RpcCallFailure failure && failure.xid() == firstXid) {
             firstFailed(failure);
         } else {
+            firstAbandoned |= first != null && event instanceof RpcCallAbandoned abandoned && abandoned.xid() == firstXid;
             context.fireUserEventTriggered(event);
         }
     }
@@ -136,16 +141,22 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
 
     private void fallBack() {
         statistics.increment(Counter.VERSION_FALLBACKS);
+        if (!firstAbandoned) {
+            sendFirstAgain();
+        }
+        connection.agree(RpcRdmaVersion.ONE); // ends this handler by the event that it fires
+    }
+
+    /** In front of those that wait; its promise is that of the first attempt, which has completed. */
+    private void sendFirstAgain() {
         Object again = first;
         int xid = firstXid;
         first = null;
-        // In front of those that wait; its promise is that of the first attempt, which has completed.
         held.addFirst(new HeldCall(again, ctx.newPromise().addListener(write -> {
             if (!write.isSuccess()) {
                 ctx.fireUserEventTriggered(new RpcCallFailure(xid, write.cause()));
             }
         })));
-        connection.agree(RpcRdmaVersion.ONE); // ends this handler by the event that it fires
     }
 
     private void sendNext() {

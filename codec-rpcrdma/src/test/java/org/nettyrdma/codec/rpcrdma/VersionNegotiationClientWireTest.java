@@ -20,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.RpcClient;
@@ -135,6 +137,45 @@ class VersionNegotiationClientWireTest {
         assertEquals(xid + "00000001" + "00000080" + "00000001", again.substring(0, 32));
         server.peer.sendHex(xid + "00000001 00000020 00000000" + LISTS + xid + SUCCESS + "00000000");
         RpcRdmaPair.result(call).release();
+    }
+
+    /** The answer to a call that nobody waits for any more settles the version for the others, and the call is not made again. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 10_000}) // without chunks, and with memory that is withdrawn when the call is given up
+    void shouldGoOnInVersionOneWithoutTheFirstCallWhereThatWasCancelled(int length) throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startEcho(length);
+        Future<ByteBuf> second = startNull();
+        String refused = server.peer.receiveHex();
+        assertTrue(first.cancel(false));
+        server.channel.eventLoop().submit(() -> { }).sync(); // the client knows
+        server.peer.sendHex(refused.substring(0, 8) + ERR_VERS_1);
+
+        reply(server.peer, "00000001", requireCall(server.peer, "00000001"));
+        RpcRdmaPair.result(second).release();
+    }
+
+    @Test
+    void shouldFindTheVersionOutByTheNextCallWhereTheFirstWasCancelledAndAnsweredBadly() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startEcho(10_000);
+        Future<ByteBuf> second = startNull();
+        String sent = server.peer.receiveHex();
+        assertTrue(first.cancel(false));
+        server.channel.eventLoop().submit(() -> { }).sync();
+        server.peer.sendHex(sent.substring(0, 8) + "00000002 00000020" + MSG_2_REPLY + "00000002");
+
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(second).release();
+    }
+
+    /** The flags say that it is a reply, however short it is. */
+    @Test
+    void shouldFailTheCallOfAShortBadReplyWhereCallsGoBothWays() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).reverse(4).program(new BulkProgram(true)));
+        Future<ByteBuf> call = startNull();
+        server.peer.sendHex(server.peer.receiveHex().substring(0, 8) + "00000002 00000020 00000001 00000001");
+        assertSame(Reason.MALFORMED, failureOf(call).reason());
     }
 
     @Test
