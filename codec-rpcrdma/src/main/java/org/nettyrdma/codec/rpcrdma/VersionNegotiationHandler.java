@@ -59,7 +59,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
-        ByteBuf message = msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
+        ByteBuf message = contentOf(msg);
         if (message == null || RpcMessageType.peek(message) != RpcMessageType.CALL || connection.isAgreed()) {
             context.write(msg, promise);
         } else if (refusal != null) {
@@ -67,7 +67,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         } else if (!context.channel().isActive()) {
             context.write(msg, promise); // which says why it cannot be
         } else if (!server && first == null && held.isEmpty()) {
-            sendFirst(msg, RpcOffsets.word(message, 0), promise);
+            sendFirst(msg, promise);
         } else if (held.size() < MAX_WAITING) {
             hold(msg, promise);
         } else {
@@ -81,10 +81,15 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         promise.tryFailure(cause);
     }
 
-    private void sendFirst(Object call, int xid, ChannelPromise promise) {
+    /** The RPC message, or {@code null} if it is none. */
+    private static ByteBuf contentOf(Object msg) {
+        return msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
+    }
+
+    private void sendFirst(Object call, ChannelPromise promise) {
         Object copy = call instanceof RpcMessage rpc ? rpc.retainedDuplicate() : ((ByteBuf) call).retainedDuplicate();
         first = copy;
-        firstXid = xid;
+        firstXid = RpcOffsets.word(contentOf(call), 0);
         firstAbandoned = false;
         ctx.write(call, promise.unvoid().addListener(write -> {
             if (!write.isSuccess() && first == copy) {
@@ -164,7 +169,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         HeldCall next = held.poll();
         if (next != null) {
             updateWritability();
-            write(ctx, next.call, next.promise);
+            sendFirst(next.call, next.promise); // whatever waits behind it
             ctx.flush();
         }
     }

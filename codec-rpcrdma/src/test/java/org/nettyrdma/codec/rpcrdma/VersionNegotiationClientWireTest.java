@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.RawServer.SUCCESS;
@@ -167,6 +168,29 @@ class VersionNegotiationClientWireTest {
 
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
         RpcRdmaPair.result(second).release();
+    }
+
+    /** One after the other, until one has found it out; that is not the fate of those that wait behind it. */
+    @Test
+    void shouldFindTheVersionOutByTheNextCallHoweverManyWait() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2).maxMessageBytes(20_000));
+        Future<ByteBuf> first = startNull();
+        Future<ByteBuf> second = startNull();
+        Future<ByteBuf> tooLarge = startEcho(20_000);
+        Future<ByteBuf> third = startNull();
+        Future<ByteBuf> fourth = startNull();
+        for (Future<ByteBuf> call : List.of(first, second)) {
+            server.peer.sendHex(requireCall(server.peer, "00000002") + "00000002 00000020" + MSG_2_REPLY + "00000002");
+            assertSame(Reason.MALFORMED, failureOf(call).reason());
+        }
+        assertSame(Reason.TOO_LARGE, assertInstanceOf(RpcRdmaException.class, RpcRdmaPair.failure(tooLarge).getCause()).reason());
+
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(third).release();
+        assertEquals(properties("00001000", "00000000"), server.peer.receiveHex());
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(fourth).release();
+        assertTrue(server.channel.isWritable());
     }
 
     /** The flags say that it is a reply, however short it is. */
