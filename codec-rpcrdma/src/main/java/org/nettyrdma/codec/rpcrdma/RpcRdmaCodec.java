@@ -199,8 +199,10 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
                 return drop(received, Counter.SHORT_MESSAGES_DROPPED); // to answer a reply could fail a call of the peer
             }
             statistics.increment(Counter.MALFORMED_MESSAGES);
-            Malformed header = new Malformed(received.getInt(start), received.getInt(start + RpcRdmaLayout.VERSION_OFFSET),
-                    received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), e);
+            int version = received.getInt(start + RpcRdmaLayout.VERSION_OFFSET);
+            boolean granted = version != VersionTwoLayout.VERSION || type != MessageType.RDMA_ERROR.code();
+            Malformed header = new Malformed(received.getInt(start), version,
+                    received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), granted, e);
             received.release();
             return RpcRdmaMessage.of(role, header, Unpooled.EMPTY_BUFFER);
         }

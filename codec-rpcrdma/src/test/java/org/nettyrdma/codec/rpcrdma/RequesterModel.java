@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -35,12 +34,9 @@ final class RequesterModel {
     static final int REVERSE_CREDITS = 4;
     static final int MAX_MESSAGE_BYTES = 100_000;
     private static final int INLINE_BYTES = 4096;
-    private static final int FIRST_MESSAGE_BYTES = 1024;
+    static final int FIRST_MESSAGE_BYTES = 1024;
     /** Receive Buffer Sizes that the server tells: two of them are too small for some calls, or for all. */
     private static final int[] SIZES = {16, 100, 1024, 2000, 4096, 16384, -1, 4096};
-    private static final int[] UNKNOWN_TYPES = {2, 3, 6, 100, -1};
-    private static final int[] MAXIMA = {0, 1, 2, 16, -1};
-    private static final int[] LENGTHS = {0, 100, 5000, 6000, 20_000, MAX_MESSAGE_BYTES, MAX_MESSAGE_BYTES + 1, -1};
 
     private final RawServer server;
     private final Setting setting;
@@ -54,6 +50,8 @@ final class RequesterModel {
     /** The server speaks none of the client's versions. */
     private boolean refused;
     private boolean announced;
+    /** A valid reply has come, to whatever call. */
+    private boolean replied;
     private boolean lost;
     private int sendBytes;
     private ResponderLimits limits = ResponderLimits.UNKNOWN;
@@ -149,27 +147,21 @@ final class RequesterModel {
         return server.channel.eventLoop().submit(task).get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Reserved flags are not for the receiver to mind (version-two-08, section 3.2). */
-    private static int flags(Event event) {
-        return event.detail() % 4 == 0 ? event.detail() & ~HeaderDigits.RESPONSE : 0;
-    }
-
-    private static int responseFlags(Event event) {
-        return flags(event) | HeaderDigits.RESPONSE;
-    }
-
     private void answer(RequesterModelCall call, Event event) throws Exception {
         switch (event.kind()) {
             case REFUSE -> refuse(call, event);
             case REPLY_BADLY -> {
-                grant(event);
-                server.peer.sendHex(badReply(call, event));
+                String reply = ServerMessages.badReply(version, call.xid, event, setting.reverse());
+                if (version == HeaderDigits.ONE || !ServerMessages.isError(reply)) { // of RDMA2_ERROR they count for nothing
+                    grantOfABadReply(event);
+                }
+                server.peer.sendHex(reply);
                 requireFailure(call, Reason.MALFORMED);
                 firstEnded();
             }
             case REPLY_IN_OTHER_VERSION -> {
-                grant(event);
-                server.peer.sendHex(otherVersion(call, event));
+                grantOfABadReply(event);
+                server.peer.sendHex(ServerMessages.inOtherVersion(version, call.xid, event));
                 requireFailure(call, Reason.VERSION);
                 firstEnded();
             }
@@ -189,6 +181,13 @@ final class RequesterModel {
         granted = Math.max(1, Math.min(Integer.toUnsignedLong(event.grant()), CREDITS));
     }
 
+    /** Until a valid reply has come, a client of version 2 keeps to one call at a time (version-two-08, section 7). */
+    private void grantOfABadReply(Event event) {
+        if (version == HeaderDigits.ONE || replied) {
+            grant(event);
+        }
+    }
+
     /** Whether the client has taken back the memory of a call, so that the server may not use it any more. */
     private boolean isWithdrawn(RequesterModelCall call) {
         return call.isCancelled() && !setting.patient() && call.hasChunks();
@@ -199,7 +198,8 @@ final class RequesterModel {
         if (touch) {
             call.requireReadable(server.peer);
         }
-        String reply = call.reply(server.peer, version, event.grant(), responseFlags(event), event.detail(), event.which(), touch);
+        String reply = call.reply(server.peer, version, event.grant(), ServerMessages.responseFlags(event), event.detail(),
+                event.which(), touch);
         long handle = touch && event.detail() % 3 == 0 ? handleOf(call) : -1;
         server.peer.send(handle < 0 ? Bytes.hex(reply) : new RdmaSend(Bytes.hex(reply), (int) handle));
         if (!call.isCancelled()) {
@@ -220,6 +220,7 @@ final class RequesterModel {
 
     /** A good reply has come, or another message that only a server of the version sends: it settles the version. */
     private void answered() throws Exception {
+        replied = true;
         if (!announced) {
             announced = true;
             HeaderDigits.requireSame(HeaderDigits.properties(CREDITS, 0, 1, INLINE_BYTES, 2, setting.reverse() ? 2 : 0),
@@ -250,31 +251,6 @@ final class RequesterModel {
         }
     }
 
-    private String badReply(RequesterModelCall call, Event event) {
-        int flags = responseFlags(event);
-        String rpc = HeaderDigits.words(call.xid) + RawServer.SUCCESS;
-        String other = HeaderDigits.words(~call.xid) + RawServer.SUCCESS;
-        // Where version 1 has calls both ways, a message that is too short to tell its direction is not for any of them.
-        boolean lengthened = version == HeaderDigits.ONE && setting.reverse();
-        String end = lengthened ? "00000000".repeat(5) : "";
-        return switch (event.which() % (version == HeaderDigits.ONE ? 3 : 6)) {
-            case 0 -> version.message(call.xid, event.grant(), HeaderDigits.MSG, flags, 0, "00000002" + end);
-            case 1 -> version.message(call.xid, event.grant(), HeaderDigits.MSG, flags, 0, HeaderDigits.NO_CHUNKS + other);
-            case 2 -> version.message(call.xid, event.grant(), HeaderDigits.NOMSG, flags, 0, HeaderDigits.NO_CHUNKS + rpc);
-            case 3 -> HeaderDigits.words(call.xid, 2, event.grant(), UNKNOWN_TYPES[event.detail() % UNKNOWN_TYPES.length], flags);
-            case 4 -> version.message(call.xid, event.grant(), HeaderDigits.MSG, flags, 0, "00000001 00000004"
-                    + "00000bad 00000010 00000000 00000000 00000000 00000000 00000000" + rpc);
-            default -> HeaderDigits.words(call.xid, 2, event.grant(), HeaderDigits.NOMSG, flags);
-        };
-    }
-
-    private String otherVersion(RequesterModelCall call, Event event) {
-        HeaderDigits other = version == HeaderDigits.ONE ? HeaderDigits.TWO : HeaderDigits.ONE;
-        String lists = HeaderDigits.NO_CHUNKS + HeaderDigits.words(call.xid) + RawServer.SUCCESS;
-        String message = Bytes.digits(other.message(call.xid, event.grant(), HeaderDigits.MSG, HeaderDigits.RESPONSE, 0, lists));
-        return event.detail() % 2 == 0 ? message : message.substring(0, 8) + "00000007" + message.substring(16);
-    }
-
     private void refuse(RequesterModelCall call, Event event) throws Exception {
         int code = event.detail() % 11;
         if (code <= 1) {
@@ -284,14 +260,14 @@ final class RequesterModel {
             server.peer.sendHex(version.error(call.xid, event.grant(), 0, 2));
             requireFailure(call, Reason.REFUSED);
         } else {
-            refuseWith(call, event, errorOf(code, event));
+            refuseWith(call, event, ServerMessages.errorOf(code, event));
         }
     }
 
     private void refuseVersion(RequesterModelCall call, Event event, int layout) throws Exception {
         int[] range = event.which() % 3 == 0 ? new int[] {3, 4} : new int[] {1, 1};
         server.peer.sendHex(layout == 0 ? HeaderDigits.versionError(call.xid, version.version(), event.grant(), range[0], range[1])
-                : version.error(call.xid, event.grant(), responseFlags(event), 1, range[0], range[1]));
+                : version.error(call.xid, event.grant(), ServerMessages.responseFlags(event), 1, range[0], range[1]));
         if (!settled && setting.versions() == VersionPolicy.PREFER_V2 && range[0] == 1) {
             version = HeaderDigits.ONE;
             announced = true;
@@ -311,43 +287,12 @@ final class RequesterModel {
         }
     }
 
-    private static RpcRdmaError errorOf(int code, Event event) {
-        long max = Integer.toUnsignedLong(MAXIMA[event.which() % MAXIMA.length]);
-        long length = Integer.toUnsignedLong(LENGTHS[event.which() % LENGTHS.length]);
-        return switch (code) {
-            case 2 -> RpcRdmaError.BAD_XDR;
-            case 3 -> RpcRdmaError.INVALID_HEADER_TYPE;
-            case 4 -> new RpcRdmaError.ReadChunks(max);
-            case 5 -> new RpcRdmaError.WriteChunks(max);
-            case 6 -> new RpcRdmaError.Segments(max);
-            case 7 -> new RpcRdmaError.WriteResource(Integer.toUnsignedLong(MAXIMA[event.grant() & 3]), length);
-            case 8 -> new RpcRdmaError.ReplyResource(length);
-            case 9 -> RpcRdmaError.SYSTEM;
-            default -> new RpcRdmaError.Unknown(77);
-        };
-    }
-
-    private static int[] words(RpcRdmaError error) {
-        if (error instanceof RpcRdmaError.ReadChunks read) {
-            return new int[] {4, (int) read.max()};
-        } else if (error instanceof RpcRdmaError.WriteChunks write) {
-            return new int[] {5, (int) write.max()};
-        } else if (error instanceof RpcRdmaError.Segments segments) {
-            return new int[] {6, (int) segments.max()};
-        } else if (error instanceof RpcRdmaError.WriteResource write) {
-            return new int[] {7, (int) write.chunkIndex(), (int) write.lengthNeededBytes()};
-        } else if (error instanceof RpcRdmaError.ReplyResource reply) {
-            return new int[] {8, (int) reply.lengthNeededBytes()};
-        }
-        return new int[] {error.code()};
-    }
-
     /** An error of version 2, whose credits count for nothing; it settles the version, as only who knows it can send it. */
     private void refuseWith(RequesterModelCall call, Event event, RpcRdmaError error) throws Exception {
         ChunkStatistics counters = server.client.statistics();
         long errors = counters.get(Counter.CHUNK_ERRORS);
         long again = counters.get(Counter.CALLS_SENT_AGAIN);
-        server.peer.sendHex(version.error(call.xid, event.grant(), responseFlags(event), words(error)));
+        server.peer.sendHex(version.error(call.xid, event.grant(), ServerMessages.responseFlags(event), ServerMessages.words(error)));
         settled(settled ? sendBytes : INLINE_BYTES);
         if (isWithdrawn(call)) {
             return;
@@ -355,7 +300,7 @@ final class RequesterModel {
         requireSoon(errors + 1, () -> counters.get(Counter.CHUNK_ERRORS), "errors received");
         long more = inEventLoop(() -> counters.get(Counter.CALLS_SENT_AGAIN)) - again;
         boolean may = call.refusal == null && !call.isCancelled();
-        Boolean expected = may ? remedy(call, error) : Boolean.FALSE;
+        Boolean expected = may ? call.remedy(error, sendBytes, limits) : Boolean.FALSE;
         if (expected != null) {
             assertEquals(expected ? 1 : 0, more, () -> call.procedure + " behind " + error);
         }
@@ -372,38 +317,13 @@ final class RequesterModel {
         }
     }
 
-    /** Whether the client has to send a call again, {@code null} if that depends on what has changed in the meantime. */
-    private Boolean remedy(RequesterModelCall call, RpcRdmaError error) {
-        VersionTwoServer.Call sent = call.sent;
-        if (sendBytes < FIRST_MESSAGE_BYTES || call.plannedBytes < FIRST_MESSAGE_BYTES || !call.plannedWithin.equals(limits)) {
-            return null;
-        }
-        if (error instanceof RpcRdmaError.ReadChunks read) {
-            return sent.type() == HeaderDigits.MSG && !sent.reads().isEmpty() && read.max() == 0;
-        } else if (error instanceof RpcRdmaError.WriteChunks write) {
-            return sent.writes().size() > write.max();
-        } else if (error instanceof RpcRdmaError.Segments segments) {
-            return segments.max() == 0 || sent.reads().isEmpty() ? Boolean.FALSE
-                    : sent.reads().size() > segments.max() ? Boolean.TRUE : null;
-        } else if (error instanceof RpcRdmaError.WriteResource write) {
-            return write.chunkIndex() >= 1 && write.chunkIndex() <= sent.writes().size()
-                    && write.lengthNeededBytes() > sent.writes().get((int) write.chunkIndex() - 1).get(0).length()
-                    && write.lengthNeededBytes() <= MAX_MESSAGE_BYTES;
-        } else if (error instanceof RpcRdmaError.ReplyResource reply) {
-            long offered = sent.reply().isEmpty() ? 0 : sent.reply().get(0).length();
-            return reply.lengthNeededBytes() > 0 && reply.lengthNeededBytes() <= MAX_MESSAGE_BYTES
-                    && (!sent.writes().isEmpty() || reply.lengthNeededBytes() > offered);
-        }
-        return false;
-    }
-
     /** Takes memory of another call, or of none: the end of the connection. */
     private void invalidateWrongly(RequesterModelCall call, Event event) throws Exception {
         RequesterModelCall other = inProgress.stream().filter(one -> one.hasChunks() && !isWithdrawn(one)).findFirst().orElse(null);
         int handle = other == null ? 0x0bad : other.sent.writes().isEmpty()
                 ? (other.sent.reads().isEmpty() ? other.sent.reply() : other.sent.reads()).get(0).steeringTag()
                 : other.sent.writes().get(0).get(0).steeringTag();
-        String reply = call.reply(server.peer, version, event.grant(), responseFlags(event), 0, 0, false);
+        String reply = call.reply(server.peer, version, event.grant(), ServerMessages.responseFlags(event), 0, 0, false);
         server.peer.channel().writeAndFlush(new RdmaSend(Bytes.hex(reply), handle)); // may be cut off by what it leads to
         assertFalse(server.channel.closeFuture().await().channel().isOpen());
         lost = true;
@@ -414,14 +334,14 @@ final class RequesterModel {
     /** Neither the grant nor anything else in such a reply counts, but that the server speaks the version. */
     private void replyToNothing(int xid, Event event) throws Exception {
         unmatched++;
-        server.peer.sendHex(version.message(xid, event.grant(), HeaderDigits.MSG, responseFlags(event), event.detail(),
+        server.peer.sendHex(version.message(xid, event.grant(), HeaderDigits.MSG, ServerMessages.responseFlags(event), event.detail(),
                 HeaderDigits.NO_CHUNKS + HeaderDigits.words(xid) + RawServer.SUCCESS));
         answered();
     }
 
     private void errorToNothing(Event event) throws Exception {
         unmatched++;
-        server.peer.sendHex(version.error(0xffff_ff00, event.grant(), responseFlags(event), 2));
+        server.peer.sendHex(version.error(0xffff_ff00, event.grant(), ServerMessages.responseFlags(event), 2));
         if (version == HeaderDigits.TWO) {
             settled(settled ? sendBytes : INLINE_BYTES);
         }
@@ -433,23 +353,24 @@ final class RequesterModel {
             return;
         }
         if (event.detail() % 7 == 0) {
-            countsOne(Counter.MALFORMED_MESSAGES, HeaderDigits.words(9, 2, event.grant(), 5, flags(event), 1, 1, 2, 0));
+            countsOne(Counter.MALFORMED_MESSAGES, HeaderDigits.words(9, 2, event.grant(), 5, ServerMessages.flags(event), 1, 1, 2, 0));
             return;
         }
         int size = 0;
         for (int i = 0; i <= event.which() % 3; i++) {
             size = SIZES[(event.which() + i) % SIZES.length];
-            server.peer.sendHex(HeaderDigits.properties(event.grant(), flags(event), 77, i, 1, size, 2, event.detail() % 3));
+            server.peer.sendHex(HeaderDigits.properties(event.grant(), ServerMessages.flags(event), 77, i, 1, size, 2, event.detail() % 3));
             settled((int) Math.min(INLINE_BYTES, Integer.toUnsignedLong(size))); // by the first of them
         }
-        requireSoon(sendBytes, () -> RpcRdma.connection(server.channel).terms().threshold().sendBytes(), "largest Send");
+        unknownType(event); // which is counted when all of these are in force, as the size may have been the last one before, too
+        assertEquals(sendBytes, RpcRdma.connection(server.channel).terms().threshold().sendBytes(), "largest Send");
     }
 
     /** A client must not send errors, so that it drops what it does not know. */
     private void unknownType(Event event) throws Exception {
         if (version == HeaderDigits.TWO) {
-            int type = UNKNOWN_TYPES[event.detail() % UNKNOWN_TYPES.length];
-            countsOne(Counter.MALFORMED_MESSAGES, HeaderDigits.words(9, 2, event.grant(), type, flags(event), 1, 2, 3, 4));
+            int type = ServerMessages.UNKNOWN_TYPES[event.detail() % ServerMessages.UNKNOWN_TYPES.length];
+            countsOne(Counter.MALFORMED_MESSAGES, HeaderDigits.words(9, 2, event.grant(), type, ServerMessages.flags(event), 1, 2, 3, 4));
         }
     }
 
@@ -463,7 +384,8 @@ final class RequesterModel {
     private void reverseCall(Event event) throws Exception {
         int xid = nextReverseXid++;
         String call = HeaderDigits.words(xid) + RawClient.CALL + "00000000" + RawClient.NO_AUTH;
-        String plain = version.message(xid, event.grant(), HeaderDigits.MSG, flags(event), event.detail(), HeaderDigits.NO_CHUNKS + call);
+        String plain = version.message(xid, event.grant(), HeaderDigits.MSG, ServerMessages.flags(event), event.detail(),
+                HeaderDigits.NO_CHUNKS + call);
         if (!setting.reverse()) {
             if (version == HeaderDigits.ONE) {
                 server.peer.sendHex(plain);
@@ -483,18 +405,19 @@ final class RequesterModel {
                 case 0 -> server.peer.sendHex(plain);
                 case 1 -> {
                     RemoteSegment source = server.peer.expose(memory, 0, length, RemoteAccess.READ).segment();
-                    server.peer.sendHex(version.message(xid, event.grant(), HeaderDigits.NOMSG, flags(event), 0,
+                    server.peer.sendHex(version.message(xid, event.grant(), HeaderDigits.NOMSG, ServerMessages.flags(event), 0,
                             RawClient.entry(0, source) + HeaderDigits.NO_CHUNKS));
                 }
                 case 2 -> {
                     RemoteSegment sink = server.peer.expose(memory, 0, length, RemoteAccess.WRITE).segment();
                     chunk = RawClient.chunk(sink.withLength(0));
-                    server.peer.sendHex(version.message(xid, event.grant(), HeaderDigits.MSG, flags(event), sink.steeringTag(),
-                            "00000000 00000000" + RawClient.chunk(sink) + call));
+                    server.peer.sendHex(version.message(xid, event.grant(), HeaderDigits.MSG, ServerMessages.flags(event),
+                            sink.steeringTag(), "00000000 00000000" + RawClient.chunk(sink) + call));
                 }
                 default -> {
                     bad = true;
-                    server.peer.sendHex(version.message(xid, event.grant(), HeaderDigits.NOMSG, flags(event), 0, "00000002"));
+                    server.peer.sendHex(version.message(xid, event.grant(), HeaderDigits.NOMSG, ServerMessages.flags(event), 0,
+                            "00000002"));
                 }
             }
             if (!bad) {

@@ -137,6 +137,33 @@ final class RequesterModelCall {
         assertTrue(offered <= RequesterModel.MAX_MESSAGE_BYTES, "memory offered");
     }
 
+    /** Whether the client has to send the call again, {@code null} if that depends on what has changed in the meantime. */
+    Boolean remedy(RpcRdmaError error, int sendBytes, ResponderLimits limits) {
+        if (Math.min(sendBytes, plannedBytes) < RequesterModel.FIRST_MESSAGE_BYTES || !plannedWithin.equals(limits)) {
+            return null;
+        }
+        if (error instanceof RpcRdmaError.ReadChunks read) {
+            return sent.type() == HeaderDigits.MSG && !sent.reads().isEmpty() && read.max() == 0;
+        } else if (error instanceof RpcRdmaError.WriteChunks write) {
+            return sent.writes().size() > write.max();
+        } else if (error instanceof RpcRdmaError.Segments segments) {
+            return segments.max() == 0 || sent.reads().isEmpty() ? Boolean.FALSE
+                    : sent.reads().size() > segments.max() ? Boolean.TRUE : null;
+        } else if (error instanceof RpcRdmaError.WriteResource write) {
+            if (write.chunkIndex() < 1 || write.chunkIndex() > sent.writes().size()) {
+                return false;
+            }
+            long offered = sent.writes().get((int) write.chunkIndex() - 1).get(0).length();
+            long all = sent.writes().stream().mapToLong(chunk -> chunk.get(0).length()).sum();
+            return write.lengthNeededBytes() > offered && all - offered + write.lengthNeededBytes() <= RequesterModel.MAX_MESSAGE_BYTES;
+        } else if (error instanceof RpcRdmaError.ReplyResource reply) {
+            long offered = sent.reply().isEmpty() ? 0 : sent.reply().get(0).length();
+            return reply.lengthNeededBytes() > 0 && reply.lengthNeededBytes() <= RequesterModel.MAX_MESSAGE_BYTES
+                    && (!sent.writes().isEmpty() || reply.lengthNeededBytes() > offered);
+        }
+        return false;
+    }
+
     /** Reads what the call lets the server read, if anything. */
     void requireReadable(RawPeer peer) throws Exception {
         if (procedure != Procedure.STORE) {

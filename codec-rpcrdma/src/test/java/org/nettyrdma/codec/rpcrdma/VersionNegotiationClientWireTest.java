@@ -29,6 +29,7 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
+import org.nettyrdma.handler.credit.CreditGate;
 
 /** A client that may speak version 2, and a server written by hand from version-two-08, sections 4, 5.3.4 and 7. */
 @Timeout(120)
@@ -191,6 +192,28 @@ class VersionNegotiationClientWireTest {
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
         RpcRdmaPair.result(fourth).release();
         assertTrue(server.channel.isWritable());
+    }
+
+    /** A client keeps to one message at a time until a valid one has come that is no error (version-two-08, section 7). */
+    @Test
+    void shouldTakeNoGrantOfABadReplyAheadOfTheFirstGoodOne() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        Future<ByteBuf> second = startNull();
+        Future<ByteBuf> third = startNull();
+        Future<ByteBuf> fourth = startNull();
+        server.peer.sendHex(requireCall(server.peer, "00000002") + "00000002 00000020" + MSG_2_REPLY + "00000002");
+        reply(server.peer, "00000001", requireCall(server.peer, "00000002"));
+        for (Future<ByteBuf> call : List.of(first, second)) {
+            failureOf(call);
+        }
+        String xid = requireCall(server.peer, "00000002");
+        assertEquals(1, server.channel.pipeline().get(CreditGate.class).statistics().requests().granted());
+        server.peer.sendHex(xid + "00000002 00000001" + MSG_2_REPLY + LISTS + xid + SUCCESS); // grants one
+        RpcRdmaPair.result(third).release();
+        assertEquals(properties("00001000", "00000000"), server.peer.receiveHex());
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(fourth).release();
     }
 
     /** The flags say that it is a reply, however short it is. */
