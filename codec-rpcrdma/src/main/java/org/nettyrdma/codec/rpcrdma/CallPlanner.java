@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 
 /**
@@ -13,19 +14,22 @@ final class CallPlanner {
 
     private final RpcRdmaLimits limits;
     private final PeerPolicy policy;
-    private final RpcRdmaConnection connection;
-    private final boolean reverse;
+    private final Supplier<InlineThreshold> threshold;
+    private final Supplier<ReverseRequestSupport> support;
     private ResponderLimits responder = ResponderLimits.UNKNOWN;
 
     /**
-     * @param reverse whether the calls go from server to client; then they have chunks only where the client says that it takes
-     *                them (version-two-08, section 4.2.2)
+     * @param threshold what holds now, asked for each plan
+     * @param support   how much of these calls the peer copes with, asked for each plan: of calls from client to server all;
+     *                  those from server to client have chunks only where the client says that it takes them
+     *                  (version-two-08, section 4.2.2)
      */
-    CallPlanner(RpcRdmaLimits limits, PeerPolicy policy, RpcRdmaConnection connection, boolean reverse) {
+    CallPlanner(RpcRdmaLimits limits, PeerPolicy policy, Supplier<InlineThreshold> threshold,
+                Supplier<ReverseRequestSupport> support) {
         this.limits = limits;
         this.policy = policy;
-        this.connection = connection;
-        this.reverse = reverse;
+        this.threshold = threshold;
+        this.support = support;
     }
 
     /**
@@ -35,23 +39,15 @@ final class CallPlanner {
      * @throws RpcRdmaException if there is no way to convey it
      */
     CallPlan plan(int callBytes, CallLayout layout) throws RpcRdmaException {
-        return switch (support()) {
+        return switch (support.get()) {
             case NONE -> throw RpcRdmaException.unsupported("reverse call to a client whose Reverse Request Support is NONE");
-            case INLINE -> CallPlan.withoutChunks(callBytes, threshold());
+            case INLINE -> CallPlan.withoutChunks(callBytes, threshold.get());
             case GENERAL -> planWithChunks(callBytes, responder.within(layout));
         };
     }
 
-    private ReverseRequestSupport support() {
-        return reverse ? connection.peerReverseSupport() : ReverseRequestSupport.GENERAL;
-    }
-
-    private InlineThreshold threshold() {
-        return connection.terms().threshold();
-    }
-
     private CallPlan planWithChunks(int callBytes, CallLayout layout) throws RpcRdmaException {
-        return CallPlan.of(callBytes, layout.items(), layout.replySpace(), threshold(), responder.within(policy), limits);
+        return CallPlan.of(callBytes, layout.items(), layout.replySpace(), threshold.get(), responder.within(policy), limits);
     }
 
     /**
@@ -64,7 +60,7 @@ final class CallPlanner {
      */
     CallPlan planAgain(CallPlan refused, int callBytes, CallLayout layout, RpcRdmaError error) {
         responder = responder.learn(error);
-        if (support() != ReverseRequestSupport.GENERAL) {
+        if (support.get() != ReverseRequestSupport.GENERAL) {
             return null; // there is nothing about it that could be changed
         }
         try {
@@ -122,7 +118,7 @@ final class CallPlanner {
             bytes += chunkBytes;
         }
         return CallPlan.withReplyChunk((int) Math.min(bytes, limits.maxMessageBytes()), callBytes,
-                responder.within(layout).items(), threshold(), responder.within(policy));
+                responder.within(layout).items(), threshold.get(), responder.within(policy));
     }
 
     private boolean offersTooMuch(CallPlan plan, CallPlan refused) {

@@ -43,7 +43,8 @@ final class CallSender {
         this.ctx = ctx;
         this.limits = limits;
         this.policy = policy;
-        this.planner = new CallPlanner(limits, policy, connection, reverse);
+        this.planner = new CallPlanner(limits, policy, () -> connection.terms().threshold(),
+                reverse ? connection::peerReverseSupport : () -> ReverseRequestSupport.GENERAL);
         this.bindings = bindings;
         this.statistics = statistics;
         this.connection = connection;

@@ -143,8 +143,25 @@ final class ConnectionHandler extends ChannelDuplexHandler {
             if (header instanceof TransportError && !connection.isAgreed()) {
                 connection.agree(RpcRdmaVersion.TWO); // a responder has to know the version to have something else to say
             }
-            ctx.fireChannelRead(message);
+            ctx.fireChannelRead(header instanceof Malformed malformed && malformed.granted() && !mayGrant()
+                    ? inPlaceOf(message, new Malformed(malformed.xid(), malformed.version(), malformed.credits(), false, malformed.cause()))
+                    : message);
         }
+    }
+
+    /**
+     * Whether the credits of a message that is not valid count. A client of version 2 keeps to one message at a time until a valid
+     * one has come that is no error (version-two-08, section 7).
+     */
+    private boolean mayGrant() {
+        return isServer() || answered || connection.version() == RpcRdmaVersion.ONE;
+    }
+
+    /** Releases {@code message}. */
+    private static RpcRdmaMessage inPlaceOf(RpcRdmaMessage message, Malformed header) {
+        message.release();
+        RpcRdmaMessage other = RpcRdmaMessage.of(message.role(), header, Unpooled.EMPTY_BUFFER);
+        return message.isInvalidating() ? other.invalidating(message.invalidatedTag()) : other;
     }
 
     private void received(ChannelHandlerContext ctx, RpcRdmaMessage message, RpcRdmaVersion version) {
@@ -174,17 +191,16 @@ final class ConnectionHandler extends ChannelDuplexHandler {
     }
 
     private void refuseVersion(ChannelHandlerContext ctx, RpcRdmaMessage message) {
-        RpcRdmaHeader header = message.header();
-        message.release();
         if (message.isWithoutCall()) {
+            message.release();
             statistics.increment(Counter.STRAY_MESSAGES_DROPPED);
             return;
         }
         statistics.increment(Counter.MALFORMED_MESSAGES);
+        RpcRdmaHeader header = message.header();
         SpokenVersions settled = new SpokenVersions(connection.version(), connection.version());
-        RpcRdmaMessage refused = RpcRdmaMessage.of(message.role(), new Malformed(header.xid(), header.version(), header.credits(),
-                RpcRdmaException.version(header.version(), settled)), Unpooled.EMPTY_BUFFER);
-        ctx.fireChannelRead(message.isInvalidating() ? refused.invalidating(message.invalidatedTag()) : refused);
+        ctx.fireChannelRead(inPlaceOf(message, new Malformed(header.xid(), header.version(), header.credits(), mayGrant(),
+                RpcRdmaException.version(header.version(), settled))));
     }
 
     /** The answer goes past the credit gate: what it answers has taken no credit. */

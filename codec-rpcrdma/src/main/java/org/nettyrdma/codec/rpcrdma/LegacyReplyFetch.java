@@ -136,7 +136,7 @@ final class LegacyReplyFetch implements ReadChunkFetch.Owner {
 
     private void refuse(RequesterCall call, WithChunks header, RpcRdmaException cause) {
         statistics.increment(Counter.MALFORMED_MESSAGES);
-        Malformed malformed = new Malformed(header.xid(), header.version(), header.credits(), cause);
+        Malformed malformed = new Malformed(header.xid(), header.version(), header.credits(), true, cause);
         owner.replied(call, RpcRdmaMessage.reply(malformed, Unpooled.EMPTY_BUFFER));
     }
 

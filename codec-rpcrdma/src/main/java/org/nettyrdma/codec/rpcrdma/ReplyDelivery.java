@@ -61,6 +61,20 @@ final class ReplyDelivery {
         waiting[0] = true;
     }
 
+    /**
+     * The reply to a call is here whose memory was withdrawn because nobody waits for it. Of a good one there is nothing to
+     * deliver; a failure may still say something about the connection, for instance which versions the peer speaks.
+     *
+     * @param reply its reference passes to this
+     */
+    void repliedTooLate(RequesterCall call, RpcRdmaMessage reply) {
+        RpcRdmaException failure = failureOf(call, reply.header());
+        reply.release();
+        if (failure != null) {
+            ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), failure));
+        }
+    }
+
     /** The peer can no longer touch the memory of the call. */
     private void end(RequesterCall call, RpcRdmaMessage reply) {
         CallPlan again = reply.header() instanceof TransportError error ? sender.planAgain(call, error.error()) : null;

@@ -142,7 +142,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
     public void replied(RequesterCall call, RpcRdmaMessage reply) {
         if (call.isWithdrawn()) {
             statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
-            reply.release();
+            delivery.repliedTooLate(call, reply);
         } else {
             delivery.replied(call, reply);
         }

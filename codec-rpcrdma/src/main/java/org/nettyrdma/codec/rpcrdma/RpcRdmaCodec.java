@@ -50,9 +50,6 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     private static final int RPC_REPLY = 1;
     /** XID and message type: the least that an RPC message has. */
     private static final int RPC_PREFIX_BYTES = 8;
-    /** Where calls go both ways, nothing of a shorter message may be used (rfc5666bis-01, section 8.3.3). */
-    private static final int LEAST_LENGTH_WITH_DIRECTION = RpcRdmaLayout.CHUNK_FREE_LENGTH + RPC_PREFIX_BYTES;
-
     private final Role inboundRole;
     private final boolean reverse;
     private final HeaderFormats formats;
@@ -198,15 +195,26 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             ByteBuf body = isPadded(type, header, role) ? padding.remove(ctx.alloc(), received, start) : received;
             return RpcRdmaMessage.of(role, header, body);
         } catch (RpcRdmaException e) {
-            if (reverse && type != MessageType.RDMA_ERROR.code() && length < LEAST_LENGTH_WITH_DIRECTION) {
+            if (reverse && type != MessageType.RDMA_ERROR.code() && length < leastLengthWithDirection(format)) {
                 return drop(received, Counter.SHORT_MESSAGES_DROPPED); // to answer a reply could fail a call of the peer
             }
             statistics.increment(Counter.MALFORMED_MESSAGES);
-            Malformed header = new Malformed(received.getInt(start), received.getInt(start + RpcRdmaLayout.VERSION_OFFSET),
-                    received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), e);
+            int version = received.getInt(start + RpcRdmaLayout.VERSION_OFFSET);
+            boolean granted = version != VersionTwoLayout.VERSION || type != MessageType.RDMA_ERROR.code();
+            Malformed header = new Malformed(received.getInt(start), version,
+                    received.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET), granted, e);
             received.release();
             return RpcRdmaMessage.of(role, header, Unpooled.EMPTY_BUFFER);
         }
+    }
+
+    /**
+     * Where calls go both ways, nothing of a shorter message may be used in version 1, whose RPC message tells the direction
+     * (rfc5666bis-01, section 8.3.3). In version 2 the flags do.
+     */
+    private static int leastLengthWithDirection(HeaderFormat format) {
+        return format.version() == RpcRdmaVersion.ONE ? RpcRdmaLayout.CHUNK_FREE_LENGTH + RPC_PREFIX_BYTES
+                : VersionTwoLayout.PREFIX_LENGTH;
     }
 
     /**

@@ -271,13 +271,15 @@ public sealed interface RpcRdmaHeader {
      * @param xid     the transaction id
      * @param version the version word
      * @param credits the credit word
+     * @param granted whether a requester may take the credit word for a grant: not that of RDMA2_ERROR (version-two-08, section
+     *                5.3.3), and nothing that a client of version 2 receives before a valid reply (section 7)
      * @param cause   what is wrong with it
      */
-    record Malformed(int xid, int version, long credits, RpcRdmaException cause) implements RpcRdmaHeader {
+    record Malformed(int xid, int version, long credits, boolean granted, RpcRdmaException cause) implements RpcRdmaHeader {
 
         @Override
         public Malformed withCredits(long newCredits) {
-            return new Malformed(xid, version, newCredits, cause);
+            return new Malformed(xid, version, newCredits, granted, cause);
         }
     }
 }

@@ -129,12 +129,14 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
     }
 
     /**
-     * The credit word of RDMA2_ERROR must be ignored (version-two-08, section 5.3.3); so is that of every ERR_VERS, as it may be a
-     * client's first answer, and more than one message may be sent only behind one that is no error (section 7).
+     * The credit word of RDMA2_ERROR must be ignored (version-two-08, section 5.3.3), also where the rest of it cannot be parsed;
+     * so is that of every ERR_VERS, as it may be a client's first answer, and more than one message may be sent only behind one
+     * that is no error (section 7).
      */
     @Override
     public boolean grantsCredits() {
-        return !(header instanceof RpcRdmaHeader.TransportError || header instanceof RpcRdmaHeader.VersionError);
+        return header instanceof RpcRdmaHeader.Malformed malformed ? malformed.granted()
+                : !(header instanceof RpcRdmaHeader.TransportError || header instanceof RpcRdmaHeader.VersionError);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import org.nettyrdma.codec.oncrpc.RpcCallAbandoned;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
@@ -40,6 +41,8 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
     /** The first call, kept to be sent again; {@code null} if none is out. */
     private Object first;
     private int firstXid;
+    /** Nobody waits for the first call any more, but for what its answer says about the version. */
+    private boolean firstAbandoned;
     /** Why no call can be made, {@code null} as long as some may. */
     private RpcRdmaException refusal;
 
@@ -56,7 +59,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
-        ByteBuf message = msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
+        ByteBuf message = contentOf(msg);
         if (message == null || RpcMessageType.peek(message) != RpcMessageType.CALL || connection.isAgreed()) {
             context.write(msg, promise);
         } else if (refusal != null) {
@@ -64,7 +67,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         } else if (!context.channel().isActive()) {
             context.write(msg, promise); // which says why it cannot be
         } else if (!server && first == null && held.isEmpty()) {
-            sendFirst(msg, RpcOffsets.word(message, 0), promise);
+            sendFirst(msg, promise);
         } else if (held.size() < MAX_WAITING) {
             hold(msg, promise);
         } else {
@@ -78,10 +81,16 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         promise.tryFailure(cause);
     }
 
-    private void sendFirst(Object call, int xid, ChannelPromise promise) {
+    /** The RPC message, or {@code null} if it is none. */
+    private static ByteBuf contentOf(Object msg) {
+        return msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
+    }
+
+    private void sendFirst(Object call, ChannelPromise promise) {
         Object copy = call instanceof RpcMessage rpc ? rpc.retainedDuplicate() : ((ByteBuf) call).retainedDuplicate();
         first = copy;
-        firstXid = xid;
+        firstXid = RpcOffsets.word(contentOf(call), 0);
+        firstAbandoned = false;
         ctx.write(call, promise.unvoid().addListener(write -> {
             if (!write.isSuccess() && first == copy) {
                 sendNext();
@@ -115,6 +124,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         } else if (first != null && event instanceof RpcCallFailure failure && failure.xid() == firstXid) {
             firstFailed(failure);
         } else {
+            firstAbandoned |= first != null && event instanceof RpcCallAbandoned abandoned && abandoned.xid() == firstXid;
             context.fireUserEventTriggered(event);
         }
     }
@@ -136,16 +146,22 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
 
     private void fallBack() {
         statistics.increment(Counter.VERSION_FALLBACKS);
+        if (!firstAbandoned) {
+            sendFirstAgain();
+        }
+        connection.agree(RpcRdmaVersion.ONE); // ends this handler by the event that it fires
+    }
+
+    /** In front of those that wait; its promise is that of the first attempt, which has completed. */
+    private void sendFirstAgain() {
         Object again = first;
         int xid = firstXid;
         first = null;
-        // In front of those that wait; its promise is that of the first attempt, which has completed.
         held.addFirst(new HeldCall(again, ctx.newPromise().addListener(write -> {
             if (!write.isSuccess()) {
                 ctx.fireUserEventTriggered(new RpcCallFailure(xid, write.cause()));
             }
         })));
-        connection.agree(RpcRdmaVersion.ONE); // ends this handler by the event that it fires
     }
 
     private void sendNext() {
@@ -153,7 +169,7 @@ final class VersionNegotiationHandler extends ChannelDuplexHandler {
         HeldCall next = held.poll();
         if (next != null) {
             updateWritability();
-            write(ctx, next.call, next.promise);
+            sendFirst(next.call, next.promise); // whatever waits behind it
             ctx.flush();
         }
     }

@@ -179,6 +179,20 @@ class CreditsOfBothVersionsTest {
         }
     }
 
+    /** Of an RDMA2_ERROR that cannot be parsed the credits are to be ignored like those of any other. */
+    @Test
+    void shouldGetTheCreditButNoGrantFromAnErrorThatCannotBeParsed() {
+        assumeTrue(version == RpcRdmaVersion.TWO, "version 1 has no such rule");
+        calls(1, 5);
+        assertSent(1);
+        client.writeInbound(Bytes.hex("00000001 00000002 00000010 00000004 00000001")); // no code
+        assertSent(2);
+        client.writeInbound(Bytes.hex("00000002 00000002 00000010 00000004 00000001 00000004")); // no number behind it
+        assertSent(3);
+        client.writeInbound(Bytes.hex("00000003 00000002 00000010 00000004 00000001 00000009 00000000 00000000")); // more behind it
+        assertSent(4);
+    }
+
     @Test
     void shouldGetTheCreditButNoGrantFromErrVers() {
         calls(1, 3);

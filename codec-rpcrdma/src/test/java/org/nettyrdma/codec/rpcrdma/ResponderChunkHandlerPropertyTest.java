@@ -1,26 +1,14 @@
 package org.nettyrdma.codec.rpcrdma;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.nettyrdma.codec.rpcrdma.RawClient.CALL;
-import static org.nettyrdma.codec.rpcrdma.RawClient.NO_AUTH;
-import static org.nettyrdma.codec.rpcrdma.RawClient.NO_CHUNKS;
-import static org.nettyrdma.codec.rpcrdma.RawClient.SUCCESS;
-
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import net.jqwik.api.Tuple;
-import org.nettyrdma.channel.RemoteSegment;
-import org.nettyrdma.codec.oncrpc.RpcCall;
 
 /**
  * A server against a client that sends calls of each shape and defects among them, as many as it was granted and at last
@@ -31,6 +19,12 @@ import org.nettyrdma.codec.oncrpc.RpcCall;
  * <li>A reply in a Reply chunk is written in full before the message that announces it arrives.
  * <li>A call beyond the grant ends the connection, and nothing is delivered after that.
  * <li>Every buffer is released once the connection has ended; the leak detector counts.
+ * </ul>
+ * In version 2 as well:
+ * <ul>
+ * <li>The error says what the call lacks; what is not a call is answered outside of the credits, or not at all.
+ * <li>Replies keep to the Receive Buffer Size that the client told last, and withdraw the handle that the call named.
+ * <li>Calls of the server itself keep to what the client says that it copes with, and each ends once.
  * </ul>
  *
  * <p>With {@link RequesterChunkHandlerPropertyTest} and the test of the credit gate these random orders are the ones that would
@@ -43,163 +37,77 @@ import org.nettyrdma.codec.oncrpc.RpcCall;
  */
 class ResponderChunkHandlerPropertyTest {
 
-    private static final int CREDITS = 6;
-    private static final int LONG_REPLY_BYTES = 6000;
-    private static final int CALL_BYTES = 40;
+    /** What happens. */
+    enum Kind {
+        CALL, LONG_CALL, CALL_WITH_REPLY_CHUNK, CALL_WITH_WRITE_CHUNK, MALFORMED_CALL, TOO_MANY_CHUNKS, OTHER_VERSION, ANSWER,
+        PROPERTIES, UNKNOWN_TYPE, CLIENT_ERROR, REVERSE_CALL
+    }
 
-    enum Kind { CALL, LONG_CALL, CALL_WITH_REPLY_CHUNK, MALFORMED_CALL, OTHER_VERSION, ANSWER, ANSWER_LONG }
+    /**
+     * Something that happens.
+     *
+     * @param which  which call, which of several ways
+     * @param asked  the credits
+     * @param detail the sizes, the flags and the like
+     */
+    record Event(Kind kind, int which, int asked, int detail) {
+    }
 
-    record Event(Kind kind, int which, int asked) {
+    private static Arbitrary<List<Event>> events(Kind... more) {
+        List<Kind> kinds = new ArrayList<>(Collections.nCopies(11, Kind.ANSWER));
+        kinds.addAll(Collections.nCopies(5, Kind.CALL));
+        kinds.addAll(Collections.nCopies(4, Kind.LONG_CALL));
+        kinds.addAll(Collections.nCopies(3, Kind.CALL_WITH_REPLY_CHUNK));
+        kinds.addAll(Collections.nCopies(3, Kind.CALL_WITH_WRITE_CHUNK));
+        kinds.addAll(List.of(Kind.MALFORMED_CALL, Kind.TOO_MANY_CHUNKS, Kind.OTHER_VERSION));
+        kinds.addAll(List.of(more));
+        Arbitrary<Integer> asked = Arbitraries.oneOf(Arbitraries.of(0, 1, -1),
+                Arbitraries.integers().between(0, ResponderModel.CREDITS + 2));
+        return Combinators.combine(Arbitraries.of(kinds), Arbitraries.integers().between(0, 1000), asked,
+                Arbitraries.integers().between(0, 1 << 20)).as(Event::new).list().ofMaxSize(24);
     }
 
     @Provide
-    Arbitrary<List<Event>> events() {
-        Arbitrary<Kind> kinds = Arbitraries.frequency(Tuple.of(5, Kind.CALL), Tuple.of(4, Kind.LONG_CALL),
-                Tuple.of(4, Kind.CALL_WITH_REPLY_CHUNK), Tuple.of(1, Kind.MALFORMED_CALL), Tuple.of(1, Kind.OTHER_VERSION),
-                Tuple.of(7, Kind.ANSWER), Tuple.of(4, Kind.ANSWER_LONG));
-        Arbitrary<Integer> asked = Arbitraries.oneOf(Arbitraries.of(0, 1, -1), Arbitraries.integers().between(0, CREDITS + 2));
-        return Combinators.combine(kinds, Arbitraries.integers().between(0, 1000), asked).as(Event::new).list().ofMaxSize(24);
+    Arbitrary<List<Event>> eventsOfVersionOne() {
+        return events();
+    }
+
+    @Provide
+    Arbitrary<List<Event>> eventsOfVersionTwo() {
+        return events(Kind.PROPERTIES, Kind.PROPERTIES, Kind.UNKNOWN_TYPE, Kind.CLIENT_ERROR, Kind.REVERSE_CALL, Kind.REVERSE_CALL);
     }
 
     @Property
-    void shouldAnswerEachCallOnceWhateverTheClientDoes(@ForAll("events") List<Event> events, @ForAll boolean oneMore)
+    void shouldAnswerEachCallOnceWhateverTheClientDoes(@ForAll("eventsOfVersionOne") List<Event> events, @ForAll boolean oneMore)
             throws Exception {
+        run(events, oneMore, HeaderDigits.ONE, false);
+    }
+
+    @Property
+    void shouldAnswerEachCallOnceInVersionTwo(@ForAll("eventsOfVersionTwo") List<Event> events, @ForAll boolean oneMore,
+                                              @ForAll boolean reverse) throws Exception {
+        run(events, oneMore, HeaderDigits.TWO, reverse);
+    }
+
+    private static void run(List<Event> events, boolean oneMore, HeaderDigits version, boolean reverse) throws Exception {
         BulkProgram program = new BulkProgram(true);
-        RpcRdma.Builder builder = RpcRdma.server().program(program).binding(BulkProgram.BINDING).credits(CREDITS);
+        RpcRdma.Builder builder = RpcRdma.server().program(program).binding(BulkProgram.BINDING).credits(ResponderModel.CREDITS)
+                .versions(version == HeaderDigits.ONE ? VersionPolicy.V1_ONLY : VersionPolicy.PREFER_V2);
+        if (reverse) {
+            builder.reverse(ResponderModel.REVERSE_CREDITS);
+        }
         try (RawClient client = new RawClient(builder)) {
-            Run run = new Run(client, program);
+            ResponderModel model = new ResponderModel(client, program, version, reverse);
             try {
                 for (Event event : events) {
-                    run.happen(event);
+                    model.happen(event);
                 }
                 if (oneMore) {
-                    run.exceed();
+                    model.exceed();
                 }
             } finally {
-                run.end();
+                model.end();
             }
-        }
-    }
-
-    /** A call that the program has not answered; {@code replyChunk} is {@code null} where none was offered. */
-    private record Served(String xid, RpcCall call, RemoteSegment replyChunk, ByteBuf replyMemory) {
-    }
-
-    private static final class Run {
-
-        private final RawClient client;
-        private final BulkProgram program;
-        private final List<Served> served = new ArrayList<>();
-        private final List<ByteBuf> memory = new ArrayList<>();
-        private int nextXid = 1;
-        private int mayHave = 1; // the highest grant so far
-        private long asked;
-
-        Run(RawClient client, BulkProgram program) {
-            this.client = client;
-            this.program = program;
-        }
-
-        void happen(Event event) throws Exception {
-            boolean answers = event.kind() == Kind.ANSWER || event.kind() == Kind.ANSWER_LONG;
-            if (answers && !served.isEmpty()) {
-                answer(served.remove(event.which() % served.size()), event.kind() == Kind.ANSWER_LONG);
-            } else if (!answers && served.size() < mayHave) {
-                asked = Integer.toUnsignedLong(event.asked());
-                call(event.kind(), String.format("%08x", nextXid++), String.format("%08x", event.asked()));
-            }
-        }
-
-        private void call(Kind kind, String xid, String credits) throws Exception {
-            String start = xid + "00000001" + credits;
-            String call = xid + CALL + "00000005" + NO_AUTH;
-            switch (kind) {
-                case CALL -> {
-                    client.peer.sendHex(start + "00000000" + NO_CHUNKS + call);
-                    serve(xid, null, null);
-                }
-                case LONG_CALL -> {
-                    ByteBuf source = registered(ByteBufUtil.decodeHexDump(Bytes.digits(call)));
-                    client.peer.sendHex(start + "00000001" + RawClient.entry(0, client.readable(source, 0, CALL_BYTES)) + NO_CHUNKS);
-                    serve(xid, null, null);
-                }
-                case CALL_WITH_REPLY_CHUNK -> {
-                    ByteBuf sink = registered(new byte[LONG_REPLY_BYTES + 100]);
-                    RemoteSegment segment = client.writable(sink, 0, LONG_REPLY_BYTES + 100);
-                    client.peer.sendHex(start + "00000000 00000000 00000000" + RawClient.chunk(segment) + call);
-                    serve(xid, segment, sink);
-                }
-                case MALFORMED_CALL -> {
-                    client.peer.sendHex(start + "00000000 00000002 00000000 00000000");
-                    expect(xid + "00000001" + grant() + "00000004 00000002");
-                }
-                default -> {
-                    client.peer.sendHex(xid + "00000007" + credits + "00000000" + NO_CHUNKS + call);
-                    expect(xid + "00000007" + grant() + "00000004 00000001 00000001 00000001");
-                }
-            }
-        }
-
-        private ByteBuf registered(byte[] bytes) {
-            ByteBuf buffer = client.peer.registered(bytes);
-            memory.add(buffer);
-            return buffer;
-        }
-
-        private void serve(String xid, RemoteSegment replyChunk, ByteBuf replyMemory) throws InterruptedException {
-            RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-            assertTrue(call != null, "the call " + xid + " was not delivered");
-            call.arguments().release();
-            served.add(new Served(xid, call, replyChunk, replyMemory));
-        }
-
-        private void answer(Served one, boolean isLong) throws Exception {
-            byte[] results = Bytes.pattern(isLong ? LONG_REPLY_BYTES : 8, one.xid.hashCode());
-            one.call.reply(one.call.alloc().buffer(results.length).writeBytes(results));
-            String start = one.xid + "00000001" + grant();
-            String reply = one.xid + SUCCESS + ByteBufUtil.hexDump(results);
-            if (!isLong) {
-                expect(start + "00000000 00000000 00000000" + (one.replyChunk == null ? "00000000"
-                        : RawClient.chunk(one.replyChunk.withLength(0))) + reply);
-            } else if (one.replyChunk == null) {
-                expect(start + "00000004 00000002");
-            } else {
-                int length = Bytes.digits(reply).length() / 2;
-                expect(start + "00000001 00000000 00000000" + RawClient.chunk(one.replyChunk.withLength(length)));
-                assertEquals(Bytes.digits(reply), ByteBufUtil.hexDump(ByteBufUtil.getBytes(one.replyMemory, 0, length)),
-                        "written ahead of its message");
-            }
-        }
-
-        /** What the answer that is sent now has to grant. */
-        private String grant() {
-            int grant = (int) Math.max(1, Math.min(asked, CREDITS));
-            mayHave = Math.max(mayHave, grant);
-            return String.format("%08x", grant);
-        }
-
-        private void expect(String digits) throws Exception {
-            assertEquals(Bytes.digits(digits), client.peer.receiveHex());
-        }
-
-        /** Uses the grant up, and then sends another call; the connection ends, and nobody sees that call. */
-        void exceed() throws Exception {
-            while (served.size() < mayHave) {
-                call(Kind.CALL, String.format("%08x", nextXid++), "00000001");
-            }
-            client.peer.channel().writeAndFlush(Bytes.hex("0000beef 00000001 00000001 00000000" + NO_CHUNKS + "0000beef"
-                    + CALL + "00000005" + NO_AUTH));
-            client.peer.awaitClose();
-            assertEquals(0, program.hanging.size(), "nothing is delivered beyond the grant");
-        }
-
-        /** The client goes away; answers that come then go nowhere, and take nothing with them. */
-        void end() {
-            client.peer.close();
-            for (Served one : served) {
-                one.call.reply(one.call.alloc().buffer(8).writeLong(1));
-            }
-            memory.forEach(ByteBuf::release);
         }
     }
 }

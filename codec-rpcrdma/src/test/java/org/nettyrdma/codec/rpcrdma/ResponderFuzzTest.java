@@ -1,6 +1,5 @@
 package org.nettyrdma.codec.rpcrdma;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,8 +15,9 @@ import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
 
 /**
- * Calls with any chunk lists to a real server over a real connection, several at once. Each is answered once, or the connection
- * ends; afterwards the server holds no memory for it, and serves the next connection.
+ * Calls with any chunk lists to a real server over a real connection, several at once; in version 2 with properties, unknown header
+ * types and errors between them. Each call is answered once, or the connection ends; afterwards the server holds no memory for it,
+ * and serves the next connection. The first byte says how the server is built.
  */
 class ResponderFuzzTest {
 
@@ -27,21 +27,33 @@ class ResponderFuzzTest {
     /** The one before HANG and those that try the requester. */
     private static final int PROCEDURES = BulkProgram.LOAD_TWO + 1;
 
-    private static RawClient shared;
+    /** Of the first byte. */
+    private static final int VERSION_TWO = 1;
+    private static final int REVERSE = 2;
+    /** XIDs from here on are of what is no call, and may be answered or not, but not twice. */
+    private static final int NO_CALL = 0x1000;
+
+    private static final RawClient[] SHARED = new RawClient[VERSION_TWO + REVERSE + 1];
 
     private final ByteBuf text = Unpooled.buffer();
+    private boolean versionTwo;
 
-    private static RawClient server() throws Exception {
-        if (shared == null) {
+    private static RawClient server(int setting) throws Exception {
+        if (SHARED[setting] == null) {
             BugDetectors.allowNetworkConnections(); // which Jazzer takes for somebody else's wish
-            shared = new RawClient(RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING));
+            RpcRdma.Builder builder = RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING)
+                    .versions((setting & VERSION_TWO) == 0 ? VersionPolicy.V1_ONLY : VersionPolicy.PREFER_V2);
+            SHARED[setting] = new RawClient((setting & REVERSE) == 0 ? builder : builder.reverse(MAX_CALLS));
         }
-        return shared;
+        return SHARED[setting];
     }
 
     @FuzzTest(maxDuration = "3s")
     void shouldAnswerOnceOrEndTheConnection(byte[] input) throws Exception {
-        RawClient server = server();
+        ByteBuffer in = ByteBuffer.wrap(input);
+        int setting = next(in) & (VERSION_TWO | REVERSE);
+        versionTwo = (setting & VERSION_TWO) != 0;
+        RawClient server = server(setting);
         try (RawPeer peer = RawPeer.connect(server.listener, RawPeer.LINUX_CLIENT)) {
             ByteBuf memory = peer.registered(new byte[MEMORY_BYTES]);
             try {
@@ -49,8 +61,13 @@ class ResponderFuzzTest {
                 RemoteSegment writable = peer.expose(memory, MEMORY_BYTES / 2, MEMORY_BYTES / 2, RemoteAccess.WRITE).segment();
                 requireAnswer(peer); // and more than one credit from here
                 int calls = 0;
-                for (ByteBuffer in = ByteBuffer.wrap(input); in.hasRemaining() && calls < MAX_CALLS; calls++) {
-                    writeCall(calls + 1, in, readable, writable);
+                for (int i = 0; in.hasRemaining() && i < 2 * MAX_CALLS && calls < MAX_CALLS; i++) {
+                    int special = versionTwo ? next(in) : 0;
+                    if (isCall(special)) {
+                        writeCall(++calls, special, in, readable, writable);
+                    } else {
+                        writeOther(NO_CALL + i, special, in);
+                    }
                     peer.channel().writeAndFlush(text.copy());
                 }
                 requireEachOnce(peer, calls);
@@ -66,32 +83,58 @@ class ResponderFuzzTest {
     }
 
     private void requireAnswer(RawPeer peer) throws Exception {
-        writeCall(0, ByteBuffer.allocate(0), null, null);
+        writeCall(0, 0, ByteBuffer.allocate(0), null, null);
         peer.send(text.copy());
-        ByteBuf answer = peer.receiveUnlessClosed();
-        assertNotNull(answer);
-        answer.release();
+        for (int i = versionTwo ? 2 : 1; i > 0; i--) { // behind the properties of the server
+            ByteBuf answer = peer.receiveUnlessClosed();
+            assertNotNull(answer);
+            answer.release();
+        }
     }
 
     private static void requireEachOnce(RawPeer peer, int calls) throws InterruptedException {
         Set<Integer> answered = new HashSet<>();
-        while (answered.size() < calls) {
+        int left = calls;
+        while (left > 0) {
             ByteBuf answer = peer.receiveUnlessClosed();
             if (answer == null) {
                 return;
             }
             int xid = answer.getInt(0);
             answer.release();
-            assertTrue(xid >= 1 && xid <= calls && answered.add(xid), () -> "a second answer, or one to nothing: " + xid);
+            assertTrue((xid >= 1 && xid <= calls || xid >= NO_CALL) && answered.add(xid),
+                    () -> "a second answer, or one to nothing: " + xid);
+            left -= xid < NO_CALL ? 1 : 0;
         }
-        assertEquals(calls, answered.size());
+    }
+
+    private static boolean isCall(int special) {
+        return (special & 3) == 0;
+    }
+
+    /** Properties, a header type that nobody knows, or an error, which a requester must not send. */
+    private void writeOther(int xid, int special, ByteBuffer in) {
+        int type = (special & 3) == 1 ? 5 : (special & 3) == 2 ? next(in) | 8 : 4;
+        text.clear().writeInt(xid).writeInt(VersionTwoLayout.VERSION).writeInt(next(in)).writeInt(type).writeInt(special >> 2);
+        int count = next(in) & 3;
+        text.writeInt(count);
+        for (int i = 0; i < count; i++) {
+            text.writeInt(next(in)).writeInt(Integer.BYTES).writeInt(next(in) * LENGTH_UNIT);
+        }
+        text.writerIndex(text.writerIndex() - (next(in) & 7));
     }
 
     /** What is missing at the end of the input is zero, which makes a NULL call without chunks. */
-    private void writeCall(int xid, ByteBuffer in, RemoteSegment readable, RemoteSegment writable) {
+    private void writeCall(int xid, int special, ByteBuffer in, RemoteSegment readable, RemoteSegment writable) {
         int shape = next(in);
         boolean noMessage = (shape & 0x80) != 0;
-        text.clear().writeInt(xid).writeInt(RpcRdmaLayout.VERSION).writeInt(32).writeInt(noMessage ? 1 : 0);
+        text.clear().writeInt(xid).writeInt(versionTwo ? VersionTwoLayout.VERSION : RpcRdmaLayout.VERSION).writeInt(32)
+                .writeInt(noMessage ? 1 : 0);
+        if (versionTwo) {
+            int named = next(in) & 3;
+            text.writeInt(special & ~HeaderDigits.RESPONSE);
+            text.writeInt(named < 2 || readable == null ? named : (named == 2 ? readable : writable).steeringTag());
+        }
         for (int i = shape & 3; i > 0; i--) {
             text.writeInt(1).writeInt(next(in) * Integer.BYTES);
             writeSegment(in, readable);

@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.RawServer.SUCCESS;
@@ -20,12 +21,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
+import org.nettyrdma.handler.credit.CreditGate;
 
 /** A client that may speak version 2, and a server written by hand from version-two-08, sections 4, 5.3.4 and 7. */
 @Timeout(120)
@@ -135,6 +139,90 @@ class VersionNegotiationClientWireTest {
         assertEquals(xid + "00000001" + "00000080" + "00000001", again.substring(0, 32));
         server.peer.sendHex(xid + "00000001 00000020 00000000" + LISTS + xid + SUCCESS + "00000000");
         RpcRdmaPair.result(call).release();
+    }
+
+    /** The answer to a call that nobody waits for any more settles the version for the others, and the call is not made again. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 10_000}) // without chunks, and with memory that is withdrawn when the call is given up
+    void shouldGoOnInVersionOneWithoutTheFirstCallWhereThatWasCancelled(int length) throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startEcho(length);
+        Future<ByteBuf> second = startNull();
+        String refused = server.peer.receiveHex();
+        assertTrue(first.cancel(false));
+        server.channel.eventLoop().submit(() -> { }).sync(); // the client knows
+        server.peer.sendHex(refused.substring(0, 8) + ERR_VERS_1);
+
+        reply(server.peer, "00000001", requireCall(server.peer, "00000001"));
+        RpcRdmaPair.result(second).release();
+    }
+
+    @Test
+    void shouldFindTheVersionOutByTheNextCallWhereTheFirstWasCancelledAndAnsweredBadly() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startEcho(10_000);
+        Future<ByteBuf> second = startNull();
+        String sent = server.peer.receiveHex();
+        assertTrue(first.cancel(false));
+        server.channel.eventLoop().submit(() -> { }).sync();
+        server.peer.sendHex(sent.substring(0, 8) + "00000002 00000020" + MSG_2_REPLY + "00000002");
+
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(second).release();
+    }
+
+    /** One after the other, until one has found it out; that is not the fate of those that wait behind it. */
+    @Test
+    void shouldFindTheVersionOutByTheNextCallHoweverManyWait() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2).maxMessageBytes(20_000));
+        Future<ByteBuf> first = startNull();
+        Future<ByteBuf> second = startNull();
+        Future<ByteBuf> tooLarge = startEcho(20_000);
+        Future<ByteBuf> third = startNull();
+        Future<ByteBuf> fourth = startNull();
+        for (Future<ByteBuf> call : List.of(first, second)) {
+            server.peer.sendHex(requireCall(server.peer, "00000002") + "00000002 00000020" + MSG_2_REPLY + "00000002");
+            assertSame(Reason.MALFORMED, failureOf(call).reason());
+        }
+        assertSame(Reason.TOO_LARGE, assertInstanceOf(RpcRdmaException.class, RpcRdmaPair.failure(tooLarge).getCause()).reason());
+
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(third).release();
+        assertEquals(properties("00001000", "00000000"), server.peer.receiveHex());
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(fourth).release();
+        assertTrue(server.channel.isWritable());
+    }
+
+    /** A client keeps to one message at a time until a valid one has come that is no error (version-two-08, section 7). */
+    @Test
+    void shouldTakeNoGrantOfABadReplyAheadOfTheFirstGoodOne() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        Future<ByteBuf> second = startNull();
+        Future<ByteBuf> third = startNull();
+        Future<ByteBuf> fourth = startNull();
+        server.peer.sendHex(requireCall(server.peer, "00000002") + "00000002 00000020" + MSG_2_REPLY + "00000002");
+        reply(server.peer, "00000001", requireCall(server.peer, "00000002"));
+        for (Future<ByteBuf> call : List.of(first, second)) {
+            failureOf(call);
+        }
+        String xid = requireCall(server.peer, "00000002");
+        assertEquals(1, server.channel.pipeline().get(CreditGate.class).statistics().requests().granted());
+        server.peer.sendHex(xid + "00000002 00000001" + MSG_2_REPLY + LISTS + xid + SUCCESS); // grants one
+        RpcRdmaPair.result(third).release();
+        assertEquals(properties("00001000", "00000000"), server.peer.receiveHex());
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(fourth).release();
+    }
+
+    /** The flags say that it is a reply, however short it is. */
+    @Test
+    void shouldFailTheCallOfAShortBadReplyWhereCallsGoBothWays() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).reverse(4).program(new BulkProgram(true)));
+        Future<ByteBuf> call = startNull();
+        server.peer.sendHex(server.peer.receiveHex().substring(0, 8) + "00000002 00000020 00000001 00000001");
+        assertSame(Reason.MALFORMED, failureOf(call).reason());
     }
 
     @Test

@@ -164,6 +164,18 @@ class VersionNegotiationServerWireTest {
         assertEquals("00000004", client.peer.receiveHex().substring(24, 32), "RDMA2_ERROR");
     }
 
+    /** The flags say that it is no reply, so there is nothing that an answer could harm (version-two-08, section 5.3.3). */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldAnswerShortMessagesThatItCannotParseAlsoWhereCallsGoBothWays(boolean reverse) throws Exception {
+        RpcRdma.Builder builder = RpcRdma.server().versions(VersionPolicy.V2_ONLY);
+        start(reverse ? builder.reverse(4) : builder);
+        client.peer.sendHex("0000abcd 00000002 00000020 00000000 00000000"); // RDMA2_MSG without lists
+        assertEquals(Bytes.digits("0000abcd 00000002 00000020 00000004 00000001 00000002"), client.peer.receiveHex());
+        client.peer.sendHex("0000abce 00000002 00000020 00000063 00000000"); // type 99
+        assertEquals(Bytes.digits("0000abce 00000002 00000020 00000004 00000001 00000003"), client.peer.receiveHex());
+    }
+
     @Test
     void shouldTakeAnyNumberOfProperties() throws Exception {
         start(RpcRdma.server().versions(VersionPolicy.V2_ONLY).credits(1));

@@ -38,18 +38,22 @@ final class VersionTwoServer implements AutoCloseable {
         return "00000002 00000000 00000004 00000001" + codeAndBody;
     }
 
-    /** A call as it stands in a Send: version-two-08, sections 3.1 to 3.3. */
+    /** A call as it stands in a Send: version-two-08, sections 3.1 to 3.3, and what version 1 has of it. */
     record Call(String xid, int type, int named, List<Integer> positions, List<RemoteSegment> reads,
                 List<List<RemoteSegment>> writes, List<RemoteSegment> reply) {
 
-        private static Call parse(ByteBuf in) {
+        /** Parses a call of that version; of version 1 no handle is named. */
+        static Call parse(ByteBuf in, HeaderDigits version) {
             String xid = ByteBufUtil.hexDump(in, 0, 4);
             in.skipBytes(4);
-            assertEquals(2, in.readInt(), "version");
+            assertEquals(version.version(), in.readInt(), "version");
             in.skipBytes(4);
             int type = in.readInt();
-            assertEquals(0, in.readInt(), "flags");
-            int named = in.readInt();
+            int named = 0;
+            if (version == HeaderDigits.TWO) {
+                assertEquals(0, in.readInt(), "flags");
+                named = in.readInt();
+            }
             List<Integer> positions = new ArrayList<>();
             List<RemoteSegment> reads = new ArrayList<>();
             while (in.readInt() == 1) {
@@ -61,7 +65,7 @@ final class VersionTwoServer implements AutoCloseable {
                 writes.add(segments(in));
             }
             List<RemoteSegment> reply = in.readInt() == 1 ? segments(in) : List.of();
-            assertEquals(type == 1, !in.isReadable(), "RDMA2_NOMSG has nothing behind it");
+            assertEquals(type == 1, !in.isReadable(), "RDMA_NOMSG has nothing behind it");
             return new Call(xid, type, named, positions, reads, writes, reply);
         }
 
@@ -90,7 +94,7 @@ final class VersionTwoServer implements AutoCloseable {
     Call receive() throws Exception {
         ByteBuf sent = raw.peer.receive();
         try {
-            return Call.parse(sent);
+            return Call.parse(sent, HeaderDigits.TWO);
         } finally {
             sent.release();
         }
