@@ -30,7 +30,15 @@ public final class BenchmarkRun implements Callable<Integer> {
     private static final List<String> QUICK_CASES = List.of("ping-pong", "calls-32", "read-1m", "write-1m", "read-64k", "write-64k");
     private static final String IDLE = "idle";
     private static final String REGISTRATIONS = "registrations";
-    private static final Set<String> STUDIES = Set.of(IDLE, REGISTRATIONS);
+    private static final String GROWTH = "growth";
+    private static final String CONNECTIONS = "growth-connections";
+    private static final String CREDITS = "growth-credits";
+    private static final String SIZES = "growth-sizes";
+    private static final String EVENT_LOOPS = "growth-event-loops";
+    private static final int GROWTH_WINDOWS = 3;
+    private static final double GROWTH_SECONDS = 1;
+    private static final double GROWTH_WARM_UP_SECONDS = 1;
+    private static final Set<String> STUDIES = Set.of(IDLE, REGISTRATIONS, GROWTH, CONNECTIONS, CREDITS, SIZES, EVENT_LOOPS);
     private static final double IDLE_SECONDS = 10;
     private static final double DEFAULT_SECONDS = 2;
     private static final double DEFAULT_WARM_UP_SECONDS = 3;
@@ -45,7 +53,8 @@ public final class BenchmarkRun implements Callable<Integer> {
 
     @Option(names = {"--cases", "--workloads"}, split = ",", paramLabel = "CASE",
             description = "What to measure: ping-pong, calls-32, calls-32-one-cpu, read-1m, write-1m, read-64k, write-64k; idle,"
-                    + " registrations; default all.")
+                    + " registrations; default all of these. And growth, which takes minutes, or its parts growth-connections,"
+                    + " growth-credits, growth-sizes, growth-event-loops.")
     private List<String> cases;
 
     @Option(names = "--two-processes", description = "Runs client and server in a process each, where a case does not say otherwise.")
@@ -61,8 +70,8 @@ public final class BenchmarkRun implements Callable<Integer> {
             + QUICK_WARM_UP_SECONDS + ".")
     private Double warmUpSeconds;
 
-    @Option(names = "--output", paramLabel = "FOLDER", description = "Where results.json and report.md go; default ${DEFAULT-VALUE}.")
-    private Path output = Path.of("benchmarks", "target", "results");
+    @Option(names = "--output", paramLabel = "FOLDER", description = "Where results.json, report.md and plots go; default ${DEFAULT-VALUE}.")
+    private Path output = Path.of(System.getProperty("nettyrdma.root", "."), "benchmarks", "target", "results");
 
     private final MarkdownReport markdown = new MarkdownReport();
     private final JsonReport json = new JsonReport();
@@ -87,6 +96,7 @@ public final class BenchmarkRun implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        Files.createDirectories(output);
         List<CaseResult> results = new ArrayList<>();
         Map<Peer, String> descriptions = new EnumMap<>(Peer.class);
         Placement usual = twoProcesses ? Placement.TWO_PROCESSES : Placement.ONE_PROCESS;
@@ -95,7 +105,8 @@ public final class BenchmarkRun implements Callable<Integer> {
         List<Bar.Verdict> verdicts = verdicts(results);
         if (!results.isEmpty()) {
             json.comparison(results).verdicts(verdicts);
-            markdown.comparison(results).verdicts(verdicts).costs(results);
+            markdown.comparison(results).plots(Plots.latency(output, results)).verdicts(verdicts).counted(results)
+                    .costs(results);
         }
         runStudies();
         Environment environment = Environment.of(commandLine, descriptions);
@@ -118,6 +129,26 @@ public final class BenchmarkRun implements Callable<Integer> {
             json.registrations(rows);
             markdown.registrations(rows);
         }
+        Growth growth = new Growth(Math.min(pairs, GROWTH_WINDOWS), Math.min(seconds(), GROWTH_SECONDS),
+                Math.min(warmUpSeconds(), GROWTH_WARM_UP_SECONDS));
+        runGrowth(CONNECTIONS, growth::connections);
+        runGrowth(CREDITS, growth::credits);
+        runGrowth(SIZES, growth::sizes);
+        runGrowth(EVENT_LOOPS, growth::eventLoops);
+    }
+
+    private void runGrowth(String name, Curve curve) throws IOException {
+        if (caseNames().contains(name) || caseNames().contains(GROWTH)) {
+            Growth.Curves curves = curve.draw();
+            json.section(name, curves);
+            markdown.growth(curves).plots(List.of(Plots.growth(output, curves)));
+        }
+    }
+
+    /** One of the growth cases. */
+    @FunctionalInterface
+    private interface Curve {
+        Growth.Curves draw() throws IOException;
     }
 
     private void compare(Placement placement, List<Case> scenarios, List<CaseResult> results, Map<Peer, String> descriptions)
@@ -143,7 +174,6 @@ public final class BenchmarkRun implements Callable<Integer> {
     }
 
     private void write() throws IOException {
-        Files.createDirectories(output);
         Files.writeString(output.resolve("report.md"), markdown.text());
         Files.writeString(output.resolve("results.json"), json.text());
         System.out.print(markdown.text());

@@ -75,11 +75,14 @@ final class Comparison implements AutoCloseable {
     private List<Pairing> newPairings(Case scenario) {
         List<Pairing> pairings = new ArrayList<>();
         for (Peer peer : contestants.keySet()) {
-            if (peer == Peer.RDMA_CRC && peer.takes(scenario)) {
+            if (peer != Peer.RDMA && peer.rdma() && peer.takes(scenario)) {
                 pairings.add(newPairing(peer, Peer.RDMA));
             } else if (peer != Peer.RDMA && peer.takes(scenario)) {
                 pairings.add(newPairing(Peer.RDMA, peer));
             }
+        }
+        if (Peer.RDMA_BUSY_POLL.takes(scenario) && contestants.keySet().containsAll(List.of(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP))) {
+            pairings.add(newPairing(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP)); // neither of them ever sleeps
         }
         return pairings;
     }

@@ -27,6 +27,7 @@ final class Contestant implements AutoCloseable {
     private final Set<Load> verified = new HashSet<>();
 
     private int port;
+    private long openNanos;
     private String description;
     private Movement movement;
     private boolean open;
@@ -91,6 +92,33 @@ final class Contestant implements AutoCloseable {
         return clientProcess.run(Action.IDLE, null, nanos(seconds)).value();
     }
 
+    /** Memory of both processes, in bytes, as they are. */
+    long memory() throws IOException {
+        long bytes = clientProcess.ask(Action.MEMORY).value();
+        return serverProcess == clientProcess ? bytes : bytes + serverProcess.ask(Action.MEMORY).value();
+    }
+
+    /** Memory of both processes, in bytes, with all connections closed; they are open again afterwards. */
+    long memoryWithoutConnections() throws IOException {
+        disconnect();
+        long bytes = memory();
+        open();
+        return bytes;
+    }
+
+    /** How long it took to open the connections, in nanoseconds. */
+    long openNanos() {
+        return openNanos;
+    }
+
+    /** Closes the connections and the server; returns how long the connections took, in nanoseconds. */
+    long disconnect() throws IOException {
+        long nanos = clientProcess.ask(Action.DISCONNECT).elapsedNanos();
+        serverProcess.ask(Action.STOP);
+        open = false;
+        return nanos;
+    }
+
     private Answer run(Load load, double seconds) throws IOException {
         Answer answer = clientProcess.run(Action.MEASURE, load, nanos(seconds));
         movement.add(load, Histograms.decode(answer.latencies()).getTotalCount());
@@ -117,7 +145,9 @@ final class Contestant implements AutoCloseable {
     private void open() throws IOException {
         if (!open) {
             port = serverProcess.serve(setup);
-            description = clientProcess.connect(setup, port, connections).description();
+            Answer answer = clientProcess.connect(setup, port, connections);
+            description = answer.description();
+            openNanos = answer.elapsedNanos();
             movement = new Movement();
             open = true;
         }
@@ -126,9 +156,7 @@ final class Contestant implements AutoCloseable {
     /** Takes no time from those whose turn it is. */
     private void rest() throws IOException {
         if (setup.peer().spinsWhenIdle()) {
-            clientProcess.ask(Action.DISCONNECT);
-            serverProcess.ask(Action.STOP);
-            open = false;
+            disconnect();
         }
     }
 

@@ -7,10 +7,18 @@ final class Ends {
     }
 
     static ServerEnd serve(Setup setup) throws Exception {
-        return new NettyServer(setup);
+        return switch (setup.peer()) {
+            case ONCRPC4J -> new Oncrpc4jServer(setup);
+            case UCX_TCP, UCX_SHM -> new UcxServer(setup);
+            default -> new NettyServer(setup);
+        };
     }
 
     static ClientEnd connect(Setup setup, int port, int connections) throws Exception {
-        return new NettyClient(setup, port, connections);
+        return switch (setup.peer()) {
+            case ONCRPC4J -> new Oncrpc4jClient(setup, port);
+            case UCX_TCP, UCX_SHM -> new UcxClient(setup, port);
+            default -> new NettyClient(setup, port, connections);
+        };
     }
 }

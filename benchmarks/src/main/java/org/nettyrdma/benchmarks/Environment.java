@@ -2,12 +2,14 @@ package org.nettyrdma.benchmarks;
 
 import io.netty.util.Version;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
+import java.util.Properties;
 import java.util.TreeMap;
 
 /**
@@ -21,7 +23,7 @@ import java.util.TreeMap;
  * @param kernel      name and release
  * @param java        virtual machine and version
  * @param commit      of this project, with a plus sign where files have changed since
- * @param versions    of the libraries compared
+ * @param versions    of the libraries compared, empty where they do not tell or are missing
  * @param tcpWmem     what Linux lets a send buffer be that nobody has set: least, first, most, in bytes
  * @param connections what the connections of each peer say about themselves, sizes of their socket buffers included
  */
@@ -31,11 +33,27 @@ record Environment(String date, String command, String processor, int processors
     static Environment of(String command, Map<Peer, String> connections) {
         Map<String, String> versions = new TreeMap<>();
         versions.put("netty", Version.identify().get("netty-transport").artifactVersion());
+        versions.put("oncrpc4j", mavenVersion("org.dcache", "oncrpc4j-core"));
+        versions.put("jucx", mavenVersion("org.openucx", "jucx"));
+        versions.put("libucx0", output("dpkg-query", "-W", "-f", "${Version}", "libucx0"));
         return new Environment(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(), command, valueIn("/proc/cpuinfo", "model name"),
                 Runtime.getRuntime().availableProcessors(), memoryBytes(),
                 System.getProperty("os.name") + ' ' + System.getProperty("os.version"),
                 System.getProperty("java.vm.name") + ' ' + System.getProperty("java.vm.version"), headCommit(), versions,
                 firstLine("/proc/sys/net/ipv4/tcp_wmem"), connections);
+    }
+
+    private static String mavenVersion(String group, String artifact) {
+        try (InputStream in = Environment.class.getResourceAsStream("/META-INF/maven/" + group + '/' + artifact + "/pom.properties")) {
+            if (in == null) {
+                return "";
+            }
+            Properties properties = new Properties();
+            properties.load(in);
+            return properties.getProperty("version", "");
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     private static long memoryBytes() {

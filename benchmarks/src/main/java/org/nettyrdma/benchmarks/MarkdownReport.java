@@ -45,8 +45,8 @@ final class MarkdownReport {
             }
         }
         line("");
-        line("In brackets: how many times the figure of " + Peer.RDMA.title() + " that of the column is; for the variants of it the other way"
-                + " round. Median of the ratios of neighbouring windows.");
+        line("In brackets: the figure of " + Peer.RDMA.title() + " divided by that of the column; under a variant of it, that of the variant"
+                + " divided by that of " + Peer.RDMA.title() + ". Medians of the ratios of neighbouring windows.");
         line("");
     }
 
@@ -82,8 +82,8 @@ final class MarkdownReport {
                 List<String> cells = new ArrayList<>(
                         List.of(result.scenario().title(), result.placement().title(), entry.getKey().title()));
                 for (Figure figure : figures) {
-                    boolean told = known || figure == Figure.CLIENT_ALLOCATED_PER_CALL || figure == Figure.SERVER_ALLOCATED_PER_CALL;
-                    cells.add(told ? figure.format(result.median(entry.getKey(), figure)) : "–");
+                    double median = result.median(entry.getKey(), figure);
+                    cells.add(known || median > 0 ? figure.format(median) : "–");
                 }
                 row(cells);
             }
@@ -107,6 +107,24 @@ final class MarkdownReport {
         return this;
     }
 
+    /** The counts of the library that have bars. */
+    MarkdownReport counted(List<CaseResult> results) {
+        heading("Bars of counts, " + Peer.RDMA.title());
+        row(List.of("", "ends", "bar", "measured", ""));
+        rule(5);
+        for (CaseResult result : results) {
+            for (CountedBar bar : CountedBar.ALL) {
+                if (bar.scenario() == result.scenario() && result.windows().containsKey(Peer.RDMA)) {
+                    double measured = result.median(Peer.RDMA, bar.figure());
+                    row(List.of(bar.scenario().title() + ", " + bar.figure().title(), result.placement().title(),
+                            "at most " + bar.figure().format(bar.most()), bar.figure().format(measured), bar.holds(measured) ? "holds" : "missed"));
+                }
+            }
+        }
+        line("");
+        return this;
+    }
+
     /** What exposed memory costs. */
     MarkdownReport registrations(List<Registrations.Row> rows) {
         heading("Registrations and invalidations");
@@ -121,6 +139,33 @@ final class MarkdownReport {
             figures.forEach(figure -> cells.add(figure.format(row.median(figure))));
             row(cells);
         }
+        line("");
+        return this;
+    }
+
+    /** Curves as a table. */
+    MarkdownReport growth(Growth.Curves curves) {
+        heading("Against " + curves.axis());
+        line(curves.title() + ".");
+        line("");
+        Set<String> figures = curves.points().get(0).values().keySet();
+        List<String> titles = new ArrayList<>(List.of("", curves.axis()));
+        titles.addAll(figures);
+        row(titles);
+        rule(titles.size());
+        for (Growth.Point point : curves.points()) {
+            List<String> cells = new ArrayList<>(List.of(point.series(), Plots.quantity(point.x())));
+            figures.forEach(figure -> cells.add(String.format(Locale.ROOT, point.values().get(figure) < 100 ? "%.2f" : "%.0f",
+                    point.values().get(figure))));
+            row(cells);
+        }
+        line("");
+        return this;
+    }
+
+    /** Files beside the report. */
+    MarkdownReport plots(List<String> names) {
+        names.forEach(name -> line("![" + name + "](" + name + ")"));
         line("");
         return this;
     }

@@ -1,31 +1,22 @@
 package org.nettyrdma.benchmarks;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.netty.util.internal.PlatformDependent;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 
 /** Memory of this process. */
 final class MemoryUse {
 
-    private static final Path STATUS = Path.of("/proc/self/status");
-    private static final String RESIDENT = "VmRSS:";
-
     private MemoryUse() {
     }
 
-    /** Heap in use after a garbage collection, plus what is resident outside of the heap, in bytes. */
-    static long bytes() throws IOException {
+    /** Heap in use after a garbage collection, and direct buffers, those included that Netty takes past the JVM's count; in bytes. */
+    static long bytes() {
         System.gc();
-        Runtime runtime = Runtime.getRuntime();
-        return runtime.totalMemory() - runtime.freeMemory();
-    }
-
-    static long residentBytes() throws IOException {
-        for (String line : Files.readAllLines(STATUS)) {
-            if (line.startsWith(RESIDENT)) {
-                return Long.parseLong(line.substring(RESIDENT.length(), line.length() - "kB".length()).trim()) * 1024;
-            }
+        long sum = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
+            sum += pool.getMemoryUsed();
         }
-        throw new IOException(STATUS + " has no " + RESIDENT);
+        return sum + Math.max(0, PlatformDependent.usedDirectMemory());
     }
 }

@@ -20,7 +20,13 @@ enum Peer {
     /** ONC RPC with record marking over TCP, Netty's epoll transport. */
     EPOLL("Netty epoll"),
     /** The same with the send buffer that the software provider sets. */
-    EPOLL_256K("Netty epoll, SO_SNDBUF 256 KiB");
+    EPOLL_256K("Netty epoll, SO_SNDBUF 256 KiB"),
+    /** ONC RPC with record marking over TCP, as dCache's NFS server does it. */
+    ONCRPC4J("oncrpc4j"),
+    /** Requests and replies of the same sizes over UCX, a library in C behind Java bindings, by TCP; never sleeps. */
+    UCX_TCP("UCX (jucx), tcp"),
+    /** The same by memory that both ends share, which works on one machine only. */
+    UCX_SHM("UCX (jucx), shared memory");
 
     private final String title;
 
@@ -45,7 +51,7 @@ enum Peer {
 
     /** What to do where it cannot run. */
     String installationHint() {
-        return "";
+        return ucx() ? "; on Debian: apt install libucx0" : "";
     }
 
     boolean rdma() {
@@ -58,7 +64,7 @@ enum Peer {
 
     /** Whether an end uses a CPU as long as it has a connection, so that nothing else can be measured beside it. */
     boolean spinsWhenIdle() {
-        return this == RDMA_BUSY_POLL;
+        return this == RDMA_BUSY_POLL || ucx();
     }
 
     boolean netty() {
@@ -74,13 +80,22 @@ enum Peer {
         return switch (this) {
             case RDMA_BUSY_POLL -> scenario == Case.PING_PONG;
             case RDMA_CRC -> scenario.measuresBytes();
+            case UCX_TCP, UCX_SHM -> !scenario.oneCpu(); // two threads that spin on one CPU measure its scheduler
             default -> true;
         };
     }
 
     /** What its processes find in their environment. */
     Map<String, String> environment() {
-        return Map.of();
+        return switch (this) {
+            case UCX_TCP -> Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo", "UCX_LOG_LEVEL", "error");
+            case UCX_SHM -> Map.of("UCX_TLS", "posix,sysv,cma", "UCX_LOG_LEVEL", "error");
+            default -> Map.of();
+        };
+    }
+
+    boolean ucx() {
+        return this == UCX_TCP || this == UCX_SHM;
     }
 
     boolean fixedSendBuffer() {

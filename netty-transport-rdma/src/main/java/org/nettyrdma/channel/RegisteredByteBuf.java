@@ -138,15 +138,31 @@ final class RegisteredByteBuf extends UnpooledDirectByteBuf {
         return address;
     }
 
-    /** Without the views that the superclass makes of both sides: a small call copies three times. */
+    // The superclass would make two views of the other buffer for each copy, where that has an address as well as where not.
+
     @Override
     public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
-        if (!hasMemoryAddress() || !source.hasMemoryAddress()) {
+        if (source.hasArray() || !hasMemoryAddress()) {
             return super.setBytes(index, source, sourceIndex, length);
+        }
+        if (!source.hasMemoryAddress()) {
+            source.getBytes(sourceIndex, this, index, length); // of several pieces, of which each comes here again
+            return this;
         }
         checkIndex(index, length);
         Objects.checkFromIndexSize(sourceIndex, length, source.capacity());
         PlatformDependent.copyMemory(source.memoryAddress() + sourceIndex, address + index, length);
+        return this;
+    }
+
+    @Override
+    public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
+        if (!hasMemoryAddress() || !target.hasMemoryAddress() || target.isReadOnly()) {
+            return super.getBytes(index, target, targetIndex, length);
+        }
+        checkIndex(index, length);
+        Objects.checkFromIndexSize(targetIndex, length, target.capacity());
+        PlatformDependent.copyMemory(address + index, target.memoryAddress() + targetIndex, length);
         return this;
     }
 
