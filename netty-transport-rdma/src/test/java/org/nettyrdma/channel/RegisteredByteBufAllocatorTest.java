@@ -399,50 +399,11 @@ class RegisteredByteBufAllocatorTest {
     }
 
     @Test
-    void shouldCopyFromBuffersOfEveryKind() {
-        byte[] bytes = new byte[64];
-        new Random(5).nextBytes(bytes);
-        ByteBuf registered = allocator.directBuffer(64).writeBytes(bytes);
-        ByteBuf direct = Unpooled.directBuffer(64).writeBytes(bytes);
-        CompositeByteBuf composite = Unpooled.compositeBuffer()
-                .addComponent(true, direct.retainedSlice(0, 20)).addComponent(true, registered.retainedSlice(20, 44));
-        ByteBuf target = allocator.directBuffer(100);
-        for (ByteBuf source : List.of(registered, direct, composite, Unpooled.wrappedBuffer(bytes), registered.duplicate(),
-                registered.slice(0, 64), registered.asReadOnly())) {
-            target.setZero(0, 100).setBytes(10, source, 5, 50);
-            assertEquals(Unpooled.wrappedBuffer(bytes, 5, 50), target.slice(10, 50), source.toString());
-            assertEquals(0, target.getByte(9));
-            assertEquals(0, target.getByte(60));
-        }
-        composite.release();
-        direct.release();
-        target.release();
-        registered.release();
-    }
-
-    @Test
     void shouldCopyWithinABuffer() {
         ByteBuf buffer = allocator.directBuffer(10).writeBytes(new byte[] {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
         buffer.setBytes(2, buffer, 0, 8);
         assertEquals(Unpooled.wrappedBuffer(new byte[] {0, 1, 0, 1, 2, 3, 4, 5, 6, 7}), buffer);
         buffer.release();
-    }
-
-    @Test
-    void shouldRefuseToCopyBeyondEitherBuffer() {
-        ByteBuf target = allocator.directBuffer(10).writeZero(10);
-        ByteBuf source = allocator.directBuffer(20).writeZero(20);
-        assertThrows(IndexOutOfBoundsException.class, () -> target.setBytes(0, source, 0, 11));
-        assertThrows(IndexOutOfBoundsException.class, () -> target.setBytes(-1, source, 0, 5));
-        assertThrows(IndexOutOfBoundsException.class, () -> target.setBytes(0, source, 11, 10));
-        assertThrows(IndexOutOfBoundsException.class, () -> target.setBytes(0, source, -1, 5));
-        assertThrows(IndexOutOfBoundsException.class, () -> target.setBytes(0, source, 0, -1));
-        ByteBuf open = allocator.directBuffer(10);
-        target.release();
-        assertThrows(IllegalReferenceCountException.class, () -> target.setBytes(0, source, 0, 5));
-        source.release();
-        assertThrows(IllegalReferenceCountException.class, () -> open.setBytes(0, source, 0, 5));
-        open.release();
     }
 
     @Test
