@@ -41,6 +41,8 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
 
     /** How long resolving an address or a route may take. Connecting has a limit in the transport. */
     private static final int RESOLVE_TIMEOUT_MILLIS = 5000;
+    /** More than a device takes to find out that nobody answers; siw takes 10 seconds. */
+    private static final int ATTEMPT_TIMEOUT_MILLIS = 30_000;
 
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
@@ -374,7 +376,10 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
             failure = cause;
         }
         queues.drain();
-        queues.destroy(id);
+        boolean attempted = state == State.CONNECTING && context.device().limits().iwarp() && queues.disable();
+        if (!attempted) {
+            queues.destroy(id);
+        }
         state = State.ENDED;
         if (timer != null) {
             timer.cancel();
@@ -386,7 +391,10 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         }
         queues.flushAll();
         if (wasEstablished) {
-            context.closeLater(id, attributes.closeTimeoutMillis());
+            context.closeLater(id, null, attributes.closeTimeoutMillis());
+            id = 0;
+        } else if (attempted) {
+            context.closeLater(id, queues, ATTEMPT_TIMEOUT_MILLIS);
             id = 0;
         } else {
             destroyId();
