@@ -1,7 +1,6 @@
 package org.nettyrdma.benchmarks;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.channel.Channel;
 import io.netty.util.AttributeKey;
@@ -21,10 +20,14 @@ final class BenchmarkProgram implements RpcProgram {
     static final int PROGRAM = 0x2000_7264;
     static final int VERSION = 1;
 
-    /** Largest opaque in either direction, in bytes. */
-    static final int MAX_OPAQUE_BYTES = 1 << 20;
-
     private static final AttributeKey<ByteBuf> SOURCE = AttributeKey.valueOf(BenchmarkProgram.class, "source");
+
+    /** Largest opaque in either direction, in bytes. */
+    private final int maxOpaqueBytes;
+
+    BenchmarkProgram(int maxOpaqueBytes) {
+        this.maxOpaqueBytes = maxOpaqueBytes;
+    }
 
     @Override
     public int program() {
@@ -43,25 +46,34 @@ final class BenchmarkProgram implements RpcProgram {
 
     @Override
     public void call(RpcCall call) {
-        switch (call.procedure()) {
-            case 0 -> call.reply(call.alloc().directBuffer(0));
-            case Procedures.ECHO -> echo(call);
-            case Procedures.READ -> read(call);
-            case Procedures.WRITE -> write(call);
-            default -> call.replyProcedureUnavailable();
+        int procedure = call.procedure();
+        if (procedure == 0) {
+            call.reply(call.alloc().directBuffer(0));
+        } else if (procedure == Operation.ECHO.procedure()) {
+            echo(call);
+        } else if (procedure == Operation.READ.procedure()) {
+            read(call);
+        } else if (procedure == Operation.WRITE.procedure()) {
+            ByteBuf data = Xdr.readOpaqueSlice(call.arguments(), maxOpaqueBytes, "data");
+            call.reply(call.alloc().directBuffer(Integer.BYTES).writeInt(data.readableBytes()));
+        } else if (procedure == Operation.CHECKSUM.procedure()) {
+            ByteBuf data = Xdr.readOpaqueSlice(call.arguments(), maxOpaqueBytes, "data");
+            call.reply(call.alloc().directBuffer(Integer.BYTES).writeInt(Payload.checksum(data)));
+        } else {
+            call.replyProcedureUnavailable();
         }
     }
 
-    private static void echo(RpcCall call) {
-        ByteBuf data = Xdr.readOpaqueSlice(call.arguments(), MAX_OPAQUE_BYTES, "data");
+    private void echo(RpcCall call) {
+        ByteBuf data = Xdr.readOpaqueSlice(call.arguments(), maxOpaqueBytes, "data");
         ByteBuf results = call.alloc().directBuffer(Integer.BYTES + Xdr.paddedLength(data.readableBytes()));
         Xdr.writeOpaque(results, data);
         call.reply(results);
     }
 
-    private static void read(RpcCall call) {
+    private void read(RpcCall call) {
         int count = Xdr.readInt(call.arguments(), "count");
-        if (count < 0 || count > MAX_OPAQUE_BYTES || (count & 3) != 0) {
+        if (count < 0 || count > maxOpaqueBytes || (count & 3) != 0) {
             call.replyGarbageArguments();
             return;
         }
@@ -72,38 +84,14 @@ final class BenchmarkProgram implements RpcProgram {
         call.reply(results, List.of(new DataItem(Integer.BYTES, count)));
     }
 
-    private static void write(RpcCall call) {
-        ByteBuf data = Xdr.readOpaqueSlice(call.arguments(), MAX_OPAQUE_BYTES, "data");
-        call.reply(call.alloc().directBuffer(Integer.BYTES).writeInt(data.readableBytes()));
-    }
-
-    private static ByteBuf source(Channel channel) {
+    private ByteBuf source(Channel channel) {
         ByteBuf source = channel.attr(SOURCE).get();
         if (source == null) {
-            ByteBuf created = newPayload(channel.alloc(), MAX_OPAQUE_BYTES);
+            ByteBuf created = Payload.newBuffer(channel.alloc(), maxOpaqueBytes);
             channel.attr(SOURCE).set(created);
             channel.closeFuture().addListener(closed -> created.release());
             source = created;
         }
         return source;
-    }
-
-    /** Bytes whose first and last word tell their number, so that a reader can see that the right ones came. */
-    static ByteBuf newPayload(ByteBufAllocator allocator, int bytes) {
-        ByteBuf payload = allocator.directBuffer(bytes, bytes);
-        payload.writeZero(bytes);
-        payload.setInt(0, bytes);
-        payload.setInt(bytes - Integer.BYTES, ~bytes);
-        return payload;
-    }
-
-    /** The procedure numbers of {@link BenchmarkProgram}. */
-    static final class Procedures {
-        static final int ECHO = 1;
-        static final int READ = 2;
-        static final int WRITE = 3;
-
-        private Procedures() {
-        }
     }
 }

@@ -5,20 +5,23 @@ import org.HdrHistogram.Histogram;
 /**
  * What one measuring window saw.
  *
- * @param calls         calls completed
- * @param bytes         payload bytes moved by them
- * @param elapsedNanos  from the first call to the last reply
- * @param cpuNanos      processor time of all processes of the transport
- * @param latencyNanos  one value per call, in nanoseconds
+ * @param load         what was run
+ * @param latencyNanos one value per call, in nanoseconds
+ * @param elapsedNanos from the first call to the last reply
+ * @param counters     what both ends have counted meanwhile, and the processor time of their processes
  */
-record Window(long calls, long bytes, long elapsedNanos, long cpuNanos, Histogram latencyNanos) {
+record Window(Load load, Histogram latencyNanos, long elapsedNanos, Counters counters) {
+
+    long calls() {
+        return latencyNanos.getTotalCount();
+    }
 
     double callsPerSecond() {
-        return calls * 1e9 / elapsedNanos;
+        return calls() * 1e9 / elapsedNanos;
     }
 
     double gigabytesPerSecond() {
-        return (double) bytes / elapsedNanos;
+        return bytes() / elapsedNanos;
     }
 
     double p50Micros() {
@@ -30,6 +33,14 @@ record Window(long calls, long bytes, long elapsedNanos, long cpuNanos, Histogra
     }
 
     double cpuSecondsPerGigabyte() {
-        return (double) cpuNanos / bytes;
+        return (double) counters.cpuNanos() / bytes();
+    }
+
+    double perCall(long counter) {
+        return (double) counter / calls();
+    }
+
+    private double bytes() {
+        return (double) calls() * load.payloadBytes();
     }
 }

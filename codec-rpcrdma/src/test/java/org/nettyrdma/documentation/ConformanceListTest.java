@@ -12,27 +12,26 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The module's lists must not rot: each row has a section, a rule, an answer and tests that exist. A row is
- * {@code | section | rule | answer | `Class.method`, ... |}; the tests may be in any module, a name that begins with a dot is of
- * the class before it, and what stands in brackets says which cases of the test.
+ * {@code | section | rule | answer | `Class.method`, ... |}; the tests may be in any module, and what stands in brackets says which
+ * cases of the test.
  */
 class ConformanceListTest {
 
-    private static final String LIST = "CONFORMANCE.md";
     private static final Pattern CELL_BORDER = Pattern.compile("(?<!\\\\)\\|");
     private static final Pattern ANSWER = Pattern.compile("(Done|Not applicable|Upper layer|Otherwise)\\b.*");
-    private static final Pattern TEST = Pattern.compile("`(\\w*)(?:\\.(\\w+))?`");
+    private static final Pattern TEST = Pattern.compile("`(\\w+)(?:\\.(\\w+))?`");
+    private static final Path README = Path.of("../README.md");
 
     private record Row(int line, List<String> cells) {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {LIST, "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
+    @ValueSource(strings = {"CONFORMANCE.md", "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
     void shouldHaveFourFilledCellsInEachRow(String list) throws IOException {
         for (Row row : rows(list)) {
             assertEquals(4, row.cells.size(), row.toString());
@@ -41,9 +40,10 @@ class ConformanceListTest {
     }
 
     /** Done; not applicable or left to the upper layer, and why; or otherwise than the rule says, and why. */
-    @Test
-    void shouldAnswerEachRuleInOneOfFourWays() throws IOException {
-        for (Row row : rows(LIST)) {
+    @ParameterizedTest
+    @ValueSource(strings = {"CONFORMANCE.md", "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
+    void shouldAnswerEachRuleInOneOfFourWays(String list) throws IOException {
+        for (Row row : rows(list)) {
             Matcher answer = ANSWER.matcher(row.cells.get(2));
             assertTrue(answer.matches(), row.toString());
             assertTrue(answer.group(1).equals("Done") || row.cells.get(2).length() > answer.group(1).length() + 2,
@@ -52,7 +52,7 @@ class ConformanceListTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {LIST, "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
+    @ValueSource(strings = {"CONFORMANCE.md", "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
     void shouldNameTestsThatExist(String list) throws IOException {
         List<Path> sources = testSources();
         List<String> missing = new ArrayList<>();
@@ -60,15 +60,23 @@ class ConformanceListTest {
             String cell = row.cells.get(3).replaceAll("\\([^)]*\\)", "");
             assertTrue(TEST.matcher(cell).find(), "without a test: " + row);
             assertEquals("", TEST.matcher(cell).replaceAll("").replaceAll("[ ,]", ""), "no test: " + row);
-            String inClass = "";
             for (MatchResult name : TEST.matcher(cell).results().toList()) {
-                inClass = name.group(1).isEmpty() ? inClass : name.group(1);
-                if (!exists(sources, inClass, name.group(2))) {
+                if (!exists(sources, name.group(1), name.group(2))) {
                     missing.add("line " + row.line + ": " + name.group());
                 }
             }
         }
         assertEquals(List.of(), missing);
+    }
+
+    /** The number stands in the row of the readme that links the list. */
+    @ParameterizedTest
+    @ValueSource(strings = {"CONFORMANCE.md", "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
+    void shouldCountTheRulesInTheReadme(String list) throws IOException {
+        Matcher count = Pattern.compile("\\| \\[[^]]*]\\(codec-rpcrdma/" + Pattern.quote(list) + "\\)[^|]*\\| (\\d+) \\|")
+                .matcher(Files.readString(README));
+        assertTrue(count.find(), list);
+        assertEquals(rows(list).size(), Integer.parseInt(count.group(1)));
     }
 
     /** {@code method} is {@code null} where all tests of the class are meant. */

@@ -13,6 +13,7 @@ import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.UnresolvedAddressException;
+import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.WorkCompletionStatus;
@@ -116,16 +117,26 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
+     * What the provider of this channel's event loop can do, which need not be {@link Rdma#provider()}.
+     *
+     * @return the limits and features, constant
+     * @throws IllegalStateException if the channel is not registered
+     */
+    public Capabilities capabilities() {
+        if (loop == null) {
+            throw new IllegalStateException("the channel is not registered");
+        }
+        return loop.provider().capabilities();
+    }
+
+    /**
      * The longest message that can be sent. What the peer can receive may be less, and is for the two sides to agree on.
      *
      * @return the provider's limit in bytes
      * @throws IllegalStateException if the channel is not registered
      */
     public int maxSendBytes() {
-        if (loop == null) {
-            throw new IllegalStateException("the channel is not registered");
-        }
-        return loop.provider().capabilities().maxMessageBytes();
+        return capabilities().maxMessageBytes();
     }
 
     /**

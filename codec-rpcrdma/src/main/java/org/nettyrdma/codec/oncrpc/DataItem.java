@@ -2,6 +2,9 @@ package org.nettyrdma.codec.oncrpc;
 
 import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * Where a piece of bulk data lies in an XDR stream: opaque data that a transport may place directly into the receiver's
  * memory instead of sending it inline (RFC 8166, section 3.4, "DDP-eligible").
@@ -32,5 +35,23 @@ public record DataItem(int position, int length) {
      */
     public DataItem movedBy(int bytes) {
         return new DataItem(Math.addExact(position, bytes), length);
+    }
+
+    /**
+     * The same items in a stream that begins earlier.
+     *
+     * @param items the items, which stay as they are
+     * @param bytes how many bytes now precede the stream
+     * @return the items at their new positions, in the same order
+     */
+    public static List<DataItem> allMovedBy(List<DataItem> items, int bytes) {
+        if (items.isEmpty()) {
+            return items;
+        }
+        List<DataItem> moved = new ArrayList<>(items.size());
+        for (DataItem item : items) {
+            moved.add(item.movedBy(bytes));
+        }
+        return moved;
     }
 }

@@ -3,8 +3,6 @@ package org.nettyrdma.codec.oncrpc;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
-import java.util.ArrayList;
-import java.util.List;
 
 /** Puts a header in front of arguments or results. */
 final class MessageAssembly {
@@ -36,16 +34,5 @@ final class MessageAssembly {
         // No limit on the number of pieces: beyond it they would be copied into one.
         CompositeByteBuf message = alloc.compositeBuffer(Integer.MAX_VALUE);
         return message.addComponent(true, header).addFlattenedComponents(true, body);
-    }
-
-    static List<DataItem> moveBy(int bytes, List<DataItem> items) {
-        if (items.isEmpty()) {
-            return items;
-        }
-        List<DataItem> moved = new ArrayList<>(items.size());
-        for (DataItem item : items) {
-            moved.add(item.movedBy(bytes));
-        }
-        return moved;
     }
 }

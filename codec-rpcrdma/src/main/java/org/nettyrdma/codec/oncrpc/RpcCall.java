@@ -130,7 +130,7 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before; {@code results} is released
      */
     public void reply(ByteBuf results, List<DataItem> items) {
-        List<DataItem> moved = MessageAssembly.moveBy(RpcReplyHeader.SUCCESS_BYTES, items);
+        List<DataItem> moved = DataItem.allMovedBy(items, RpcReplyHeader.SUCCESS_BYTES);
         answer(new RpcMessage(joinResults(results), moved, null));
     }
 

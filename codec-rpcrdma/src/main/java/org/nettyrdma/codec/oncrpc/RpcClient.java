@@ -162,7 +162,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             return message;
         }
         List<DataItem> items = request.dataItems() == null ? List.of() : request.dataItems();
-        return new RpcMessage(message, MessageAssembly.moveBy(headerBytes, items), request.replySpace());
+        return new RpcMessage(message, DataItem.allMovedBy(items, headerBytes), request.replySpace());
     }
 
     @Override

@@ -134,7 +134,7 @@ final class ConnectionHandler extends ChannelDuplexHandler {
             return;
         }
         RpcRdmaHeader header = message.header();
-        if (header instanceof Malformed malformed && message.role() == Role.NEITHER) {
+        if (header instanceof Malformed malformed && message.isWithoutCall()) {
             message.release();
             refuse(ctx, malformed);
         } else if (header instanceof WithChunks || header instanceof Control) {
@@ -176,7 +176,7 @@ final class ConnectionHandler extends ChannelDuplexHandler {
     private void refuseVersion(ChannelHandlerContext ctx, RpcRdmaMessage message) {
         RpcRdmaHeader header = message.header();
         message.release();
-        if (message.role() == Role.NEITHER) {
+        if (message.isWithoutCall()) {
             statistics.increment(Counter.STRAY_MESSAGES_DROPPED);
             return;
         }

@@ -14,10 +14,22 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * @param body           what stands behind the prefix
  * @param conveysMessage whether something more may follow, which is then the content of the {@link RpcRdmaMessage};
  *                       otherwise what follows is an error
- * @param isCredited     whether messages of the type take credits and give them back as calls and replies do, where
- *                       RPCRDMA2_F_RESPONSE tells which is which; otherwise they are not counted
+ * @param accounting     how messages of the type keep within the receives of the peer
  */
-public record HeaderType<T>(int code, String name, XdrType<T> body, boolean conveysMessage, boolean isCredited) {
+public record HeaderType<T>(int code, String name, XdrType<T> body, boolean conveysMessage, Accounting accounting) {
+
+    /** What keeps messages of a type from finding no receive. */
+    public enum Accounting {
+        /** They take credits and give them back as calls and replies do; RPCRDMA2_F_RESPONSE tells which is which. */
+        CREDITS,
+        /**
+         * They take no credit, and the {@link org.nettyrdma.handler.credit.CreditGate} lets no more go than the peer keeps receives
+         * for; one with RPCRDMA2_F_RESPONSE answers the one with its XID.
+         */
+        BOUNDED,
+        /** Whoever writes them keeps within the few receives that every peer of version 2 has for messages without a call. */
+        NONE
+    }
 
     /**
      * Checks the fields.
@@ -26,7 +38,7 @@ public record HeaderType<T>(int code, String name, XdrType<T> body, boolean conv
      * @param name           what logs call it
      * @param body           what stands behind the prefix
      * @param conveysMessage whether something more may follow
-     * @param isCredited     whether messages take part in credits
+     * @param accounting     how messages keep within the receives of the peer
      * @throws IllegalArgumentException if the base protocol has the code
      */
     public HeaderType {
@@ -38,10 +50,29 @@ public record HeaderType<T>(int code, String name, XdrType<T> body, boolean conv
         }
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(body, "body");
+        Objects.requireNonNull(accounting, "accounting");
+    }
+
+    /**
+     * A type whose messages are counted like calls, or bounded.
+     *
+     * @param code           the type word
+     * @param name           what logs call it
+     * @param body           what stands behind the prefix
+     * @param conveysMessage whether something more may follow
+     * @param isCredited     whether messages take part in credits; otherwise they are {@linkplain Accounting#BOUNDED bounded}
+     * @throws IllegalArgumentException if the base protocol has the code
+     */
+    public HeaderType(int code, String name, XdrType<T> body, boolean conveysMessage, boolean isCredited) {
+        this(code, name, body, conveysMessage, isCredited ? Accounting.CREDITS : Accounting.BOUNDED);
     }
 
     /** The role of a message of this type with or without RPCRDMA2_F_RESPONSE. */
     Role role(boolean response) {
-        return !isCredited ? Role.NEITHER : response ? Role.RESPONSE : Role.REQUEST;
+        return switch (accounting) {
+            case CREDITS -> response ? Role.RESPONSE : Role.REQUEST;
+            case BOUNDED -> Role.CONTROL;
+            case NONE -> Role.NEITHER;
+        };
     }
 }

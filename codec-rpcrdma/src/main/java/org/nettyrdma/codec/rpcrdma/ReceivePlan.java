@@ -4,6 +4,7 @@ import io.netty.channel.ChannelOption;
 import java.util.Map;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.handler.credit.CreditGate;
 
 /**
  * How many receives a connection needs and how large they are, and what can be promised to peers where a channel has fewer or
@@ -20,10 +21,12 @@ record ReceivePlan(boolean server, RpcRdmaLimits limits, int reverseCredits, int
     /**
      * Receives of a connection that speaks version 2 for what the peer sends without a call. Messages without a call take no
      * credit, so nothing that waits for a credit holds them up, and they hold up nothing. RDMA2_CONNPROP is one message of each
-     * side, which the draft lets it send unasked; the rest is for OPTIONAL header types outside of the credits, which have to keep
-     * within it on their own.
+     * side, which the draft lets it send unasked; the rest is for OPTIONAL header types that are not counted, which have to keep within it on
+     * their own.
      */
     static final int CONTROL_RECEIVES = 5;
+    /** Those for header types that the credit gate bounds, where there are any: what the peer sends, and its answers. */
+    static final int BOUNDED_RECEIVES = 2 * CreditGate.MAX_CONTROLS;
 
     /** What a channel has to be set to, so that all that was asked for can be had. */
     Map<ChannelOption<Integer>, Integer> options() {

@@ -15,13 +15,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.handler.credit.CreditGate;
+import org.nettyrdma.verbs.Capabilities;
 
 /**
  * Puts RPC-over-RDMA into the pipelines of {@link RdmaChannel}s. One instance serves any number of connections.
@@ -70,11 +70,12 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         resources = builder.resources;
         memory = new MemoryBudget(resources.maxTotalBytes());
         reverseCredits = builder.reverseCredits;
-        remoteInvalidation = builder.remoteInvalidation && Rdma.provider().capabilities().sendWithInvalidate();
+        remoteInvalidation = builder.remoteInvalidation;
         versions = builder.versions;
         receives = new ReceivePlan(server, builder.limits, reverseCredits,
                 server && builder.legacy != null ? builder.legacy.maxPendingReplies() : 0,
-                speaksVersionTwo() ? ReceivePlan.CONTROL_RECEIVES : 0);
+                !speaksVersionTwo() ? 0 : ReceivePlan.CONTROL_RECEIVES
+                        + (builder.extensions.hasBoundedTypes() ? ReceivePlan.BOUNDED_RECEIVES : 0));
         extensions = builder.extensions;
         peerPolicy = builder.peerPolicy;
         callObserver = builder.callObserver;
@@ -210,14 +211,17 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     /** Sets the private data that goes out with the connection request or its answer, and returns what it says. */
     private RpcRdmaPrivateData announce(RdmaChannel channel, RpcRdmaLimits own) {
+        Capabilities capabilities = channel.capabilities();
         byte[] set = channel.config().getOption(RdmaChannelOption.PRIVATE_DATA);
         if (set.length > 0) {
-            return RpcRdmaPrivateData.parse(Unpooled.wrappedBuffer(set));
+            RpcRdmaPrivateData told = RpcRdmaPrivateData.parse(Unpooled.wrappedBuffer(set));
+            return new RpcRdmaPrivateData(told.acceptsInvalidation() && capabilities.sendWithInvalidate(), told.sendBytes(),
+                    told.receiveBytes());
         }
-        if (Rdma.provider().capabilities().maxPrivateDataBytes() < RpcRdmaPrivateData.LENGTH) {
+        if (capabilities.maxPrivateDataBytes() < RpcRdmaPrivateData.LENGTH) {
             return RpcRdmaPrivateData.NONE; // nothing can be said, and both sides keep to what needs no word
         }
-        RpcRdmaPrivateData announced = new RpcRdmaPrivateData(remoteInvalidation, own.inlineThresholdBytes(),
+        RpcRdmaPrivateData announced = new RpcRdmaPrivateData(remoteInvalidation && capabilities.sendWithInvalidate(), own.inlineThresholdBytes(),
                 own.inlineThresholdBytes());
         channel.config().setOption(RdmaChannelOption.PRIVATE_DATA, announced.toBytes());
         return announced;
@@ -351,8 +355,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
          * called, before the caller sees the reply. A connection whose {@link RdmaChannelOption#PRIVATE_DATA} was set by the
          * application goes by the flag in there.
          *
-         * @param wanted {@code false} for plain Sends in both directions; default {@code true}, where the provider has
-         *               them
+         * @param wanted {@code false} for plain Sends in both directions; default {@code true}, on connections whose provider has
+         *               Send with Invalidate
          * @return this
          */
         public Builder remoteInvalidation(boolean wanted) {
@@ -363,7 +367,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         /**
          * Sets which versions of the protocol a client calls in, or a server accepts; the default is
          * {@link VersionPolicy#V1_ONLY}. With version 2 a connection has 5 more receives, of at
-         * least 4096 bytes each; {@link RpcRdma#configure(Bootstrap)} sees to that.
+         * least 4096 bytes each, and 8 more with {@link #extensions} whose messages are
+         * {@linkplain HeaderType.Accounting#BOUNDED bounded}; {@link RpcRdma#configure(Bootstrap)} sees to that.
          *
          * @param policy the versions; {@link VersionPolicy#PREFER_V2} for version 2 where the peer has it
          * @return this
@@ -386,8 +391,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
         /**
          * Sets what adds the handlers of {@link #extensions} to each pipeline; the default adds none. It finds the handlers of
-         * this package in the pipeline, and none of the application. Messages without a call go past the
-         * {@link CreditGate}, so that a handler for them belongs before or behind it.
+         * this package in the pipeline, and none of the application. Of messages without a call, those
+         * of {@linkplain HeaderType.Accounting#BOUNDED bounded} header types are held back by the {@link CreditGate}, and so have
+         * to be written above it.
          *
          * @param adder called for each new connection, on its event loop
          * @return this

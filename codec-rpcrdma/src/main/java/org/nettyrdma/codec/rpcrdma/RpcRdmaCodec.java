@@ -242,7 +242,7 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     }
 
     private boolean isServed(Role role) {
-        return role == inboundRole || role == Role.NEITHER || reverse;
+        return role == inboundRole || role == Role.NEITHER || role == Role.CONTROL || reverse;
     }
 
     /** What the RPC message says about its direction; in version 2 the header has said the same. */

@@ -83,6 +83,11 @@ public final class RpcRdmaExtensions {
         return headerTypes.get(code);
     }
 
+    /** Whether there are header types whose messages the credit gate bounds. */
+    boolean hasBoundedTypes() {
+        return headerTypes.values().stream().anyMatch(type -> type.accounting() == HeaderType.Accounting.BOUNDED);
+    }
+
     /** The error with this code, or {@code null}. */
     ErrorType<?> error(int code) {
         return errors.get(code);

@@ -118,6 +118,16 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
                 && !message.chunks().readChunks().isEmpty();
     }
 
+    @Override
+    public boolean isAnswer() {
+        return role == Role.CONTROL && HeaderFlag.RESPONSE.isSet(header);
+    }
+
+    /** Whether this is no call and no reply, and takes no credit. */
+    boolean isWithoutCall() {
+        return role == Role.NEITHER || role == Role.CONTROL;
+    }
+
     /**
      * The credit word of RDMA2_ERROR must be ignored (version-two-08, section 5.3.3); so is that of every ERR_VERS, as it may be a
      * client's first answer, and more than one message may be sent only behind one that is no error (section 7).

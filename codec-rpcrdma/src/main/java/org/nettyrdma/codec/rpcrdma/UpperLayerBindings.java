@@ -3,7 +3,6 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
@@ -34,7 +33,7 @@ final class UpperLayerBindings {
         }
         CallLayout layout = binding.layoutOfCall(RpcOffsets.word(call, RpcOffsets.VERSION),
                 RpcOffsets.word(call, RpcOffsets.PROCEDURE), from(call, start));
-        return new CallLayout(moved(layout.items(), start), layout.replySpace());
+        return new CallLayout(DataItem.allMovedBy(layout.items(), start), layout.replySpace());
     }
 
     /**
@@ -79,7 +78,7 @@ final class UpperLayerBindings {
     List<DataItem> itemsOfReply(int program, int version, int procedure, ByteBuf reply) {
         UpperLayerBinding binding = byProgram.get(program);
         int start = binding == null ? -1 : RpcOffsets.results(reply);
-        return start < 0 ? List.of() : moved(binding.itemsOfReply(version, procedure, from(reply, start)), start);
+        return start < 0 ? List.of() : DataItem.allMovedBy(binding.itemsOfReply(version, procedure, from(reply, start)), start);
     }
 
     /** Finds where placed data belongs in a reply to a call of {@code program}; without a binding it belongs at the end. */
@@ -90,22 +89,11 @@ final class UpperLayerBindings {
         }
         UpperLayerBinding binding = byProgram.get(program);
         ByteBuf results = from(reply, start);
-        return moved(binding == null ? ReducedReply.lastItem(results)
+        return DataItem.allMovedBy(binding == null ? ReducedReply.lastItem(results)
                 : binding.itemsOfReducedReply(version, procedure, results, placedBytes), start);
     }
 
     private static ByteBuf from(ByteBuf message, int offset) {
         return message.slice(message.readerIndex() + offset, message.readableBytes() - offset);
-    }
-
-    private static List<DataItem> moved(List<DataItem> items, int bytes) {
-        if (items.isEmpty()) {
-            return items;
-        }
-        List<DataItem> moved = new ArrayList<>(items.size());
-        for (DataItem item : items) {
-            moved.add(item.movedBy(bytes));
-        }
-        return moved;
     }
 }

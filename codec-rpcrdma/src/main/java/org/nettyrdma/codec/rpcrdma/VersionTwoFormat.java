@@ -67,7 +67,7 @@ final class VersionTwoFormat implements HeaderFormat {
         return switch (role) {
             case REQUEST -> header.flags() & ~VersionTwoLayout.F_RESPONSE;
             case RESPONSE -> header.flags() | VersionTwoLayout.F_RESPONSE;
-            case NOTICE, NEITHER -> header.flags();
+            case NOTICE, CONTROL, NEITHER -> header.flags();
         };
     }
 }

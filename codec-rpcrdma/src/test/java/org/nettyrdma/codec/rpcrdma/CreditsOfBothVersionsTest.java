@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.AfterEach;
@@ -31,13 +32,32 @@ class CreditsOfBothVersionsTest {
     private static final int WANTED = 16;
     private static final int SERVED = 8;
 
+    private static final XdrType<Integer> NUMBER = new XdrType<>() {
+        @Override
+        public Integer read(ByteBuf in) {
+            return in.readInt();
+        }
+
+        @Override
+        public int lengthOf(Integer value) {
+            return Integer.BYTES;
+        }
+
+        @Override
+        public void write(Integer value, ByteBuf out) {
+            out.writeInt(value);
+        }
+    };
+    private static final HeaderType<Integer> NOTE = new HeaderType<>(0x40, "NOTE", NUMBER, false, HeaderType.Accounting.BOUNDED);
+    private static final RpcRdmaExtensions EXTENSIONS = RpcRdmaExtensions.builder().headerType(NOTE).build();
+
     @Parameter
     RpcRdmaVersion version;
 
     private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(RpcRdmaLimits.DEFAULT, new ChunkStatistics(),
-            RpcRdmaExtensions.NONE), new CreditGate(WANTED, 4, 1));
+            EXTENSIONS), new CreditGate(WANTED, 4, 1));
     private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(RpcRdmaLimits.DEFAULT, new ChunkStatistics(),
-            RpcRdmaExtensions.NONE), new CreditGate(1, 4, SERVED));
+            EXTENSIONS), new CreditGate(1, 4, SERVED));
 
     @AfterEach
     void close() {
@@ -218,5 +238,46 @@ class CreditsOfBothVersionsTest {
         assertTrue(server.isOpen());
         replied(1, 1);
         assertSent(2);
+    }
+
+    /** Messages of an extension, which have a version of their own: calls of either version tell that they have arrived. */
+    @Test
+    void shouldSendAsManyMessagesWithoutACallAsThePeerHasReceivesFor() {
+        for (int number = 1; number <= 6; number++) {
+            note(client, number);
+        }
+        call(1);
+        for (int number = 1; number <= 4; number++) {
+            assertTakes(client, noteDigits(number));
+        }
+        assertSent(1);
+        replied(1, 2);
+        assertTakes(client, noteDigits(5));
+        assertTakes(client, noteDigits(6));
+        assertSent();
+    }
+
+    @Test
+    void shouldSendThoseOfTheServerBehindTheCallThatShowsWhereTheClientIs() {
+        for (int number = 1; number <= 5; number++) {
+            note(server, number);
+        }
+        for (int number = 1; number <= 4; number++) {
+            assertTakes(server, noteDigits(number));
+        }
+        called(1, 1);
+        assertEquals(0, server.outboundMessages().size());
+        reply(1, 1);
+        called(2, 1); // needs the credit of the first reply
+        assertTakes(server, noteDigits(5));
+        reply(2, 1);
+    }
+
+    private static void note(EmbeddedChannel from, int number) {
+        from.writeOutbound(RpcRdmaMessage.extension(new RpcRdmaHeader.Extension<>(number, 1, 0, NOTE, number), Unpooled.EMPTY_BUFFER));
+    }
+
+    private static String noteDigits(int number) {
+        return String.format("%08x 00000002 00000001 00000040 00000000 %08x", number, number);
     }
 }

@@ -38,7 +38,7 @@ final class HeaderJson {
         json.addProperty("direction", switch (message.role()) {
             case REQUEST -> "call";
             case RESPONSE -> "reply";
-            case NOTICE, NEITHER -> "none";
+            case NOTICE, CONTROL, NEITHER -> "none";
         });
         addBody(header, json);
         if (header instanceof Msg) {

@@ -95,7 +95,7 @@ class RpcRdmaExtensionsTest {
 
         RpcRdmaMessage message = server.readInbound();
         assertEquals(new Extension<>(1, 32, 0, NOTE, "hi"), message.header());
-        assertEquals(Role.NEITHER, message.role());
+        assertEquals(Role.CONTROL, message.role());
         message.release();
     }
 

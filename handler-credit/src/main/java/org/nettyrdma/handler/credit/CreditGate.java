@@ -30,6 +30,14 @@ import java.util.function.IntSupplier;
  * credit would never be called again. Received notices are not counted: whoever makes its peer send them has receives for
  * them besides those that it grants.
  *
+ * <p><b>Control messages</b> are neither, take no credit and wait for none, and use receives that the peer keeps for them. No
+ * more than {@value #MAX_CONTROLS} of this end are under way that the peer is not known to have received; further ones wait, in
+ * order and at most {@code maxWaiting} of them, and then fail with {@link CreditQueueFullException}. What shows that one has
+ * arrived, and with it all before it: its answer, or its refusal; the response to a request that was sent after it; and a request of
+ * the peer that it could not have sent without the response that followed the control message. An answer goes out at once, since who asks
+ * has a receive for it. So each end needs twice {@value #MAX_CONTROLS} receives for them. Where nothing is answered and there are no
+ * requests either, those that wait go on waiting, and hold nothing else up.
+ *
  * <p><b>Both directions.</b> The two halves are independent, so a connection on which both ends call each other (RFC 8167)
  * needs one gate at each end and nothing else.
  *
@@ -53,8 +61,12 @@ public final class CreditGate extends ChannelDuplexHandler {
     /** Of the user-defined writability flags of a channel, the one that is false while a request waits for a credit. */
     public static final int WRITABILITY_INDEX = 31;
 
+    /** Most control messages under way, from each end. */
+    public static final int MAX_CONTROLS = 4;
+
     private final RequesterCredits requester;
     private final ResponderCredits responder;
+    private final ControlCredits controls;
     private ChannelHandlerContext ctx;
     private boolean failed;
 
@@ -94,8 +106,8 @@ public final class CreditGate extends ChannelDuplexHandler {
      * @throws IllegalArgumentException if a value is outside its range
      */
     public CreditGate(int maxRequests, int maxWaiting, int maxServed, IntSupplier grantable) {
-        requester = new RequesterCredits(checkPositive(maxRequests, "maxRequests"),
-                checkPositiveOrZero(maxWaiting, "maxWaiting"));
+        controls = new ControlCredits(MAX_CONTROLS, checkPositiveOrZero(maxWaiting, "maxWaiting"));
+        requester = new RequesterCredits(checkPositive(maxRequests, "maxRequests"), maxWaiting, controls);
         responder = new ResponderCredits(checkPositive(maxServed, "maxServed"), grantable);
     }
 
@@ -129,6 +141,7 @@ public final class CreditGate extends ChannelDuplexHandler {
             case REQUEST -> requester.write(context, message, promise);
             case RESPONSE -> context.write(responder.stamp(message), promise);
             case NOTICE -> requester.writeNotice(context, message, promise);
+            case CONTROL -> controls.write(context, message, promise, responder.responses());
             case NEITHER -> context.write(message, promise);
         }
     }
@@ -143,12 +156,23 @@ public final class CreditGate extends ChannelDuplexHandler {
                         fail(context);
                         return;
                     }
+                    controls.arrivedAheadOfResponse(context, responder.responsesArrived(), responder.responses());
                 }
-                case RESPONSE -> requester.responseReceived(context, message);
+                case RESPONSE -> responseReceived(context, message);
+                case CONTROL -> controls.received(context, message, responder.responses());
                 case NOTICE, NEITHER -> { }
             }
         }
         context.fireChannelRead(msg);
+    }
+
+    private void responseReceived(ChannelHandlerContext context, CreditedMessage response) {
+        long arrived = requester.responseReceived(context, response);
+        if (arrived >= 0) {
+            controls.arrivedFirst(context, arrived, responder.responses());
+        } else {
+            controls.arrived(context, response.xid(), responder.responses()); // it may refuse a control message
+        }
     }
 
     private void fail(ChannelHandlerContext context) {
@@ -162,6 +186,7 @@ public final class CreditGate extends ChannelDuplexHandler {
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         requester.flush(context);
+        controls.flush(context);
         context.fireChannelReadComplete();
     }
 
@@ -173,11 +198,13 @@ public final class CreditGate extends ChannelDuplexHandler {
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         requester.close(context);
+        controls.close();
         context.fireChannelInactive();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
         requester.close(context);
+        controls.close();
     }
 }

@@ -14,4 +14,8 @@ public final class CreditQueueFullException extends IOException {
         super(maxWaiting + " requests wait for credits, which is the limit; " + window.inUse() + " are in progress, "
                 + window.limit() + " are granted");
     }
+
+    CreditQueueFullException(int maxWaiting, int underWay) {
+        super(maxWaiting + " messages without a request wait, which is the limit; " + underWay + " are not known to have arrived");
+    }
 }

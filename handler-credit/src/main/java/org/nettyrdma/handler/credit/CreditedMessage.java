@@ -22,6 +22,11 @@ public interface CreditedMessage extends ReferenceCounted {
          * of that request. It has no response: its credit comes back with the response to any request sent after it.
          */
         NOTICE,
+        /**
+         * Is no request and no response, and uses a receive that the peer keeps for such messages. Of those that are not known to
+         * have arrived there is a limit; see {@link CreditGate}. It is not stamped.
+         */
+        CONTROL,
         /** Is not counted and not stamped. */
         NEITHER
     }
@@ -40,6 +45,15 @@ public interface CreditedMessage extends ReferenceCounted {
      * @return {@code true} if so, constant; {@code false} unless overridden
      */
     default boolean keepsCredit() {
+        return false;
+    }
+
+    /**
+     * Whether this is a {@link Role#CONTROL} message that answers the one with the same number, which came from the other end.
+     *
+     * @return {@code true} if so, constant; {@code false} unless overridden
+     */
+    default boolean isAnswer() {
         return false;
     }
 

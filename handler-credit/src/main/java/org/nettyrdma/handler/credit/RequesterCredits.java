@@ -14,17 +14,18 @@ import java.util.ArrayDeque;
 final class RequesterCredits {
 
     /** The value of a request whose response is there, and whose credit waits for its notice. */
-    private static final Long NOTICE_OWED = -1L;
+    private static final Earlier NOTICE_OWED = new Earlier(-1, -1);
 
     private final CreditWindow window;
     private final int maxWaiting;
     private final ArrayDeque<WaitingWrite> waiting = new ArrayDeque<>();
     /**
-     * The XIDs that hold a credit, as keys: a response that is none of these must not make one. The value is how many notices
-     * had been sent when the request was; its response shows that all of these have arrived.
+     * The XIDs that hold a credit, as keys: a response that is none of these must not make one. The value is what had been sent
+     * when the request was; its response shows that all of that has arrived.
      */
-    private final IntObjectMap<Long> inProgress = new IntObjectHashMap<>();
-    private Long noticesSent = 0L; // boxed once for all the requests that it is stored with
+    private final IntObjectMap<Earlier> inProgress = new IntObjectHashMap<>();
+    private final ControlCredits controls;
+    private Earlier earlier = new Earlier(0, 0); // one for all the requests that it is stored with
     private long noticesArrived;
     private boolean closed;
     private boolean unflushed;
@@ -35,7 +36,12 @@ final class RequesterCredits {
     private long grantsOfZero;
     private long grantsAboveMaximum;
 
-    RequesterCredits(int maxCredits, int maxWaiting) {
+    /** What was sent by some moment without being a request: so many notices, and so many control messages. */
+    private record Earlier(long notices, long controls) {
+    }
+
+    RequesterCredits(int maxCredits, int maxWaiting, ControlCredits controls) {
+        this.controls = controls;
         window = new CreditWindow(maxCredits);
         this.maxWaiting = maxWaiting;
     }
@@ -83,7 +89,10 @@ final class RequesterCredits {
                     + " is in progress"));
             return;
         }
-        inProgress.put(xid, noticesSent);
+        if (earlier.controls() != controls.sent()) {
+            earlier = new Earlier(earlier.notices(), controls.sent());
+        }
+        inProgress.put(xid, earlier);
         window.tryAcquire();
         int wanted = window.maxLimit();
         ctx.write(request.credits() == wanted ? request : request.withCredits(wanted), promise);
@@ -114,30 +123,36 @@ final class RequesterCredits {
             return;
         }
         inProgress.remove(notice.xid());
-        noticesSent++;
+        earlier = new Earlier(earlier.notices() + 1, earlier.controls());
         ctx.write(notice.withCredits(window.maxLimit()), promise);
         sendWaiting(ctx);
     }
 
-    void responseReceived(ChannelHandlerContext ctx, CreditedMessage response) {
-        Long arrived = inProgress.remove(response.xid());
+    /**
+     * Counts a response.
+     *
+     * @return how many control messages, the first ones, the peer must have received; -1 if the response answers no request
+     */
+    long responseReceived(ChannelHandlerContext ctx, CreditedMessage response) {
+        Earlier arrived = inProgress.remove(response.xid());
         if (arrived == null || arrived == NOTICE_OWED) {
             if (arrived != null) { // a second response, and the notice of the first is still to come
                 inProgress.put(response.xid(), NOTICE_OWED);
             }
             unmatchedResponses++;
-            return;
+            return -1;
         }
         if (response.keepsCredit()) {
             inProgress.put(response.xid(), NOTICE_OWED);
         } else {
             window.release();
         }
-        noticesArrived(arrived);
+        noticesArrived(arrived.notices());
         if (response.grantsCredits()) {
             granted(response.credits());
         }
         sendWaiting(ctx);
+        return arrived.controls();
     }
 
     private void granted(long granted) {

@@ -13,6 +13,8 @@ final class ResponderCredits {
     private final IntSupplier grantable;
     private long requested = 1;
     private long exceeded;
+    private long requests;
+    private long responses;
 
     /**
      * @param grantable most that may be granted at this moment, any number
@@ -30,6 +32,19 @@ final class ResponderCredits {
         return window.limit();
     }
 
+    /** How many responses were sent. */
+    long responses() {
+        return responses;
+    }
+
+    /**
+     * How many responses, the first ones, the peer must have received: for each request beyond the highest grant it has got back a
+     * credit, which only responses bring.
+     */
+    long responsesArrived() {
+        return Math.min(responses, requests - window.limit());
+    }
+
     /** Counts a request; {@code false} if the peer was not granted it. */
     boolean requestReceived(CreditedMessage request) {
         if (!window.tryAcquire()) {
@@ -37,11 +52,13 @@ final class ResponderCredits {
             return false;
         }
         requested = request.credits();
+        requests++;
         return true;
     }
 
     /** Counts a response and returns it with its grant. */
     CreditedMessage stamp(CreditedMessage response) {
+        responses++;
         // A codec may also answer what it could not recognise as a request and did not pass up.
         if (window.inUse() > 0) {
             window.release();

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.util.AbstractReferenceCounted;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -80,7 +79,7 @@ class CreditGatePropertyTest {
         private final Limits limits;
         private final CreditGate gate;
         private final EmbeddedChannel channel;
-        private final List<Message> messages = new ArrayList<>();
+        private final List<TestMessage> messages = new ArrayList<>();
         private final Map<Integer, ChannelFuture> futures = new LinkedHashMap<>();
         private final Map<Integer, Integer> completions = new LinkedHashMap<>();
 
@@ -107,7 +106,7 @@ class CreditGatePropertyTest {
                 case CANCEL -> cancel(event.which());
                 case RESPOND -> respond(event, true);
                 case RESPOND_WITHOUT_GRANT -> respond(event, false);
-                case RESPOND_TO_NOTHING -> receive(new Message(Role.RESPONSE, -1 - event.which(), event.credits()));
+                case RESPOND_TO_NOTHING -> receive(new TestMessage(Role.RESPONSE, -1 - event.which(), event.credits()));
                 case ABANDON -> abandon(event.which());
                 case SERVE -> serve(event.credits());
                 case ANSWER -> answer();
@@ -118,7 +117,7 @@ class CreditGatePropertyTest {
 
         private void write() {
             int xid = nextXid++;
-            Message request = keep(new Message(Role.REQUEST, xid, 0));
+            TestMessage request = keep(new TestMessage(Role.REQUEST, xid, 0));
             boolean refused = !open;
             if (open && waiting.isEmpty() && inProgress.size() < granted) {
                 sends(xid);
@@ -161,8 +160,8 @@ class CreditGatePropertyTest {
                     granted = (int) Math.max(1, Math.min(event.credits(), limits.maxRequests()));
                 }
                 sendsWhatWaits();
-                Message response = new Message(Role.RESPONSE, xid, event.credits());
-                response.grants = grants;
+                TestMessage response = new TestMessage(Role.RESPONSE, xid, event.credits());
+                response.grantsCredits = grants;
                 receive(response);
             }
         }
@@ -180,7 +179,7 @@ class CreditGatePropertyTest {
             if (!open) {
                 return;
             }
-            Message request = keep(new Message(Role.REQUEST, 5000 + served, credits));
+            TestMessage request = keep(new TestMessage(Role.REQUEST, 5000 + served, credits));
             ChannelFuture received = channel.writeOneInbound(request);
             if (served < servedGrant) {
                 served++;
@@ -200,7 +199,7 @@ class CreditGatePropertyTest {
                 served--;
                 int grant = (int) Math.max(1, Math.min(asked, limits.maxServed()));
                 servedGrant = Math.max(servedGrant, grant);
-                Message response = keep(new Message(Role.RESPONSE, 5000, 0));
+                TestMessage response = keep(new TestMessage(Role.RESPONSE, 5000, 0));
                 channel.writeOneOutbound(response);
                 channel.flushOutbound();
                 collectSent();
@@ -218,7 +217,7 @@ class CreditGatePropertyTest {
             waiting.clear();
         }
 
-        private void receive(Message response) {
+        private void receive(TestMessage response) {
             if (open) {
                 keep(response);
                 channel.writeInbound(response);
@@ -228,7 +227,7 @@ class CreditGatePropertyTest {
         }
 
         private void collectSent() {
-            for (Message message = channel.readOutbound(); message != null; message = channel.readOutbound()) {
+            for (TestMessage message = channel.readOutbound(); message != null; message = channel.readOutbound()) {
                 if (message.role() == Role.REQUEST) {
                     sent.add(message.xid());
                     assertEquals(limits.maxRequests(), message.credits());
@@ -259,62 +258,9 @@ class CreditGatePropertyTest {
             messages.forEach(message -> assertEquals(0, message.refCnt(), message.toString()));
         }
 
-        private Message keep(Message message) {
+        private TestMessage keep(TestMessage message) {
             messages.add(message);
             return message;
-        }
-    }
-
-    private static final class Message extends AbstractReferenceCounted implements CreditedMessage {
-
-        private final Role role;
-        private final int xid;
-        private long credits;
-        private boolean grants = true;
-
-        Message(Role role, int xid, long credits) {
-            this.role = role;
-            this.xid = xid;
-            this.credits = credits;
-        }
-
-        @Override
-        public Role role() {
-            return role;
-        }
-
-        @Override
-        public boolean grantsCredits() {
-            return grants;
-        }
-
-        @Override
-        public int xid() {
-            return xid;
-        }
-
-        @Override
-        public long credits() {
-            return credits;
-        }
-
-        @Override
-        public CreditedMessage withCredits(int newCredits) {
-            credits = newCredits;
-            return this;
-        }
-
-        @Override
-        public Message touch(Object hint) {
-            return this;
-        }
-
-        @Override
-        protected void deallocate() { }
-
-        @Override
-        public String toString() {
-            return role + " " + xid + ", credits " + credits;
         }
     }
 }

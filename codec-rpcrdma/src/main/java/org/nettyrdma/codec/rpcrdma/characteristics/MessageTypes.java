@@ -30,7 +30,7 @@ record MessageTypes(HeaderType<PropertyRequest> request, HeaderType<PropertyResp
     }
 
     private static <T> HeaderType<T> type(int code, String name, XdrType<T> body) {
-        return new HeaderType<>(code, name, body, false, false);
+        return new HeaderType<>(code, name, body, false, HeaderType.Accounting.NONE);
     }
 
     private record RequestType(XdrType<PropertySet> sets) implements XdrType<PropertyRequest> {

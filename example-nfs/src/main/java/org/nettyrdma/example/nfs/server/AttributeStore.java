@@ -1,7 +1,11 @@
 package org.nettyrdma.example.nfs.server;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileTime;
 import java.util.OptionalInt;
 
@@ -16,7 +20,10 @@ interface AttributeStore {
     void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException;
 
     /** Sets times; {@code null} leaves one as it is. */
-    void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException;
+    default void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
+        Files.getFileAttributeView(path, BasicFileAttributeView.class, NOFOLLOW_LINKS)
+                .setTimes(modifyTime, accessTime, null);
+    }
 
     /** Whether the file system itself moves the change time on with every change; where not, {@link FileNode} does. */
     boolean keepsChangeTime();

@@ -5,7 +5,6 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFileAttributeView;
@@ -87,12 +86,6 @@ final class PortableAttributes implements AttributeStore {
         if (groupId.isPresent()) {
             posixView(path).setGroup(principals.lookupPrincipalByGroupName(Integer.toUnsignedString(groupId.getAsInt())));
         }
-    }
-
-    @Override
-    public void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
-        Files.getFileAttributeView(path, BasicFileAttributeView.class, NOFOLLOW_LINKS)
-                .setTimes(modifyTime, accessTime, null);
     }
 
     @Override

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.util.Map;
@@ -67,12 +66,6 @@ final class UnixAttributes implements AttributeStore {
         if (groupId.isPresent()) {
             Files.setAttribute(path, "unix:gid", groupId.getAsInt(), NOFOLLOW_LINKS);
         }
-    }
-
-    @Override
-    public void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
-        Files.getFileAttributeView(path, BasicFileAttributeView.class, NOFOLLOW_LINKS)
-                .setTimes(modifyTime, accessTime, null);
     }
 
     @Override

@@ -1,0 +1,212 @@
+package org.nettyrdma.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * Runs the same RPC calls over the library and its peers in turn, and writes what they have shown.
+ */
+@Command(name = "run", mixinStandardHelpOptions = true, sortOptions = false,
+        description = "Compares RPC over RDMA (software iWARP) with what people use instead.")
+public final class BenchmarkRun implements Callable<Integer> {
+
+    private static final int QUICK_PAIRS = 5;
+    private static final double QUICK_SECONDS = 0.4;
+    private static final double QUICK_WARM_UP_SECONDS = 1.5;
+    private static final Set<Peer> QUICK_PEERS = EnumSet.of(Peer.RDMA, Peer.NIO, Peer.NIO_256K, Peer.EPOLL, Peer.EPOLL_256K);
+    private static final List<String> QUICK_CASES = List.of("ping-pong", "calls-32", "read-1m", "write-1m", "read-64k", "write-64k");
+    private static final String IDLE = "idle";
+    private static final String REGISTRATIONS = "registrations";
+    private static final String GROWTH = "growth";
+    private static final String CONNECTIONS = "growth-connections";
+    private static final String CREDITS = "growth-credits";
+    private static final String SIZES = "growth-sizes";
+    private static final String EVENT_LOOPS = "growth-event-loops";
+    private static final int GROWTH_WINDOWS = 3;
+    private static final double GROWTH_SECONDS = 1;
+    private static final double GROWTH_WARM_UP_SECONDS = 1;
+    private static final Set<String> STUDIES = Set.of(IDLE, REGISTRATIONS, GROWTH, CONNECTIONS, CREDITS, SIZES, EVENT_LOOPS);
+    private static final double IDLE_SECONDS = 10;
+    private static final double DEFAULT_SECONDS = 2;
+    private static final double DEFAULT_WARM_UP_SECONDS = 3;
+
+    @Option(names = "--quick", description = "The main cases against Netty's transports, in less than 5 minutes. The exit code is 1 where"
+            + " a ratio is worse than half its bar.")
+    private boolean quick;
+
+    @Option(names = {"--peers", "--transports"}, split = ",", paramLabel = "PEER",
+            description = "What takes turns with the library: ${COMPLETION-CANDIDATES}; default all that run here.")
+    private List<Peer> peers;
+
+    @Option(names = {"--cases", "--workloads"}, split = ",", paramLabel = "CASE",
+            description = "What to measure: ping-pong, calls-32, calls-32-one-cpu, read-1m, write-1m, read-64k, write-64k; idle,"
+                    + " registrations; default all of these. And growth, which takes minutes, or its parts growth-connections,"
+                    + " growth-credits, growth-sizes, growth-event-loops.")
+    private List<String> cases;
+
+    @Option(names = "--two-processes", description = "Runs client and server in a process each, where a case does not say otherwise.")
+    private boolean twoProcesses;
+
+    @Option(names = "--pairs", description = "Windows of the library and each peer; default " + QUICK_PAIRS + ".")
+    private int pairs = QUICK_PAIRS;
+
+    @Option(names = "--seconds", description = "Length of a window in seconds; default 2, with --quick " + QUICK_SECONDS + ".")
+    private Double seconds;
+
+    @Option(names = "--warm-up", description = "Seconds of each case on each peer before its first window; default 3, with --quick "
+            + QUICK_WARM_UP_SECONDS + ".")
+    private Double warmUpSeconds;
+
+    @Option(names = "--output", paramLabel = "FOLDER", description = "Where results.json, report.md and plots go; default ${DEFAULT-VALUE}.")
+    private Path output = Path.of(System.getProperty("nettyrdma.root", "."), "benchmarks", "target", "results");
+
+    private final MarkdownReport markdown = new MarkdownReport();
+    private final JsonReport json = new JsonReport();
+    private String commandLine;
+
+    /** Created by the command line parser. */
+    public BenchmarkRun() {
+    }
+
+    /**
+     * The program.
+     *
+     * @param arguments the command line
+     */
+    public static void main(String[] arguments) {
+        BenchmarkRun run = new BenchmarkRun();
+        run.commandLine = String.join(" ", arguments);
+        CommandLine commandLine = new CommandLine(run).setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(Peer.class, Peer::named);
+        System.exit(commandLine.execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        Files.createDirectories(output);
+        List<CaseResult> results = new ArrayList<>();
+        Map<Peer, String> descriptions = new EnumMap<>(Peer.class);
+        Placement usual = twoProcesses ? Placement.TWO_PROCESSES : Placement.ONE_PROCESS;
+        compare(usual, cases().stream().filter(scenario -> !scenario.oneCpu()).toList(), results, descriptions);
+        compare(Placement.ONE_CPU, cases().stream().filter(Case::oneCpu).toList(), results, descriptions);
+        List<Bar.Verdict> verdicts = verdicts(results);
+        if (!results.isEmpty()) {
+            json.comparison(results).verdicts(verdicts);
+            markdown.comparison(results).plots(Plots.latency(output, results)).verdicts(verdicts).counted(results)
+                    .costs(results);
+        }
+        runStudies();
+        Environment environment = Environment.of(commandLine, descriptions);
+        json.environment(environment);
+        markdown.environment(environment);
+        write();
+        return quick && verdicts.stream().anyMatch(Bar.Verdict::isFarOutside) ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
+    }
+
+    private void runStudies() throws IOException {
+        if (caseNames().contains(IDLE)) {
+            System.err.println(IDLE);
+            List<IdleCost> costs = IdleCost.measure(peers(), IDLE_SECONDS, warmUpSeconds());
+            json.section("idle", costs);
+            markdown.idle(costs);
+        }
+        if (caseNames().contains(REGISTRATIONS)) {
+            System.err.println(REGISTRATIONS);
+            List<Registrations.Row> rows = Registrations.measure(pairs, seconds(), warmUpSeconds());
+            json.registrations(rows);
+            markdown.registrations(rows);
+        }
+        Growth growth = new Growth(Math.min(pairs, GROWTH_WINDOWS), Math.min(seconds(), GROWTH_SECONDS),
+                Math.min(warmUpSeconds(), GROWTH_WARM_UP_SECONDS));
+        runGrowth(CONNECTIONS, growth::connections);
+        runGrowth(CREDITS, growth::credits);
+        runGrowth(SIZES, growth::sizes);
+        runGrowth(EVENT_LOOPS, growth::eventLoops);
+    }
+
+    private void runGrowth(String name, Curve curve) throws IOException {
+        if (caseNames().contains(name) || caseNames().contains(GROWTH)) {
+            Growth.Curves curves = curve.draw();
+            json.section(name, curves);
+            markdown.growth(curves).plots(List.of(Plots.growth(output, curves)));
+        }
+    }
+
+    /** One of the growth cases. */
+    @FunctionalInterface
+    private interface Curve {
+        Growth.Curves draw() throws IOException;
+    }
+
+    private void compare(Placement placement, List<Case> scenarios, List<CaseResult> results, Map<Peer, String> descriptions)
+            throws IOException {
+        if (scenarios.isEmpty()) {
+            return;
+        }
+        Set<Peer> taking = EnumSet.noneOf(Peer.class);
+        peers().stream().filter(peer -> scenarios.stream().anyMatch(peer::takes)).forEach(taking::add);
+        try (Comparison comparison = new Comparison(taking, placement, pairs, seconds(), warmUpSeconds())) {
+            for (Case scenario : scenarios) {
+                System.err.println(scenario.title() + ", " + placement.title());
+                results.add(comparison.run(scenario));
+            }
+            comparison.descriptions().forEach(descriptions::putIfAbsent);
+        }
+    }
+
+    private static List<Bar.Verdict> verdicts(List<CaseResult> results) {
+        return results.stream()
+                .flatMap(result -> Bar.ALL.stream().map(bar -> bar.verdict(result)).filter(Objects::nonNull))
+                .toList();
+    }
+
+    private void write() throws IOException {
+        Files.writeString(output.resolve("report.md"), markdown.text());
+        Files.writeString(output.resolve("results.json"), json.text());
+        System.out.print(markdown.text());
+    }
+
+    private List<String> caseNames() {
+        if (cases != null) {
+            return cases;
+        }
+        if (quick) {
+            return QUICK_CASES;
+        }
+        List<String> all = new ArrayList<>();
+        Stream.of(Case.values()).map(Case::toString).forEach(all::add);
+        all.addAll(List.of(IDLE, REGISTRATIONS));
+        return all;
+    }
+
+    private List<Case> cases() {
+        return caseNames().stream().filter(name -> !STUDIES.contains(name)).map(Case::named).toList();
+    }
+
+    private Set<Peer> peers() {
+        Set<Peer> taking = EnumSet.of(Peer.RDMA);
+        taking.addAll(peers != null ? peers : quick ? QUICK_PEERS : EnumSet.allOf(Peer.class));
+        return taking;
+    }
+
+    private double seconds() {
+        return seconds != null ? seconds : quick ? QUICK_SECONDS : DEFAULT_SECONDS;
+    }
+
+    private double warmUpSeconds() {
+        return warmUpSeconds != null ? warmUpSeconds : quick ? QUICK_WARM_UP_SECONDS : DEFAULT_WARM_UP_SECONDS;
+    }
+}

@@ -1,0 +1,63 @@
+package org.nettyrdma.benchmarks;
+
+import java.util.Locale;
+
+/**
+ * What is compared: a load, and where the two ends run.
+ */
+enum Case {
+    /** One 64-byte call after the other: latency. */
+    PING_PONG("64-byte ping-pong", new Load(Operation.ECHO, 64, 1)),
+    /** Many small calls at once: rate. */
+    CALLS_32("64-byte calls, 32 outstanding", new Load(Operation.ECHO, 64, 32)),
+    /** The same where a loop that spins takes time from the other end. */
+    CALLS_32_ONE_CPU("64-byte calls, 32 outstanding, both ends on one CPU", new Load(Operation.ECHO, 64, 32)),
+    /** Large results. */
+    READ_1M("1 MiB READ, 8 outstanding", new Load(Operation.READ, 1 << 20, 8)),
+    /** Large arguments. */
+    WRITE_1M("1 MiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 20, 8)),
+    /** Results of a middling size. */
+    READ_64K("64 KiB READ, 8 outstanding", new Load(Operation.READ, 1 << 16, 8)),
+    /** Arguments of a middling size. */
+    WRITE_64K("64 KiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 16, 8));
+
+    private final String title;
+    private final Load load;
+
+    Case(String title, Load load) {
+        this.title = title;
+        this.load = load;
+    }
+
+    /** The case with a name, in any case, with hyphens or underscores. */
+    static Case named(String name) {
+        return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
+
+    /** The name on the command line. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    String title() {
+        return title;
+    }
+
+    Load load() {
+        return load;
+    }
+
+    /** Whether both ends are one process that may use one CPU only, whatever was asked for. */
+    boolean oneCpu() {
+        return this == CALLS_32_ONE_CPU;
+    }
+
+    boolean measuresLatency() {
+        return load.outstanding() == 1;
+    }
+
+    boolean measuresBytes() {
+        return load.bulk();
+    }
+}

@@ -1,0 +1,98 @@
+package org.nettyrdma.benchmarks;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Runs the peers in turn. The library has a window before each window of another peer, so that a change of the machine's speed hits both; a
+ * ratio is the median of the ratios of such neighbours.
+ */
+final class Comparison implements AutoCloseable {
+
+    private final Placement placement;
+    private final int pairs;
+    private final double seconds;
+    private final double warmUpSeconds;
+    private final Map<Peer, Contestant> contestants = new EnumMap<>(Peer.class);
+
+    /**
+     * Starts the peers.
+     *
+     * @param peers       which; those that cannot run here are left out, and said to be
+     * @param pairs         windows of each pair of peers
+     * @param seconds       length of a window
+     * @param warmUpSeconds of each case on each peer before its first window
+     */
+    Comparison(Set<Peer> peers, Placement placement, int pairs, double seconds, double warmUpSeconds) throws IOException {
+        this.placement = placement;
+        this.pairs = pairs;
+        this.seconds = seconds;
+        this.warmUpSeconds = warmUpSeconds;
+        try {
+            for (Peer peer : peers) {
+                try {
+                    contestants.put(peer, new Contestant(Setup.of(peer), placement, 1));
+                } catch (PeerUnavailableException e) {
+                    System.err.println(peer + " is left out: " + e.getMessage() + peer.installationHint());
+                }
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    Map<Peer, String> descriptions() {
+        Map<Peer, String> descriptions = new EnumMap<>(Peer.class);
+        contestants.forEach((peer, contestant) -> descriptions.put(peer, contestant.description()));
+        return descriptions;
+    }
+
+    CaseResult run(Case scenario) throws IOException {
+        List<Pairing> pairings = newPairings(scenario);
+        Set<Peer> warm = EnumSet.noneOf(Peer.class);
+        for (Pairing pairing : pairings) {
+            for (Peer peer : List.of(pairing.peer(), pairing.baseline())) {
+                if (warm.add(peer)) {
+                    contestants.get(peer).measure(scenario.load(), warmUpSeconds);
+                }
+            }
+        }
+        for (int pair = 0; pair < pairs; pair++) {
+            for (Pairing pairing : pairings) {
+                pairing.windows().add(contestants.get(pairing.peer()).measure(scenario.load(), seconds));
+                pairing.baselineWindows().add(contestants.get(pairing.baseline()).measure(scenario.load(), seconds));
+            }
+        }
+        return CaseResult.of(scenario, placement, pairings);
+    }
+
+    private List<Pairing> newPairings(Case scenario) {
+        List<Pairing> pairings = new ArrayList<>();
+        for (Peer peer : contestants.keySet()) {
+            if (peer != Peer.RDMA && peer.rdma() && peer.takes(scenario)) {
+                pairings.add(newPairing(peer, Peer.RDMA));
+            } else if (peer != Peer.RDMA && peer.takes(scenario)) {
+                pairings.add(newPairing(Peer.RDMA, peer));
+            }
+        }
+        if (Peer.RDMA_BUSY_POLL.takes(scenario) && contestants.keySet().containsAll(List.of(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP))) {
+            pairings.add(newPairing(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP)); // neither of them ever sleeps
+        }
+        return pairings;
+    }
+
+    private static Pairing newPairing(Peer peer, Peer baseline) {
+        return new Pairing(peer, baseline, new ArrayList<>(), new ArrayList<>());
+    }
+
+    @Override
+    public void close() {
+        contestants.values().forEach(Contestant::close);
+    }
+}

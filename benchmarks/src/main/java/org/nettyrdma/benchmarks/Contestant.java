@@ -1,0 +1,174 @@
+package org.nettyrdma.benchmarks;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.benchmarks.Agent.Action;
+import org.nettyrdma.benchmarks.Agent.Answer;
+
+/**
+ * A peer that runs: its processes, a server and connections to it. Idle between windows.
+ */
+final class Contestant implements AutoCloseable {
+
+    /** How long the server's counters may lag behind the replies that the client has got. */
+    private static final long COUNTERS_LAG_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    /** Part of a window for which the load runs before counting begins, so that caches hold what this peer needs. */
+    private static final double RAMP = 0.1;
+
+    private final Setup setup;
+    private final int connections;
+    private final AgentProcess serverProcess;
+    /** The same as the server's where there is only one. */
+    private final AgentProcess clientProcess;
+    private final Set<Load> verified = new HashSet<>();
+
+    private int port;
+    private long openNanos;
+    private String description;
+    private Movement movement;
+    private boolean open;
+
+    Contestant(Setup setup, Placement placement, int connections) throws IOException {
+        this.setup = setup;
+        this.connections = connections;
+        serverProcess = start(setup, placement);
+        try {
+            clientProcess = placement == Placement.TWO_PROCESSES ? start(setup, placement) : serverProcess;
+        } catch (IOException e) {
+            serverProcess.close();
+            throw e;
+        }
+        try {
+            open();
+            rest();
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private static AgentProcess start(Setup setup, Placement placement) throws IOException {
+        return AgentProcess.start(setup.peer().environment(), placement == Placement.ONE_CPU, List.of());
+    }
+
+    Peer peer() {
+        return setup.peer();
+    }
+
+    /** What its connection is, as the connection itself and the kernel say. */
+    String description() {
+        String buffers = open ? SocketBuffers.sendBuffers(port) : "";
+        return buffers.isEmpty() ? description : description + "; " + buffers;
+    }
+
+    /** Looks at every byte of a call of the load, once; the windows look at the ends of each. */
+    void verify(Load load) throws IOException {
+        open();
+        if (verified.add(load)) {
+            clientProcess.run(Action.VERIFY, load, 0);
+            movement.add(load, 1);
+        }
+    }
+
+    /** Runs a load for a while and returns what it saw. */
+    Window measure(Load load, double seconds) throws IOException {
+        verify(load);
+        run(load, seconds * RAMP);
+        Counters before = settledCount();
+        Answer answer = run(load, seconds);
+        Window window = new Window(load, Histograms.decode(answer.latencies()), answer.elapsedNanos(), settledCount().minus(before));
+        rest();
+        return window;
+    }
+
+    /** Processor time of the processes while they have nothing to do, the first moment after the last call left out. */
+    long idleNanos(double seconds) throws IOException {
+        open();
+        clientProcess.run(Action.IDLE, null, nanos(1)); // the JVM is still busy with what was compiled and allocated
+        return clientProcess.run(Action.IDLE, null, nanos(seconds)).value();
+    }
+
+    /** Memory of both processes, in bytes, as they are. */
+    long memory() throws IOException {
+        long bytes = clientProcess.ask(Action.MEMORY).value();
+        return serverProcess == clientProcess ? bytes : bytes + serverProcess.ask(Action.MEMORY).value();
+    }
+
+    /** Memory of both processes, in bytes, with all connections closed; they are open again afterwards. */
+    long memoryWithoutConnections() throws IOException {
+        disconnect();
+        long bytes = memory();
+        open();
+        return bytes;
+    }
+
+    /** How long it took to open the connections, in nanoseconds. */
+    long openNanos() {
+        return openNanos;
+    }
+
+    /** Closes the connections and the server; returns how long the connections took, in nanoseconds. */
+    long disconnect() throws IOException {
+        long nanos = clientProcess.ask(Action.DISCONNECT).elapsedNanos();
+        serverProcess.ask(Action.STOP);
+        open = false;
+        return nanos;
+    }
+
+    private Answer run(Load load, double seconds) throws IOException {
+        Answer answer = clientProcess.run(Action.MEASURE, load, nanos(seconds));
+        movement.add(load, Histograms.decode(answer.latencies()).getTotalCount());
+        return answer;
+    }
+
+    /** What both ends have counted when nothing is under way any more; the first thing said about processor time counts. */
+    private Counters settledCount() throws IOException {
+        long deadline = System.nanoTime() + COUNTERS_LAG_NANOS;
+        Counters first = count();
+        Counters counters = first;
+        while (movement.lagsBehind(counters) && System.nanoTime() < deadline) {
+            counters = count();
+        }
+        movement.check(setup.peer(), counters);
+        return counters.withCpuNanos(first.cpuNanos());
+    }
+
+    private Counters count() throws IOException {
+        Counters counters = clientProcess.ask(Action.COUNT).counters();
+        return serverProcess == clientProcess ? counters : counters.plus(serverProcess.ask(Action.COUNT).counters());
+    }
+
+    private void open() throws IOException {
+        if (!open) {
+            port = serverProcess.serve(setup);
+            Answer answer = clientProcess.connect(setup, port, connections);
+            description = answer.description();
+            openNanos = answer.elapsedNanos();
+            movement = new Movement();
+            open = true;
+        }
+    }
+
+    /** Takes no time from those whose turn it is. */
+    private void rest() throws IOException {
+        if (setup.peer().spinsWhenIdle()) {
+            disconnect();
+        }
+    }
+
+    private static long nanos(double seconds) {
+        return (long) (seconds * TimeUnit.SECONDS.toNanos(1));
+    }
+
+    @Override
+    public void close() {
+        if (clientProcess != serverProcess) {
+            clientProcess.close();
+        }
+        serverProcess.close();
+    }
+}

@@ -1,0 +1,136 @@
+package org.nettyrdma.benchmarks;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelStatistics;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+
+/**
+ * Connections of one of Netty's transports or ours, on event loops of their own.
+ */
+final class NettyClient implements ClientEnd {
+
+    /** Connection requests under way at once while many connections are opened. */
+    private static final int CONNECTING_AT_ONCE = 64;
+
+    private final Setup setup;
+    private final EventLoopGroup group;
+    private final EventLoopThreads threads;
+    private final List<Channel> channels = new ArrayList<>();
+
+    NettyClient(Setup setup, int port, int connections) throws Exception {
+        this.setup = setup;
+        NettyTransport transport = new NettyTransport(setup);
+        group = transport.newGroup();
+        threads = new EventLoopThreads(group);
+        try {
+            connect(transport.client(group), new InetSocketAddress(InetAddress.getLoopbackAddress(), port), connections);
+            channels.forEach(this::checkIdentity);
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    private void connect(Bootstrap bootstrap, InetSocketAddress address, int connections) throws InterruptedException {
+        Queue<ChannelFuture> connecting = new ArrayDeque<>();
+        for (int i = 0; i < connections; i++) {
+            if (connecting.size() == CONNECTING_AT_ONCE) {
+                channels.add(connecting.remove().sync().channel());
+            }
+            connecting.add(bootstrap.connect(address));
+        }
+        for (ChannelFuture future : connecting) {
+            channels.add(future.sync().channel());
+        }
+    }
+
+    /** A figure for the wrong transport would be worse than none. */
+    private void checkIdentity(Channel channel) {
+        Peer peer = setup.peer();
+        if (channel instanceof RdmaChannel != peer.rdma()) {
+            throw new IllegalStateException(peer + " runs on " + channel);
+        }
+        if (channel instanceof RdmaChannel rdma && rdma.connectionInfo().checksum() != peer.checksum()) {
+            throw new IllegalStateException(peer + " has the checksum " + (peer.checksum() ? "off" : "on"));
+        }
+    }
+
+    @Override
+    public void verify(Load load) throws Exception {
+        try (LoadGenerator generator = new LoadGenerator(channels.get(0), load, Histograms.newHistogram())) {
+            generator.verify().sync();
+        }
+    }
+
+    @Override
+    public Histogram run(Load load, long durationNanos) throws Exception {
+        List<LoadGenerator> generators = new ArrayList<>();
+        try {
+            Map<EventLoop, Histogram> latencies = new HashMap<>(); // those of one thread share one
+            for (Channel channel : channels) {
+                generators.add(new LoadGenerator(channel, load,
+                        latencies.computeIfAbsent(channel.eventLoop(), loop -> Histograms.newHistogram())));
+            }
+            List<Future<Void>> runs = new ArrayList<>();
+            for (LoadGenerator generator : generators) {
+                runs.add(generator.run(durationNanos));
+            }
+            for (Future<Void> run : runs) {
+                run.sync();
+            }
+            Histogram sum = Histograms.newHistogram();
+            latencies.values().forEach(sum::add);
+            return sum;
+        } finally {
+            generators.forEach(LoadGenerator::close);
+        }
+    }
+
+    @Override
+    public Counters counters() {
+        Counters sum = Counters.ofAllocation(threads.allocatedBytes(), 0);
+        for (Channel channel : channels) {
+            if (channel instanceof RdmaChannel rdma) {
+                RdmaChannelStatistics statistics = rdma.statistics();
+                sum = sum.plus(new Counters(0, 0, 0, true, statistics.get(Counter.COPIED_BYTES), statistics.get(Counter.SENDS), 0, 0,
+                        statistics.get(Counter.EXPOSURES), statistics.get(Counter.REMOTE_INVALIDATIONS_RECEIVED),
+                        statistics.get(Counter.LOCAL_INVALIDATIONS)));
+            }
+        }
+        return sum;
+    }
+
+    @Override
+    public String description() {
+        Channel channel = channels.get(0);
+        if (channel instanceof RdmaChannel rdma) {
+            return rdma.connectionInfo().toString();
+        }
+        return channel.getClass().getSimpleName() + (setup.peer().fixedSendBuffer() ? ", SO_SNDBUF set to "
+                + NettyTransport.SEND_BUFFER_BYTES : ", SO_SNDBUF not set");
+    }
+
+    @Override
+    public void close() {
+        List<ChannelFuture> closing = new ArrayList<>();
+        channels.forEach(channel -> closing.add(channel.close()));
+        closing.forEach(ChannelFuture::syncUninterruptibly);
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+}

@@ -1,0 +1,71 @@
+package org.nettyrdma.benchmarks;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelStatistics;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+
+/**
+ * {@link BenchmarkProgram} behind one of Netty's transports or ours, on event loops of its own.
+ */
+final class NettyServer implements ServerEnd {
+
+    private final EventLoopGroup group;
+    private final EventLoopThreads threads;
+    private final Channel channel;
+    private final ChannelGroup children = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+
+    NettyServer(Setup setup) throws InterruptedException {
+        NettyTransport transport = new NettyTransport(setup);
+        group = transport.newGroup();
+        threads = new EventLoopThreads(group);
+        ServerBootstrap bootstrap = transport.server(group).handler(new Acceptance());
+        channel = bootstrap.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).sync().channel();
+    }
+
+    @Override
+    public int port() {
+        return ((InetSocketAddress) channel.localAddress()).getPort();
+    }
+
+    @Override
+    public Counters counters() {
+        Counters sum = Counters.ofAllocation(0, threads.allocatedBytes());
+        for (Channel child : children) {
+            if (child instanceof RdmaChannel rdma) {
+                RdmaChannelStatistics statistics = rdma.statistics();
+                sum = sum.plus(new Counters(0, 0, 0, true, statistics.get(Counter.COPIED_BYTES), 0,
+                        statistics.get(Counter.WRITTEN_BYTES), statistics.get(Counter.READ_BYTES), 0, 0, 0));
+            }
+        }
+        return sum;
+    }
+
+    @Override
+    public void close() {
+        channel.close().syncUninterruptibly();
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    /** Remembers the connections that are accepted. */
+    @ChannelHandler.Sharable
+    private final class Acceptance extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object msg) {
+            children.add((Channel) msg);
+            context.fireChannelRead(msg);
+        }
+    }
+}

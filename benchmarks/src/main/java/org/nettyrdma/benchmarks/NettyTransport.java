@@ -1,0 +1,115 @@
+package org.nettyrdma.benchmarks;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.channel.Rdma;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
+import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.codec.rpcrdma.RpcRdma;
+import org.nettyrdma.codec.rpcrdma.VersionPolicy;
+
+/**
+ * Bootstraps of the peers that are Netty transports. They differ in channel class, event loop group, framing and socket options, and in
+ * nothing else.
+ */
+final class NettyTransport {
+
+    /** What the software provider sets, see its {@code TcpOptions}; Linux doubles it. */
+    static final int SEND_BUFFER_BYTES = 256 * 1024;
+    /** Room for the header of a call or reply beside the largest opaque. */
+    private static final int MESSAGE_OVERHEAD_BYTES = 1024;
+    /** Smallest receive buffer that still takes the calls and replies of the ping-pong. */
+    private static final int SMALL_INLINE_THRESHOLD_BYTES = 1024;
+    private static final int LARGE_BACKLOG = 16 * 1024;
+
+    private final Setup setup;
+
+    NettyTransport(Setup setup) {
+        this.setup = setup;
+        if (setup.peer().epoll()) {
+            Epoll.ensureAvailability();
+        }
+    }
+
+    /** Event loops of one end. */
+    EventLoopGroup newGroup() {
+        int loops = setup.eventLoops();
+        if (setup.peer().epoll()) {
+            return new EpollEventLoopGroup(loops);
+        }
+        if (setup.peer().netty()) {
+            return new NioEventLoopGroup(loops);
+        }
+        return new RdmaEventLoopGroup(loops, new DefaultThreadFactory("rdma"), Rdma.provider(),
+                setup.peer() == Peer.RDMA_BUSY_POLL ? IdleStrategy.BUSY_POLL : IdleStrategy.ADAPTIVE);
+    }
+
+    ServerBootstrap server(EventLoopGroup group) {
+        Peer peer = setup.peer();
+        ServerBootstrap bootstrap = new ServerBootstrap().group(group).option(ChannelOption.SO_BACKLOG, LARGE_BACKLOG);
+        if (peer.rdma()) {
+            return limits(RpcRdma.server()).program(new BenchmarkProgram(setup.maxPayloadBytes())).build()
+                    .configure(bootstrap.channel(RdmaServerChannel.class))
+                    .childOption(RdmaChannelOption.CHECKSUM, peer.checksum());
+        }
+        if (peer.fixedSendBuffer()) {
+            bootstrap.childOption(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
+        }
+        return bootstrap.channel(peer.epoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+                .childHandler(initializer(true));
+    }
+
+    Bootstrap client(EventLoopGroup group) {
+        Peer peer = setup.peer();
+        Bootstrap bootstrap = new Bootstrap().group(group);
+        if (peer.rdma()) {
+            return limits(RpcRdma.client()).build().configure(bootstrap.channel(RdmaChannel.class))
+                    .option(RdmaChannelOption.CHECKSUM, peer.checksum());
+        }
+        if (peer.fixedSendBuffer()) {
+            bootstrap.option(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
+        }
+        return bootstrap.channel(peer.epoll() ? EpollSocketChannel.class : NioSocketChannel.class).handler(initializer(false));
+    }
+
+    private RpcRdma.Builder limits(RpcRdma.Builder builder) {
+        if (setup.maxPayloadBytes() > Setup.DEFAULT_MAX_PAYLOAD_BYTES) {
+            builder.maxMessageBytes(setup.maxPayloadBytes() + MESSAGE_OVERHEAD_BYTES);
+        }
+        if (setup.smallQueues()) {
+            builder.inlineThresholdBytes(SMALL_INLINE_THRESHOLD_BYTES);
+        }
+        return builder.credits(setup.credits())
+                .versions(setup.version2() ? VersionPolicy.V2_ONLY : VersionPolicy.V1_ONLY)
+                .remoteInvalidation(setup.remoteInvalidation());
+    }
+
+    private ChannelHandler initializer(boolean server) {
+        return new ChannelInitializer<Channel>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new RecordMarkingCodec(setup.maxPayloadBytes() + MESSAGE_OVERHEAD_BYTES))
+                        .addLast(server ? new RpcServerHandler(new BenchmarkProgram(setup.maxPayloadBytes())) : new RpcClient());
+            }
+        };
+    }
+}

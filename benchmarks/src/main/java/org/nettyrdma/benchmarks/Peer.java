@@ -1,0 +1,104 @@
+package org.nettyrdma.benchmarks;
+
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * What can be compared: the library in its variants, and what people would use instead. The first are those of this project.
+ */
+enum Peer {
+    /** RPC-over-RDMA version 1 on software iWARP, the default idle strategy. */
+    RDMA("RDMA (software iWARP)"),
+    /** The same, never sleeping. */
+    RDMA_BUSY_POLL("RDMA, busy-poll"),
+    /** The default with a checksum over every byte. */
+    RDMA_CRC("RDMA, CRC32C"),
+    /** ONC RPC with record marking over TCP, Netty's NIO transport. */
+    NIO("Netty NIO"),
+    /** The same with the send buffer that the software provider sets. */
+    NIO_256K("Netty NIO, SO_SNDBUF 256 KiB"),
+    /** ONC RPC with record marking over TCP, Netty's epoll transport. */
+    EPOLL("Netty epoll"),
+    /** The same with the send buffer that the software provider sets. */
+    EPOLL_256K("Netty epoll, SO_SNDBUF 256 KiB"),
+    /** ONC RPC with record marking over TCP, as dCache's NFS server does it. */
+    ONCRPC4J("oncrpc4j"),
+    /** Requests and replies of the same sizes over UCX, a library in C behind Java bindings, by TCP; never sleeps. */
+    UCX_TCP("UCX (jucx), tcp"),
+    /** The same by memory that both ends share, which works on one machine only. */
+    UCX_SHM("UCX (jucx), shared memory");
+
+    private final String title;
+
+    Peer(String title) {
+        this.title = title;
+    }
+
+    String title() {
+        return title;
+    }
+
+    /** The name on the command line and in files. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The peer with a name, in any case, with hyphens or underscores. */
+    static Peer named(String name) {
+        return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
+
+    /** What to do where it cannot run. */
+    String installationHint() {
+        return ucx() ? "; on Debian: apt install libucx0" : "";
+    }
+
+    boolean rdma() {
+        return this == RDMA || this == RDMA_BUSY_POLL || this == RDMA_CRC;
+    }
+
+    boolean checksum() {
+        return this == RDMA_CRC;
+    }
+
+    /** Whether an end uses a CPU as long as it has a connection, so that nothing else can be measured beside it. */
+    boolean spinsWhenIdle() {
+        return this == RDMA_BUSY_POLL || ucx();
+    }
+
+    boolean netty() {
+        return this == NIO || this == NIO_256K || this == EPOLL || this == EPOLL_256K;
+    }
+
+    boolean epoll() {
+        return this == EPOLL || this == EPOLL_256K;
+    }
+
+    /** Whether a case says something about it. */
+    boolean takes(Case scenario) {
+        return switch (this) {
+            case RDMA_BUSY_POLL -> scenario == Case.PING_PONG;
+            case RDMA_CRC -> scenario.measuresBytes();
+            case UCX_TCP, UCX_SHM -> !scenario.oneCpu(); // two threads that spin on one CPU measure its scheduler
+            default -> true;
+        };
+    }
+
+    /** What its processes find in their environment. */
+    Map<String, String> environment() {
+        return switch (this) {
+            case UCX_TCP -> Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo", "UCX_LOG_LEVEL", "error");
+            case UCX_SHM -> Map.of("UCX_TLS", "posix,sysv,cma", "UCX_LOG_LEVEL", "error");
+            default -> Map.of();
+        };
+    }
+
+    boolean ucx() {
+        return this == UCX_TCP || this == UCX_SHM;
+    }
+
+    boolean fixedSendBuffer() {
+        return this == NIO_256K || this == EPOLL_256K;
+    }
+}

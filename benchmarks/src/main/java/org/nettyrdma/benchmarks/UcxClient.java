@@ -1,0 +1,147 @@
+package org.nettyrdma.benchmarks;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import org.HdrHistogram.Histogram;
+import org.openucx.jucx.UcxCallback;
+import org.openucx.jucx.ucp.UcpRequest;
+
+/** Sends requests over UCX, from the thread that runs the load, which does not sleep before the load has ended. */
+final class UcxClient implements ClientEnd {
+
+    private final UcxLink link = new UcxLink();
+    private final ByteBuffer request;
+    private final ByteBuffer[] replies = new ByteBuffer[UcxMessages.MAX_SLOTS];
+    private final int maxPayloadBytes;
+
+    UcxClient(Setup setup, int port) throws IOException {
+        maxPayloadBytes = setup.maxPayloadBytes();
+        request = UcxMessages.newMessage(UcxMessages.REQUEST_HEADER_BYTES, maxPayloadBytes);
+        try (Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            link.connect(server);
+        }
+    }
+
+    @Override
+    public void verify(Load load) {
+        Operation operation = load.operation() == Operation.WRITE ? Operation.CHECKSUM : load.operation();
+        Run run = new Run(load, operation, true, 0);
+        run.start(1);
+    }
+
+    @Override
+    public Histogram run(Load load, long durationNanos) {
+        Run run = new Run(load, load.operation(), false, durationNanos);
+        run.start(load.outstanding());
+        return run.latencies;
+    }
+
+    @Override
+    public Counters counters() {
+        return Counters.NONE;
+    }
+
+    @Override
+    public String description() {
+        return "UCX, tagged messages, UCX_TLS=" + System.getenv("UCX_TLS") + ", spinning";
+    }
+
+    @Override
+    public void close() {
+        link.close();
+    }
+
+    /** A load under way. */
+    private final class Run {
+
+        private final Load load;
+        private final Operation operation;
+        private final boolean everyByte;
+        private final long deadlineNanos;
+        private final Histogram latencies = Histograms.newHistogram();
+        private int outstanding;
+
+        private Run(Load load, Operation operation, boolean everyByte, long durationNanos) {
+            this.load = load;
+            this.operation = operation;
+            this.everyByte = everyByte;
+            deadlineNanos = System.nanoTime() + durationNanos;
+        }
+
+        private void start(int calls) {
+            outstanding = calls;
+            for (int slot = 0; slot < calls; slot++) {
+                if (replies[slot] == null) {
+                    replies[slot] = ByteBuffer.allocateDirect(UcxMessages.REPLY_HEADER_BYTES + maxPayloadBytes);
+                }
+                new Slot(this, slot).startCall();
+            }
+            while (outstanding > 0) {
+                link.progress();
+            }
+        }
+
+        private void check(ByteBuffer reply) {
+            int bytes = load.payloadBytes();
+            boolean good;
+            if (operation == Operation.WRITE || operation == Operation.CHECKSUM) {
+                good = reply.getInt(UcxMessages.REPLY_HEADER_BYTES - Integer.BYTES)
+                        == (operation == Operation.WRITE ? bytes : Payload.checksum(bytes));
+            } else {
+                ByteBuf data = Unpooled.wrappedBuffer(reply);
+                good = everyByte ? Payload.isRight(data, UcxMessages.REPLY_HEADER_BYTES, bytes)
+                        : Payload.hasRightEnds(data, UcxMessages.REPLY_HEADER_BYTES, bytes);
+            }
+            if (!good) {
+                throw new IllegalStateException("a reply to " + load + " has the wrong content");
+            }
+        }
+    }
+
+    /** One call after the other. */
+    private final class Slot extends UcxCallback {
+
+        private final Run run;
+        private final int slot;
+        private final long replyAddress;
+        private long startedNanos;
+
+        private Slot(Run run, int slot) {
+            this.run = run;
+            this.slot = slot;
+            replyAddress = UcxMessages.address(replies[slot]);
+        }
+
+        private void startCall() {
+            startedNanos = System.nanoTime();
+            int bytes = run.load.payloadBytes();
+            link.worker().recvTaggedNonBlocking(replyAddress, replies[slot].capacity(), slot, UcxMessages.WHOLE_TAG, this);
+            link.endpoint().sendTaggedNonBlocking(UcxMessages.address(request), UcxMessages.requestBytes(run.operation, bytes),
+                    UcxMessages.requestTag(run.operation, slot, bytes), null);
+        }
+
+        @Override
+        public void onSuccess(UcpRequest reply) {
+            long nowNanos = System.nanoTime();
+            if (reply.getRecvSize() != UcxMessages.replyBytes(run.operation, run.load.payloadBytes())) {
+                throw new IllegalStateException("a reply to " + run.load + " has " + reply.getRecvSize() + " bytes");
+            }
+            run.check(replies[slot]);
+            Histograms.record(run.latencies, nowNanos - startedNanos);
+            if (nowNanos < run.deadlineNanos) {
+                startCall();
+            } else {
+                run.outstanding--;
+            }
+        }
+
+        @Override
+        public void onError(int status, String text) {
+            throw new IllegalStateException(text);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package org.nettyrdma.benchmarks;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ReportTest {
+
+    private final CaseResult result = CaseResult.of(Case.READ_64K, Placement.TWO_PROCESSES, List.of(new Pairing(Peer.RDMA, Peer.NIO,
+            List.of(Windows.of(Case.READ_64K, 300)), List.of(Windows.of(Case.READ_64K, 200)))));
+
+    @Test
+    void shouldWriteJsonThatParses() {
+        JsonObject json = JsonParser.parseString(new JsonReport().comparison(List.of(result)).text()).getAsJsonObject();
+        JsonObject only = json.getAsJsonArray("cases").get(0).getAsJsonObject();
+        assertEquals("READ_64K", only.get("case").getAsString());
+        assertEquals("TWO_PROCESSES", only.get("placement").getAsString());
+        assertEquals(300, only.getAsJsonObject("windows").getAsJsonArray("rdma").get(0).getAsJsonObject().get("calls").getAsInt());
+        JsonObject ratio = only.getAsJsonArray("ratios").get(0).getAsJsonObject();
+        assertEquals("nio", ratio.get("to").getAsString());
+        assertEquals(1.5, ratio.get("median").getAsDouble(), 1e-9);
+    }
+
+    @Test
+    void shouldWriteFiguresThatNoNumberCanSay() {
+        String json = new JsonReport().section("none", List.of(Double.NaN)).text();
+        assertTrue(json.contains("NaN"), json);
+    }
+
+    @Test
+    void shouldWriteATableWithRatios() {
+        String text = new MarkdownReport().comparison(List.of(result)).text();
+        assertTrue(text.contains("| 64 KiB READ, 8 outstanding, GB/s | 0.02 | 0.01 (1.50) |"), text);
+    }
+}

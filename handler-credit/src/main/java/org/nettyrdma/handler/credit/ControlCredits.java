@@ -1,0 +1,149 @@
+package org.nettyrdma.handler.credit;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayDeque;
+
+/**
+ * The part of {@link CreditGate} for messages that are no request and no response: no more of them are under way than the peer
+ * has receives for. Messages arrive in the order in which they were sent, so that what shows the arrival of one shows that of
+ * all before it. Event loop only.
+ */
+final class ControlCredits {
+
+    private final int maxUnproven;
+    private final int maxWaiting;
+    /** What is not known to have arrived, the oldest first. */
+    private final ArrayDeque<Sent> unproven = new ArrayDeque<>();
+    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    /** Numbers of the peer's messages that may be answered: the latest ones, as many as it may have under way. */
+    private final ArrayDeque<Integer> answerable = new ArrayDeque<>();
+    /** Counts what was sent, and is the place in this order of the next one. */
+    private long sent;
+    private boolean closed;
+    private boolean unflushed;
+
+    /** A message that was sent behind so many responses of this end. */
+    private record Sent(int xid, long responsesBefore) {
+    }
+
+    private record Waiting(CreditedMessage message, ChannelPromise promise) {
+    }
+
+    ControlCredits(int maxUnproven, int maxWaiting) {
+        this.maxUnproven = maxUnproven;
+        this.maxWaiting = maxWaiting;
+    }
+
+    /** How many have been sent; those that have arrived by now are the first ones. */
+    long sent() {
+        return sent;
+    }
+
+    /**
+     * Sends a message when there is a receive for it.
+     *
+     * @param responsesSent how many responses this end has sent
+     */
+    void write(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise promise, long responsesSent) {
+        if (closed) {
+            fail(message, promise, new ClosedChannelException());
+        } else if (message.isAnswer() && answerable.removeFirstOccurrence(message.xid())) {
+            ctx.write(message, promise); // uses the receive that the peer has for the answer
+        } else if (waiting.isEmpty() && unproven.size() < maxUnproven) {
+            send(ctx, message, promise, responsesSent);
+        } else if (waiting.size() < maxWaiting) {
+            waiting.add(new Waiting(message, promise));
+        } else {
+            fail(message, promise, new CreditQueueFullException(maxWaiting, unproven.size()));
+        }
+    }
+
+    private void send(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise promise, long responsesSent) {
+        if (!promise.setUncancellable()) {
+            message.release();
+            return;
+        }
+        Sent place = new Sent(message.xid(), responsesSent);
+        unproven.add(place);
+        sent++;
+        ctx.write(message, promise);
+        if (promise.isDone() && !promise.isSuccess() && unproven.peekLast() == place) {
+            unproven.removeLast(); // refused on its way down, so the peer has not seen it
+            sent--;
+        }
+    }
+
+    private static void fail(CreditedMessage message, ChannelPromise promise, Exception cause) {
+        message.release();
+        promise.tryFailure(cause);
+    }
+
+    /** A message of the peer: an answer shows that what it answers has arrived, any other one may be answered. */
+    void received(ChannelHandlerContext ctx, CreditedMessage message, long responsesSent) {
+        if (message.isAnswer()) {
+            arrived(ctx, message.xid(), responsesSent);
+            return;
+        }
+        if (answerable.size() == maxUnproven) {
+            answerable.remove();
+        }
+        answerable.add(message.xid());
+    }
+
+    /** The peer has received the message with this number, if there is one, and all before it. */
+    void arrived(ChannelHandlerContext ctx, int xid, long responsesSent) {
+        if (unproven.stream().anyMatch(message -> message.xid() == xid)) {
+            while (unproven.remove().xid() != xid) { // the oldest of this number: that is certain
+            }
+            sendWaiting(ctx, responsesSent);
+        }
+    }
+
+    /** The peer has received the first {@code count} that were sent. */
+    void arrivedFirst(ChannelHandlerContext ctx, long count, long responsesSent) {
+        boolean any = false;
+        while (sent - unproven.size() < count) {
+            unproven.remove();
+            any = true;
+        }
+        if (any) {
+            sendWaiting(ctx, responsesSent);
+        }
+    }
+
+    /** The peer has received the first {@code count} responses of this end, and all that was sent ahead of them. */
+    void arrivedAheadOfResponse(ChannelHandlerContext ctx, long count, long responsesSent) {
+        boolean any = false;
+        while (!unproven.isEmpty() && unproven.peek().responsesBefore() < count) {
+            unproven.remove();
+            any = true;
+        }
+        if (any) {
+            sendWaiting(ctx, responsesSent);
+        }
+    }
+
+    private void sendWaiting(ChannelHandlerContext ctx, long responsesSent) {
+        while (!waiting.isEmpty() && unproven.size() < maxUnproven) {
+            Waiting next = waiting.poll();
+            send(ctx, next.message(), next.promise(), responsesSent);
+            unflushed = true;
+        }
+    }
+
+    void flush(ChannelHandlerContext ctx) {
+        if (unflushed) {
+            unflushed = false;
+            ctx.flush();
+        }
+    }
+
+    void close() {
+        closed = true;
+        for (Waiting write = waiting.poll(); write != null; write = waiting.poll()) {
+            fail(write.message(), write.promise(), new ClosedChannelException());
+        }
+    }
+}
