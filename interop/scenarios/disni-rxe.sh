@@ -5,7 +5,6 @@ by_name_only="has not passed twice in a row yet"
 scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
     tolerate 'rxe_invalidate_mr: ' # the contract withdraws keys that do not exist
-    test_provider 580 rxe tests -Drdma.software=rxe org.nettyrdma.verbs.DisniVerbsContractTest org.nettyrdma.channel.DisniTransportTest \
-        org.nettyrdma.channel.DeviceRemovalTest
+    test_provider 580 rxe tests org.nettyrdma.verbs.DisniVerbsContractTest org.nettyrdma.channel.DisniTransportTest
     guest 20 use_device siw
 }

@@ -44,6 +44,9 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
     /** More than a device takes to find out that nobody answers; siw takes 10 seconds. */
     private static final int ATTEMPT_TIMEOUT_MILLIS = 30_000;
 
+    /** How long to wait for an event that must have happened before. */
+    private static final int EVENT_TIMEOUT_MILLIS = 500;
+
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
     private enum State {
@@ -300,7 +303,9 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         failure = cause;
         // An InfiniBand peer knows nothing of the state of this side: it is told, and so is this side, by DISCONNECTED.
         boolean told = context.verbs().disconnect(id);
-        timer = context.timers().schedule(told ? attributes.closeTimeoutMillis() : 0, () -> end(failure != null ? failure
+        // Nobody can be told when the device is leaving, for instance; the event that says so may still have to be read.
+        int waitMillis = told ? attributes.closeTimeoutMillis() : Math.min(attributes.closeTimeoutMillis(), EVENT_TIMEOUT_MILLIS);
+        timer = context.timers().schedule(waitMillis, () -> end(failure != null ? failure
                 : new IOException("the connection is broken, and the device does not tell why"), NO_DATA));
     }
 
