@@ -8,6 +8,7 @@ start_network() {
     ip link set lo up
     ip link set eth0 up
     ip address add $guest_address/24 dev eth0
+    ip address add fd00::15/64 dev eth0 nodad
     rdma link add siw0 type siw netdev eth0
     echo 1 >/proc/sys/kernel/panic_on_oops # an oops ends the guest at once, with the trace as the console's last lines
 }
@@ -79,7 +80,7 @@ checksums() {
 # Leaves the guest with one RDMA device: use_device siw|rxe
 use_device() {
     local link
-    for link in siw0 rxe0; do
+    for link in siw0 rxe0 second0; do
         [[ ! -e /sys/class/infiniband/$link ]] || rdma link delete $link
     done
     rdma link add "${1}0" type "$1" netdev eth0
@@ -92,9 +93,17 @@ exec_java() {
     exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.nettyrdma.provider=disni -Djava.library.path="$1" "${@:2}"
 }
 
-# Test classes of the transport: run_tests CLASS_PATH LIBRARY_PATH CLASS...
+# Test classes of the transport: run_tests CLASS_PATH LIBRARY_PATH [OPTION_OF_JAVA...] CLASS...
 # A test that hangs fails, with the place where it hung, and the others still run.
 run_tests() {
-    (exec_java "$2" -ea -Djunit.jupiter.execution.timeout.default=90s -Drdma.address=$guest_address -Drdma.requireDevice=true -Dio.netty.leakDetection.level=paranoid -cp "$1" \
-        org.nettyrdma.testing.TestRun "${@:3}")
+    local class_path=$1 library_path=$2
+    local -a options=()
+    shift 2
+    while [[ $1 == -* ]]; do
+        options+=("$1")
+        shift
+    done
+    (exec_java "$library_path" -ea -Djunit.jupiter.execution.timeout.default=90s -Drdma.address=$guest_address -Drdma.requireDevice=true \
+        -Dorg.nettyrdma.disni.address=$guest_address -Dnettyrdma.nativeLibrary=true -Dio.netty.leakDetection.level=paranoid -Dnettyrdma.leakReport=/tmp/leaks "${options[@]}" -cp "$class_path" \
+        org.nettyrdma.testing.TestRun "$@")
 }

@@ -17,20 +17,32 @@ build_provider() {
     nfs_classpath=$(in_guest "$product/example-nfs/target/classes:$product/example-nfs/target/lib/*:$(tr ':' '\n' <"$state/provider.libraries" | grep /disni-)")
 }
 
+# Builds the native library without what upstream's own lacks, and sets upstream_library as the guest sees it.
+build_upstream_library() {
+    make -s -C "$product/$provider/src/main/c" UPSTREAM=1 "OUT=$state/upstream" >"$log/make.log" 2>&1
+    upstream_library=$(in_guest "$state/upstream")
+}
+
 # The host's paths as the guest sees them, also those below /tmp: in_guest PATH[:PATH...]
 in_guest() {
     sed 's|^|/run/host|; s|:|:/run/host|g' <<<"$1"
 }
 
-# Runs test classes on a device of the guest and sets `tests` to their counts: test_provider SECONDS siw|rxe LOG CLASS...
+# Runs test classes in one Java on a device of the guest: test_provider SECONDS siw|rxe LOG [LIBRARY_PATH] [OPTION_OF_JAVA...] CLASS...
+# test_runner names another function of the guest than run_tests.
 test_provider() {
-    local limit=$1 device=$2 file=$log/$3.log
+    local limit=$1 device=$2 file=$log/$3.log library=$native_library status=0
+    shift 3
+    if [[ $1 == /* ]]; then
+        library=$1
+        shift
+    fi
     guest 20 use_device "$device"
-    start_job run_tests "$provider_classpath" "$native_library" "${@:4}"
-    local status=0
+    start_job "${test_runner:-run_tests}" "$provider_classpath" "$library" "$@"
     await_job "$job" "$limit" || status=$?
     cp "$(job_file output)" "$file"
-    tests=$(tail -1 "$file")
-    [[ $status -eq 0 ]] || { say "tests on $device ended with status $status:"; grep -E '^FAILED|LEAK' "$file" >&2; return 1; }
+    [[ $status -eq 0 ]] || { say "tests on $device ended with status $status:"; grep -E "^FAILED|LEAK" "$file" >&2 || true; return 1; }
     ! grep -q 'LEAK' "$file" || { say "a leak on $device:"; grep -A 20 LEAK "$file" >&2; return 1; }
+    checked "$(sed -n 's/.* - RDMA device //p' "$file" | head -1)"
+    checked "$device: $(grep -E '^[A-Za-z0-9]+: [0-9]+ passed' "$file" | paste -sd ';' | sed 's/;/; /g')"
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { RNR_TIMER_640_MICROS = 12 }; /* InfiniBand, volume 1, table 45 */
+
 /* Makes the identifier of a connection request known. Returns 0, with errno set, if that fails. */
 static jlong adopt_identifier(struct entry *channel, struct rdma_cm_id *id)
 {
@@ -36,6 +38,15 @@ static void copy_event(const struct rdma_cm_event *event, struct event_record *r
     }
 }
 
+/* The kernel's connection manager sets 655 ms, the longest there is, for a peer whose message found no receive to try again. */
+static void shorten_wait_for_receive(struct rdma_cm_id *id)
+{
+    struct ibv_qp_attr attributes = {.min_rnr_timer = RNR_TIMER_640_MICROS};
+    if (id->qp != NULL && id->verbs->device->transport_type != IBV_TRANSPORT_IWARP) {
+        ibv_modify_qp(id->qp, &attributes, IBV_QP_MIN_RNR_TIMER); /* a device that refuses keeps the long time */
+    }
+}
+
 int take_event(struct entry *channel, struct event_record *record)
 {
     struct rdma_cm_event *event;
@@ -51,6 +62,9 @@ int take_event(struct entry *channel, struct event_record *record)
             orphan = event->id;
         } else {
             copy_event(event, record);
+            if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
+                shorten_wait_for_receive(event->id);
+            }
         }
         rdma_ack_cm_event(event);
         if (orphan != NULL) {

@@ -96,6 +96,18 @@ DISNI(jlong, getContext)(JNIEnv *env, UNUSED jobject self, jlong id)
     return handle;
 }
 
+/*
+ * librdmacm keeps devices that nobody uses; when it looks which there are, it closes those that have left the machine, or wait to leave. If it finds none at all,
+ * it gives up before that: then the device is closed when there is one again, or when the process ends.
+ */
+static void let_go_of_removed_devices(void)
+{
+    struct ibv_context **present = rdma_get_devices(NULL);
+    if (present != NULL) {
+        rdma_free_devices(present);
+    }
+}
+
 EXTENSION(void, closeContext)(JNIEnv *env, UNUSED jclass class, jlong context)
 {
     pthread_mutex_lock(&devices_lock);
@@ -110,6 +122,7 @@ EXTENSION(void, closeContext)(JNIEnv *env, UNUSED jclass class, jlong context)
         rdma_free_devices(device->pinned);
         free(device);
         handle_end_destroy(entry, true);
+        let_go_of_removed_devices();
     }
     pthread_mutex_unlock(&devices_lock);
 }

@@ -99,8 +99,21 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         return provider;
     }
 
+    /** The context; if it was lost, the provider is asked for another one first. */
     VerbsContext context() {
+        assert inEventLoop();
+        if (context instanceof LostContext) {
+            context = openContext();
+        }
         return context;
+    }
+
+    private VerbsContext openContext() {
+        try {
+            return provider.openContext();
+        } catch (IOException | IllegalStateException e) {
+            return new LostContext(e);
+        }
     }
 
     RegisteredByteBufAllocator registeredAllocator() {
@@ -278,13 +291,13 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private void replaceContext(Throwable cause) {
         List<RdmaChannel> lost = new ArrayList<>(channels.values());
         lost.forEach(channel -> channel.fail(cause));
+        new ArrayList<>(servers).forEach(server -> server.pipeline().fireExceptionCaught(cause));
         closeAll();
         context.close(); // the device touches none of their memory any more
         lost.forEach(RdmaChannel::contextClosed);
-        try {
-            context = provider.openContext();
-        } catch (IOException e) {
-            throw new IllegalStateException("provider " + provider.name() + " cannot be opened again", e);
+        context = openContext();
+        if (context instanceof LostContext) {
+            LOGGER.warn("Provider {} cannot be opened again yet; the next channel tries again", provider.name());
         }
     }
 

@@ -9,7 +9,8 @@ package org.nettyrdma.verbs;
  *                             whole ones
  * @param receiveBufferBytes   size of the kernel's receive buffer of each connection in bytes where the transport runs over
  *                             sockets; 0 for the system's default
- * @param reuseAddress         whether the address may be bound while connections of an earlier listener linger
+ * @param reuseAddress         whether the address may be bound while connections of an earlier listener linger; {@code false} forbids it
+ *                             only where the provider listens with sockets, a device's connection manager always lets it
  */
 public record ListenAttributes(int requestTimeoutMillis, int maxPendingRequests, int receiveBufferBytes,
         boolean reuseAddress) {

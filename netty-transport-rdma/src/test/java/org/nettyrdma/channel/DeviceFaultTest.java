@@ -8,11 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
@@ -190,18 +194,48 @@ class DeviceFaultTest extends TransportFixture {
     }
 
     @Test
-    void shouldEndTheLoopWhenTheContextCannotBeReplaced() throws Exception {
+    void shouldGoOnWithoutAContextUntilOneCanBeOpened() throws Exception {
         RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
-        Connection connection = connect(serverBootstrap(single), bootstrap(single));
+        try {
+            Connection connection = connect(serverBootstrap(single), bootstrap(single));
+            EventLoop loop = connection.client().channel().eventLoop();
+            Channel server = connection.server().channel().parent();
+            CompletableFuture<Throwable> told = new CompletableFuture<>();
+            connection.client().call(() -> server.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                    told.complete(cause);
+                }
+            }));
+            faulty.refuseContexts = true;
+            faulty.nextPollFailure = new IOException("device removed");
+            Endpoint.await(loop.submit(() -> { }));
+            connection.client().awaitInactive();
+            connection.server().awaitInactive();
+            Endpoint.await(server.closeFuture());
+            assertEquals("device removed", told.get(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS).getMessage());
+
+            assertEquals("no context", Endpoint.awaitFailure(serverBootstrap(single).bind(LOOPBACK, 0)).getMessage());
+            assertEquals("no context", Endpoint.awaitFailure(bootstrap(single).handler(newEndpoint()).connect(LOOPBACK, 1)).getMessage());
+            assertEquals(3, Endpoint.await(loop.schedule(() -> 3, 10, TimeUnit.MILLISECONDS)).getNow());
+            assertEquals(4, Endpoint.await(loop.submit(() -> 4)).getNow());
+
+            faulty.refuseContexts = false;
+            Connection again = connect(serverBootstrap(single), bootstrap(single));
+            again.client().send("new context");
+            assertEquals("new context", again.server().awaitText());
+        } finally {
+            stop(single);
+        }
+    }
+
+    @Test
+    void shouldStopWithoutAContext() throws Exception {
+        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.BLOCKING);
         faulty.refuseContexts = true;
         faulty.nextPollFailure = new IOException("device removed");
-        try {
-            connection.client().channel().eventLoop().execute(() -> { });
-        } catch (RejectedExecutionException e) {
-            assertTrue(single.isShuttingDown(), "the loop was awake, and saw the failure before it was woken");
-        }
-        connection.client().awaitInactive();
-        assertTrue(single.awaitTermination(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        Endpoint.await(single.submit(() -> { }));
+        stop(single);
     }
 
     @Test

@@ -12,10 +12,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.nettyrdma.channel.Rdma;
 
 /**
- * Skips a test where there is no RDMA device or no native library, and says why. With {@code -Drdma.requireDevice=true} the test
- * runs all the same, and fails.
+ * Skips a test where there is no RDMA device, no native library, or no address of the device in {@code -Drdma.address}, and says why.
+ * With {@code -Drdma.requireDevice=true} the test runs all the same, and fails.
  */
-@Target(ElementType.TYPE)
+@Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @ExtendWith(RequiresRdmaDevice.Condition.class)
@@ -27,10 +27,11 @@ public @interface RequiresRdmaDevice {
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
             Throwable cause = Rdma.provider("disni").unavailabilityCause();
-            if (cause == null || Boolean.getBoolean("rdma.requireDevice")) {
+            if (Boolean.getBoolean("rdma.requireDevice") || cause == null && TestAddress.isGiven()) {
                 return ConditionEvaluationResult.enabled("there is a device, or there must be one");
             }
-            return ConditionEvaluationResult.disabled(cause.getMessage());
+            return ConditionEvaluationResult.disabled(cause != null ? cause.getMessage()
+                    : "there is a device, but -Drdma.address names no address of it");
         }
     }
 }

@@ -6,14 +6,21 @@ import java.net.UnknownHostException;
 /** Where the tests listen: the loopback, or where an RDMA device is ({@code -Drdma.address}). */
 public final class TestAddress {
 
+    private static final String PROPERTY = "rdma.address";
+
     /** The address. */
     public static final InetAddress LOCAL = find();
 
     private TestAddress() {
     }
 
+    /** Whether it was chosen by the property. */
+    static boolean isGiven() {
+        return System.getProperty(PROPERTY) != null;
+    }
+
     private static InetAddress find() {
-        String address = System.getProperty("rdma.address");
+        String address = System.getProperty(PROPERTY);
         try {
             return address == null ? InetAddress.getLoopbackAddress() : InetAddress.getByName(address);
         } catch (UnknownHostException e) {

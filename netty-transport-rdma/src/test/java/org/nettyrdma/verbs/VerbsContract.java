@@ -240,6 +240,24 @@ abstract class VerbsContract {
         assertThrows(IOException.class, () -> client.context.listen(listener.localAddress(), 16, LISTEN, null));
     }
 
+    @Test
+    void shouldListenAgainWhileConnectionsOfAnEarlierListenerStand() throws IOException {
+        connect();
+        SocketAddress address = listener.localAddress();
+        listener.close();
+        pumpUntil(() -> listens(address)); // a provider may need a poll to close its listener
+        client.post(client.work().send(1).addElement(client.region, 0, 10));
+        assertEquals(10, nextCompletion(server).byteLength());
+    }
+
+    private boolean listens(SocketAddress address) {
+        try {
+            return server.context.listen(address, 16, LISTEN, null).localAddress().equals(address);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     // --- Messages
 
     @Test
@@ -376,6 +394,10 @@ abstract class VerbsContract {
             assertCompletes(server, 99);
         }
         client.post(client.work().read(1, tag, offset).addElement(client.region, 0, 10));
+        if (provider().capabilities().exposure() == Capabilities.Exposure.PERSISTENT) {
+            assertCompletes(client, 1); // open for good, as the user has asked for
+            return;
+        }
         pumpUntil(() -> client.isDisconnected() && server.isDisconnected());
         assertTrue(client.completions.stream().noneMatch(c -> c.status() == WorkCompletionStatus.SUCCESS));
         assertTrue(client.cause != null

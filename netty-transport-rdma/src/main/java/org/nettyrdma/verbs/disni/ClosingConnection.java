@@ -5,17 +5,22 @@ import org.nettyrdma.verbs.support.TimerQueue;
 /**
  * What is left of a connection that this side has ended: its identifier, which may have to tell the peer more than once. It goes
  * when the peer has answered, or when that takes too long.
+ *
+ * <p>Of an attempt to connect the queue pair is left, too: the kernel's iWARP connection manager destroys both only when the device has told the outcome,
+ * and would make the event loop wait for that.
  */
 final class ClosingConnection implements IdentifierOwner {
 
     private final DisniContext context;
     private final long id;
+    private final WorkQueues attempt; // null after a connection
     private final TimerQueue.Timer timer;
     private boolean finished;
 
-    ClosingConnection(DisniContext context, long id, int timeoutMillis) {
+    ClosingConnection(DisniContext context, long id, WorkQueues attempt, int timeoutMillis) {
         this.context = context;
         this.id = id;
+        this.attempt = attempt;
         context.device().connectionManager().transfer(id, this);
         timer = context.timers().schedule(timeoutMillis, this::finish);
     }
@@ -29,8 +34,12 @@ final class ClosingConnection implements IdentifierOwner {
     public void connectionEvent(ConnectionEvent event) {
         switch (event.type()) {
             case DISCONNECTED, TIME_WAIT_EXIT, DEVICE_REMOVAL, CONNECT_ERROR, UNREACHABLE, REJECTED -> finish();
-            case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
-                    MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE, DEVICE_FAULT, UNKNOWN -> { } // of the time before the end
+            case ESTABLISHED, CONNECT_RESPONSE -> {
+                if (attempt != null) {
+                    finish();
+                }
+            }
+            case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE, DEVICE_FAULT, UNKNOWN -> { } // of the time before the end
         }
     }
 
@@ -38,6 +47,9 @@ final class ClosingConnection implements IdentifierOwner {
         if (!finished) {
             finished = true;
             timer.cancel();
+            if (attempt != null) {
+                attempt.destroyNative(id);
+            }
             context.device().connectionManager().destroy(id);
             context.remove(this);
         }

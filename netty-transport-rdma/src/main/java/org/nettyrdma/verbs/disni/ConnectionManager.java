@@ -1,6 +1,8 @@
 package org.nettyrdma.verbs.disni;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,15 +22,37 @@ final class ConnectionManager {
     private static final Logger LOGGER = LoggerFactory.getLogger(ConnectionManager.class);
 
     private final ReentrantLock lock = new ReentrantLock();
+    private final Runnable removal;
 
     // Guarded by the lock.
     private final NativeVerbs verbs = NativeVerbs.open();
     private final ByteBuffer event = NativeVerbs.newMemory(NativeExtensions.EVENT_BYTES);
     private final Map<Long, IdentifierOwner> owners = new HashMap<>();
     private final long channel;
+    /** Belongs to nobody, and hears of the removal of the device when there is no connection. */
+    private final long watch;
 
-    ConnectionManager() throws IOException {
+    /**
+     * Opens an event channel.
+     *
+     * @param address an address of the device
+     * @param removal runs when the device is removed, possibly several times; on any loop, with the lock held
+     */
+    ConnectionManager(InetAddress address, Runnable removal) throws IOException {
+        this.removal = removal;
         channel = verbs.createEventChannel();
+        long id = 0;
+        try {
+            id = verbs.createId(channel);
+            verbs.bindAddress(id, new InetSocketAddress(address, 0));
+        } catch (IOException e) {
+            if (id != 0) {
+                verbs.destroyId(id);
+            }
+            verbs.destroyEventChannel(channel);
+            throw e;
+        }
+        watch = id;
     }
 
     /** What a loop sleeps on to learn of events. */
@@ -102,6 +126,9 @@ final class ConnectionManager {
     private void dispatch(DisniContext caller) {
         ConnectionEvent happened = ConnectionEvent.read(event);
         long id = event.getLong(NativeExtensions.EVENT_ID);
+        if (happened.type() == ConnectionEventType.DEVICE_REMOVAL) {
+            removal.run();
+        }
         IdentifierOwner owner = happened.type() == ConnectionEventType.CONNECT_REQUEST ? newRequest(id, happened) : owners.get(id);
         if (owner == null) {
             LOGGER.debug("{} of an identifier that nobody owns", happened.describe());
@@ -125,5 +152,18 @@ final class ConnectionManager {
             owners.put(id, request);
         }
         return request;
+    }
+
+    /** Destroys everything. No loop polls any more; what is left are requests that nobody has answered. */
+    void close() {
+        lock.lock();
+        try {
+            owners.keySet().forEach(verbs::destroyId);
+            owners.clear();
+            verbs.destroyId(watch);
+            verbs.destroyEventChannel(channel);
+        } finally {
+            lock.unlock();
+        }
     }
 }

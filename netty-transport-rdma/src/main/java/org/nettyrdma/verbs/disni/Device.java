@@ -8,14 +8,19 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The RDMA device that the provider works on, with one protection domain for all of its memory. Any thread.
+ *
+ * <p>When the device is removed from the machine every context fails. The last one that is closed then closes the device, because drivers wait for
+ * that; it can be opened again when it is back, as another object.
  */
 final class Device {
 
@@ -23,6 +28,8 @@ final class Device {
 
     private static final int INLINE_BYTES = 256;
     private static final int PROBE_DEPTH = 16;
+    /** IBV_EVENT_DEVICE_FATAL */
+    private static final int DEVICE_FATAL = 8;
     // IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR and IBV_EVENT_QP_ACCESS_ERR
     private static final int FIRST_QUEUE_PAIR_FAULT = 1;
     private static final int LAST_QUEUE_PAIR_FAULT = 3;
@@ -35,9 +42,13 @@ final class Device {
     private final DeviceLimits limits;
     private final int inlineBytes;
     private final Map<Long, DisniQueuePair> owners = new ConcurrentHashMap<>();
+    private volatile boolean removed;
 
     // Guarded by this.
     private final NativeVerbs verbs;
+    private final Set<DisniContext> contexts = new HashSet<>();
+    private final Set<Registration> registrations = new HashSet<>();
+    private boolean closed;
 
     private Device(NativeVerbs verbs, long id, InetAddress address, boolean persistent) throws IOException {
         this.verbs = verbs;
@@ -45,8 +56,14 @@ final class Device {
         context = NativeVerbs.require(verbs.context(id), "a context");
         limits = verbs.limits(context);
         protectionDomain = verbs.allocateProtectionDomain(context);
-        inlineBytes = probeInlineBytes(id);
-        connectionManager = new ConnectionManager();
+        try {
+            inlineBytes = probeInlineBytes(id);
+            connectionManager = new ConnectionManager(address, this::removed);
+        } catch (IOException e) {
+            verbs.deallocateProtectionDomain(protectionDomain);
+            verbs.closeContext(context);
+            throw e;
+        }
         exposureMode = persistent ? MemoryExposureMode.PERSISTENT
                 : limits.windows() ? MemoryExposureMode.WINDOW : MemoryExposureMode.REGISTRATION;
         LOGGER.info("RDMA device {} at {}: {}, {} of our own, remote access by {}", limits.name(), address.getHostAddress(),
@@ -167,10 +184,20 @@ final class Device {
 
     /** Registers a part of direct memory; {@code access} is made of the {@code ACCESS} constants. */
     synchronized Registration register(ByteBuffer memory, int offset, int length, int access) throws IOException {
-        return verbs.register(protectionDomain, memory, offset, length, access);
+        requireOpen();
+        Registration registration = verbs.register(protectionDomain, memory, offset, length, access);
+        registrations.add(registration);
+        return registration;
     }
 
+    /** Ends a registration, if the end of the device has not done so. */
     synchronized void deregister(Registration registration) {
+        if (registrations.remove(registration)) {
+            endRegistration(registration);
+        }
+    }
+
+    private void endRegistration(Registration registration) {
         try {
             verbs.deregister(registration);
         } catch (IOException e) {
@@ -188,19 +215,98 @@ final class Device {
         owners.remove(queuePair);
     }
 
-    /** Takes what the device reports about itself, without waiting, and tells the connections that it concerns. */
+    /**
+     * Takes what the device reports about itself, without waiting, and tells the connections that it concerns.
+     *
+     * @throws IOException if the device was removed
+     */
     void pollEvents(DisniContext caller) throws IOException {
         for (long[] event = nextEvent(); event != null; event = nextEvent()) {
             int type = (int) event[0];
             LOGGER.debug("Asynchronous event {} of device {}", type, limits.name());
+            if (type == DEVICE_FATAL) {
+                removed();
+            }
             DisniQueuePair owner = type >= FIRST_QUEUE_PAIR_FAULT && type <= LAST_QUEUE_PAIR_FAULT ? owners.get(event[1]) : null;
             if (owner != null) {
                 owner.context().arrived(owner, ConnectionEvent.deviceFault(type), caller);
             }
         }
+        if (removed) {
+            throw new IOException(removal());
+        }
     }
 
     private synchronized long[] nextEvent() throws IOException {
         return verbs.nextDeviceEvent(context);
+    }
+
+    // ---- The end
+
+    /** What has happened to a device that was removed. */
+    String removal() {
+        return "the RDMA device " + limits.name() + " was removed";
+    }
+
+    private void removed() {
+        if (!removed) {
+            removed = true;
+            LOGGER.warn("The RDMA device {} was removed: its connections end", limits.name());
+            synchronized (this) {
+                contexts.forEach(DisniContext::wakeup);
+            }
+        }
+    }
+
+    boolean isRemoved() {
+        return removed;
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    private void requireOpen() throws IOException {
+        if (closed) {
+            throw new IOException(removal());
+        }
+    }
+
+    /** A context begins to use the device, until {@link #remove(DisniContext)}. */
+    synchronized void add(DisniContext context) throws IOException {
+        requireOpen();
+        contexts.add(context);
+    }
+
+    void remove(DisniContext context) {
+        synchronized (this) {
+            contexts.remove(context);
+            if (!removed || closed || !contexts.isEmpty()) {
+                return;
+            }
+        }
+        close();
+    }
+
+    /** Closes the device with all memory that is still registered. */
+    void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            registrations.forEach(this::endRegistration);
+            registrations.clear();
+        }
+        connectionManager.close();
+        synchronized (this) {
+            verbs.deallocateProtectionDomain(protectionDomain);
+            try {
+                verbs.closeContext(context);
+                LOGGER.info("RDMA device {} closed", limits.name());
+            } catch (IOException e) {
+                LOGGER.warn("The RDMA device {} stays open, and cannot leave the machine before this process ends", limits.name(), e);
+            }
+        }
     }
 }

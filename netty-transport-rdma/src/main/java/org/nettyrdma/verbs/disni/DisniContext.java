@@ -69,9 +69,15 @@ final class DisniContext implements VerbsContext {
 
     DisniContext(Device device) throws IOException {
         this.device = device;
-        windows = new MemoryWindows(device.protectionDomain());
-        completionQueues = new CompletionQueues(verbs, device, this::completed);
-        wakeup = verbs.createWakeup();
+        device.add(this);
+        try {
+            windows = new MemoryWindows(device.protectionDomain());
+            completionQueues = new CompletionQueues(verbs, device, this::completed);
+            wakeup = verbs.createWakeup();
+        } catch (IOException | RuntimeException e) {
+            device.remove(this);
+            throw e;
+        }
         sleeper = new Sleeper(
                 new long[] {completionQueues.channel(), device.connectionManager().channel(), device.context(), wakeup},
                 completionQueues.channel(), completionQueues.firstQueue());
@@ -125,9 +131,9 @@ final class DisniContext implements VerbsContext {
         queuePairs.remove(number);
     }
 
-    /** Keeps an identifier whose connection is over until the peer has heard of that. */
-    void closeLater(long id, int timeoutMillis) {
-        closing.add(new ClosingConnection(this, id, timeoutMillis));
+    /** Keeps an identifier until the peer has heard of the end; with the queue pair of an attempt to connect, or {@code null}. */
+    void closeLater(long id, WorkQueues attempt, int timeoutMillis) {
+        closing.add(new ClosingConnection(this, id, attempt, timeoutMillis));
     }
 
     void remove(ClosingConnection connection) {
@@ -254,6 +260,7 @@ final class DisniContext implements VerbsContext {
         windows.close();
         completionQueues.close();
         verbs.destroyWakeup(wakeup);
+        device.remove(this);
         LOGGER.debug("Context of device {} closed", device.limits().name());
     }
 }

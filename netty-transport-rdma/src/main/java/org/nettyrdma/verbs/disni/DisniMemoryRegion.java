@@ -1,22 +1,30 @@
 package org.nettyrdma.verbs.disni;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.MemoryRegion;
 
 /**
- * Memory that the device reads and writes for this side's own work requests.
+ * Memory that the device reads and writes for this side's own work requests. It is registered with one device at a time: where that was removed and
+ * has come back, the next use registers the memory again.
  */
 final class DisniMemoryRegion implements MemoryRegion {
 
-    private final Device device;
-    private final ByteBuffer memory;
-    private final Registration registration;
-    private boolean closed;
+    private record Home(Device device, Registration registration) {
+    }
 
-    DisniMemoryRegion(Device device, ByteBuffer memory, Registration registration) {
-        this.device = device;
+    private final ByteBuffer memory;
+    private volatile Home home;
+    private boolean closed; // guarded by this
+
+    /** Registers the whole capacity of direct memory. */
+    DisniMemoryRegion(Device device, ByteBuffer memory) throws IOException {
         this.memory = memory;
-        this.registration = registration;
+        home = register(device);
+    }
+
+    private Home register(Device device) throws IOException {
+        return new Home(device, device.register(memory, 0, memory.capacity(), device.exposureMode().regionAccess()));
     }
 
     @Override
@@ -26,23 +34,35 @@ final class DisniMemoryRegion implements MemoryRegion {
 
     @Override
     public long address() {
-        return registration.address();
+        return home.registration().address();
     }
 
     @Override
     public int localKey() {
-        return registration.localKey();
+        return home.registration().localKey();
     }
 
-    Registration registration() {
-        return registration;
+    /** The registration with the device that uses it. */
+    Registration registration(Device user) throws IOException {
+        Home known = home;
+        return known.device() == user ? known.registration() : moveTo(user);
+    }
+
+    private synchronized Registration moveTo(Device user) throws IOException {
+        if (closed) {
+            throw new IOException("the memory region is closed");
+        }
+        if (home.device() != user) {
+            home = register(user);
+        }
+        return home.registration();
     }
 
     @Override
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            device.deregister(registration);
+            home.device().deregister(home.registration());
         }
     }
 }

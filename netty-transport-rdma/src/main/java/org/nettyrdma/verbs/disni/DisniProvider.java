@@ -20,6 +20,9 @@ import org.nettyrdma.verbs.VerbsProvider;
  * fewer {@link #capabilities() capabilities}. The provider uses one device: that of the first address of this machine that has
  * one, or of the address that the system property {@code org.nettyrdma.disni.address} names.
  *
+ * <p>When the device is removed all connections end, and it is closed. Once it is back, the next channel that is asked for opens it
+ * again.
+ *
  * <p>Memory is opened to a peer for one call: by a memory window where the device has them, otherwise by a registration of its
  * own. The system property {@code org.nettyrdma.disni.persistentRegions=true} opens all memory for good instead. That saves a
  * system call for each, and means that every peer that was ever told of a buffer can read and write all registered memory as long as
@@ -35,7 +38,7 @@ public final class DisniProvider implements VerbsProvider {
 
     private Device device;
     private Throwable unavailabilityCause;
-    private volatile Capabilities capabilities;
+    private volatile Capabilities capabilities; // known since the device was opened for the first time
 
     /**
      * Creates a provider; {@link java.util.ServiceLoader} does so. Nothing is opened before it is asked for.
@@ -51,7 +54,13 @@ public final class DisniProvider implements VerbsProvider {
 
     @Override
     public synchronized Throwable unavailabilityCause() {
-        if (device == null && unavailabilityCause == null) {
+        if (device != null && device.isRemoved()) {
+            if (!device.isClosed()) {
+                return new IOException(device.removal() + ", and not all event loops have noticed yet");
+            }
+            device = null;
+        }
+        if (device == null && (unavailabilityCause == null || capabilities != null)) {
             open();
         }
         return unavailabilityCause;
@@ -61,13 +70,24 @@ public final class DisniProvider implements VerbsProvider {
         unavailabilityCause = missing();
         if (unavailabilityCause == null) {
             try {
-                device = Device.open(wantedAddress(), SystemPropertyUtil.getBoolean(PERSISTENT_PROPERTY, false));
+                takeUp(Device.open(wantedAddress(), SystemPropertyUtil.getBoolean(PERSISTENT_PROPERTY, false)));
             } catch (IOException | RuntimeException | LinkageError e) {
                 unavailabilityCause = new IOException("the RDMA devices " + SystemDevices.names() + " cannot be used: "
                         + e.getMessage() + ". Give the network interface of one an address, load the module rdma_ucm, and see whether "
                         + "'rping -s' runs", e);
             }
         }
+    }
+
+    /** What users know of the provider's abilities must not change when a device comes back. */
+    private void takeUp(Device opened) throws IOException {
+        Capabilities found = capabilitiesOf(opened);
+        if (capabilities != null && !capabilities.equals(found)) {
+            opened.close();
+            throw new IOException("another device has taken the place of the one that was removed, and this process must be started again to use it");
+        }
+        capabilities = found;
+        device = opened;
     }
 
     /** What this machine lacks, the cheapest question first. */
@@ -94,6 +114,17 @@ public final class DisniProvider implements VerbsProvider {
         return wanted == null ? null : InetAddress.getByName(wanted);
     }
 
+    /** The device, of which it is known that there was one. */
+    private synchronized Device presentDevice() throws IOException {
+        if (capabilities != null) {
+            Throwable cause = unavailabilityCause();
+            if (cause != null) {
+                throw new IOException(cause.getMessage(), cause);
+            }
+        }
+        return device();
+    }
+
     private synchronized Device device() {
         Throwable cause = unavailabilityCause();
         if (cause != null) {
@@ -106,8 +137,8 @@ public final class DisniProvider implements VerbsProvider {
     public Capabilities capabilities() {
         Capabilities known = capabilities; // asked for on hot paths
         if (known == null) {
-            known = capabilitiesOf(device());
-            capabilities = known;
+            device();
+            known = capabilities;
         }
         return known;
     }
@@ -127,22 +158,11 @@ public final class DisniProvider implements VerbsProvider {
         if (!memory.isDirect()) {
             throw new IllegalArgumentException("memory: " + memory + " (expected: a direct buffer)");
         }
-        Device owner = device();
-        ByteBuffer whole = memory.duplicate().clear();
-        return new DisniMemoryRegion(owner, whole, owner.register(whole, 0, whole.capacity(), regionAccess(owner)));
-    }
-
-    private static int regionAccess(Device owner) {
-        return switch (owner.exposureMode()) {
-            case WINDOW -> NativeExtensions.ACCESS_LOCAL_WRITE | NativeExtensions.ACCESS_WINDOW_BIND;
-            case REGISTRATION -> NativeExtensions.ACCESS_LOCAL_WRITE;
-            case PERSISTENT -> NativeExtensions.ACCESS_LOCAL_WRITE | NativeExtensions.ACCESS_REMOTE_READ
-                    | NativeExtensions.ACCESS_REMOTE_WRITE;
-        };
+        return new DisniMemoryRegion(presentDevice(), memory.duplicate().clear());
     }
 
     @Override
     public VerbsContext openContext() throws IOException {
-        return new DisniContext(device());
+        return new DisniContext(presentDevice());
     }
 }

@@ -41,6 +41,11 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
 
     /** How long resolving an address or a route may take. Connecting has a limit in the transport. */
     private static final int RESOLVE_TIMEOUT_MILLIS = 5000;
+    /** More than a device takes to find out that nobody answers; siw takes 10 seconds. */
+    private static final int ATTEMPT_TIMEOUT_MILLIS = 30_000;
+
+    /** How long to wait for an event that must have happened before. */
+    private static final int EVENT_TIMEOUT_MILLIS = 500;
 
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
@@ -298,7 +303,9 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         failure = cause;
         // An InfiniBand peer knows nothing of the state of this side: it is told, and so is this side, by DISCONNECTED.
         boolean told = context.verbs().disconnect(id);
-        timer = context.timers().schedule(told ? attributes.closeTimeoutMillis() : 0, () -> end(failure != null ? failure
+        // Nobody can be told when the device is leaving, for instance; the event that says so may still have to be read.
+        int waitMillis = told ? attributes.closeTimeoutMillis() : Math.min(attributes.closeTimeoutMillis(), EVENT_TIMEOUT_MILLIS);
+        timer = context.timers().schedule(waitMillis, () -> end(failure != null ? failure
                 : new IOException("the connection is broken, and the device does not tell why"), NO_DATA));
     }
 
@@ -374,7 +381,10 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
             failure = cause;
         }
         queues.drain();
-        queues.destroy(id);
+        boolean attempted = state == State.CONNECTING && context.device().limits().iwarp() && queues.disable();
+        if (!attempted) {
+            queues.destroy(id);
+        }
         state = State.ENDED;
         if (timer != null) {
             timer.cancel();
@@ -386,7 +396,10 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         }
         queues.flushAll();
         if (wasEstablished) {
-            context.closeLater(id, attributes.closeTimeoutMillis());
+            context.closeLater(id, null, attributes.closeTimeoutMillis());
+            id = 0;
+        } else if (attempted) {
+            context.closeLater(id, queues, ATTEMPT_TIMEOUT_MILLIS);
             id = 0;
         } else {
             destroyId();

@@ -39,8 +39,8 @@ final class ExposedPieces {
     }
 
     /** Opens nothing new: the whole region is open for good. The tag names the piece that was asked for last. */
-    int persistent(DisniMemoryRegion region, int offset) {
-        Registration registration = region.registration();
+    int persistent(DisniMemoryRegion region, int offset) throws IOException {
+        Registration registration = region.registration(context.device());
         pieces.put(registration.remoteKey(), new Piece(registration.address() + offset, null, 0));
         return registration.remoteKey();
     }

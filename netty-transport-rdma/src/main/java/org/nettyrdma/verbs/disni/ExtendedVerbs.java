@@ -40,6 +40,21 @@ final class ExtendedVerbs extends NativeVerbs {
                 (flags & windows) == windows);
     }
 
+    @Override
+    boolean moveToError(long queuePair) {
+        try {
+            NativeExtensions.moveToError(queuePair);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Override
+    void closeContext(long context) throws IOException {
+        NativeExtensions.closeContext(context);
+    }
+
     private static int clamp(long value) {
         return (int) Math.min(value, Integer.MAX_VALUE);
     }

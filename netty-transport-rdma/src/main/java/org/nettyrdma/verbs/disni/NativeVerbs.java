@@ -94,6 +94,9 @@ abstract class NativeVerbs {
         return Math.max(0, dispatcher._getContext(id));
     }
 
+    /** Closes the device, when nothing that was created from it is left. */
+    abstract void closeContext(long context) throws IOException;
+
     final long allocateProtectionDomain(long context) throws IOException {
         return require(dispatcher._allocPd(context), "a protection domain");
     }
@@ -135,6 +138,9 @@ abstract class NativeVerbs {
     final void destroyQueuePair(long id) {
         dispatcher._destroyQP(id);
     }
+
+    /** Makes a queue pair give back what it has and take part in no connection any more; {@code false} if that cannot be done. */
+    abstract boolean moveToError(long queuePair);
 
     /** Starts to end a connection; {@code false} if there is none. */
     final boolean disconnect(long id) {

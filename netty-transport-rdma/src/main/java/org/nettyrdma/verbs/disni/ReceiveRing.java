@@ -59,7 +59,7 @@ final class ReceiveRing {
     }
 
     /** Gives the device what it does not have yet. */
-    void post(NativeVerbs verbs, long queuePair, int queuePairNumber, ByteBuffer memory) throws IOException {
+    void post(NativeVerbs verbs, Device device, long queuePair, int queuePairNumber, ByteBuffer memory) throws IOException {
         while (posted < tail) {
             int count = (int) Math.min(tail - posted, memory.capacity() / REQUEST_BYTES);
             for (int i = 0; i < count; i++) {
@@ -67,8 +67,8 @@ final class ReceiveRing {
                 int at = i * REQUEST_BYTES;
                 memory.putLong(at + NativeExtensions.RECEIVE_ID, WorkRequestKey.receive(queuePairNumber, slot))
                         .putInt(at + NativeExtensions.RECEIVE_ELEMENTS, 1);
-                verbs.putElement(memory, at + NativeExtensions.RECEIVE_HEADER_BYTES, regions[slot].registration(), offsets[slot],
-                        lengths[slot]);
+                verbs.putElement(memory, at + NativeExtensions.RECEIVE_HEADER_BYTES, regions[slot].registration(device),
+                        offsets[slot], lengths[slot]);
             }
             posted += verbs.postReceive(queuePair, memory, 0, count);
         }

@@ -91,7 +91,8 @@ final class WorkQueues {
         int slot = read ? sends.addRead(request.workRequestId(), request.totalBytes(), null) : sends.add(request.workRequestId(), null);
         start(request, slot);
         for (int i = 0; i < request.elementCount(); i++) {
-            context.batch().addElement(((DisniMemoryRegion) request.region(i)).registration(), request.offset(i), request.length(i));
+            context.batch().addElement(((DisniMemoryRegion) request.region(i)).registration(context.device()), request.offset(i),
+                    request.length(i));
         }
     }
 
@@ -128,7 +129,7 @@ final class WorkQueues {
     /** Gives the device all that it does not have yet: receives first, since what is sent may be answered at once. */
     void flush() throws IOException {
         if (queuePair != 0) {
-            receives.post(context.verbs(), queuePair, number, context.receiveMemory());
+            receives.post(context.verbs(), context.device(), queuePair, number, context.receiveMemory());
             if (context.batch().belongsTo(owner)) {
                 context.batch().post(queuePair);
             }
@@ -207,13 +208,14 @@ final class WorkQueues {
     }
 
     private int bind(DisniMemoryRegion region, int offset, int length, int rights) throws IOException {
+        Registration registration = region.registration(context.device());
         flush(); // posting gives the new key, so the bind cannot wait for others
         long window = context.windows().take();
         Batch batch = context.batch();
         int slot = sends.addInternal();
         batch.prepare(owner);
         batch.add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_BIND, 0, 0, window);
-        batch.addElement(region.registration(), offset, length);
+        batch.addElement(registration, offset, length);
         batch.setAccess(rights);
         try {
             batch.post(queuePair);
@@ -223,7 +225,7 @@ final class WorkQueues {
             throw e;
         }
         int tag = batch.boundKey();
-        exposed.bound(tag, region.address() + offset, window);
+        exposed.bound(tag, registration.address() + offset, window);
         return tag;
     }
 
@@ -278,12 +280,36 @@ final class WorkQueues {
         }
     }
 
+    /**
+     * Ends the device's part without destroying the native queue pair, for which {@link #destroyNative} must be called later: from here on the device
+     * touches no memory for this connection.
+     *
+     * @return {@code false} if that cannot be done
+     */
+    boolean disable() {
+        if (queuePair == 0 || !context.verbs().moveToError(queuePair)) {
+            return false;
+        }
+        drain();
+        forget();
+        return true;
+    }
+
     /** Destroys the native queue pair: from here on the device touches no memory for this connection. */
     void destroy(long id) {
+        forget();
+        destroyNative(id);
+    }
+
+    /** From here on completions are dropped. */
+    private void forget() {
         context.remove(number);
         if (context.batch().belongsTo(owner)) {
             context.batch().clear();
         }
+    }
+
+    void destroyNative(long id) {
         if (queuePair != 0) {
             exposed.freeWindows();
             context.device().remove(queuePair);

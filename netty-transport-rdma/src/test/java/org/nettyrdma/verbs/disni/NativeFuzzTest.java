@@ -25,15 +25,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.nettyrdma.testing.RequiresRdmaDevice;
 
 /**
  * Calls every native method with numbers that name nothing, something that is gone, something of another kind, and, where there
  * is a device, something that lives. The process must survive, and every method must return or throw an {@link IOException}.
  */
-@EnabledIfSystemProperty(named = NativeLibraryTest.BUILT, matches = "true")
 class NativeFuzzTest {
 
     private static final int MEMORY_BYTES = 64 * 1024;
@@ -59,12 +58,8 @@ class NativeFuzzTest {
     private final List<Long> handles = new ArrayList<>(List.of(0L, 1L, -1L, Long.MIN_VALUE, Long.MAX_VALUE, 0xdeadbeefL));
     private final List<Long> created = Collections.synchronizedList(new ArrayList<>());
 
-    @BeforeAll
-    static void loadLibrary() {
-        assertTrue(NativeLibrary.hasExtensions());
-    }
-
     @Test
+    @EnabledIfSystemProperty(named = NativeLibraryTest.BUILT, matches = "true")
     void shouldSurviveNumbersThatNameNothing() throws Exception {
         int before = NativeExtensions.liveHandles();
         for (int i = 0; i < 100; i++) {
@@ -81,7 +76,7 @@ class NativeFuzzTest {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = NativeDevice.ADDRESS_PROPERTY, matches = ".+")
+    @RequiresRdmaDevice
     void shouldSurviveWrongUseOfWhatIsClosedOrLives() throws Exception {
         NativeDevice closed = new NativeDevice();
         addHandles(closed);
@@ -100,7 +95,7 @@ class NativeFuzzTest {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = NativeDevice.ADDRESS_PROPERTY, matches = ".+")
+    @RequiresRdmaDevice
     void shouldSurviveWrongUseByManyThreads() throws Exception {
         NativeDevice device = new NativeDevice();
         for (int i = 0; i < 4; i++) {
@@ -136,6 +131,7 @@ class NativeFuzzTest {
     }
 
     private void callAll(NativeDispatcher dispatcher, int rounds) throws Exception {
+        assertTrue(NativeLibrary.hasExtensions());
         List<Method> methods = Stream.concat(Arrays.stream(NativeDispatcher.class.getDeclaredMethods()),
                         Arrays.stream(NativeExtensions.class.getDeclaredMethods()))
                 .filter(method -> Modifier.isNative(method.getModifiers()))

@@ -75,7 +75,6 @@ class NativeLibraryTest {
 
     @Test
     @EnabledIfSystemProperty(named = BUILT, matches = "true")
-    @DisabledIfSystemProperty(named = NativeDevice.ADDRESS_PROPERTY, matches = ".+")
     void shouldNameVerbAndErrorWhereThereIsNoDevice() throws Exception {
         int before = NativeExtensions.liveHandles();
         RdmaCm cm = new RdmaCmNat(NativeDevice.newDispatcher());

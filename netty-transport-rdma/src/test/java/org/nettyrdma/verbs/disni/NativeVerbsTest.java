@@ -21,11 +21,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.nettyrdma.testing.RequiresRdmaDevice;
 
 /** What the native library does on a device; skipped where there is none. */
-@EnabledIfSystemProperty(named = NativeLibraryTest.BUILT, matches = "true")
-@EnabledIfSystemProperty(named = NativeDevice.ADDRESS_PROPERTY, matches = ".+")
+@RequiresRdmaDevice
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class NativeVerbsTest {
 
