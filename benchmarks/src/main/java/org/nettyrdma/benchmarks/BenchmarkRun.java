@@ -70,7 +70,8 @@ public final class BenchmarkRun implements Callable<Integer> {
             + QUICK_WARM_UP_SECONDS + ".")
     private Double warmUpSeconds;
 
-    @Option(names = "--output", paramLabel = "FOLDER", description = "Where results.json, report.md and plots go; default ${DEFAULT-VALUE}.")
+    @Option(names = "--output", paramLabel = "FOLDER",
+            description = "Where results.json, report.md and plots go; default ${DEFAULT-VALUE}.")
     private Path output = Path.of(System.getProperty("nettyrdma.root", "."), "benchmarks", "target", "results");
 
     private final MarkdownReport markdown = new MarkdownReport();

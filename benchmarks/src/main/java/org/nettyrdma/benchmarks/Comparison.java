@@ -14,6 +14,9 @@ import java.util.Set;
  */
 final class Comparison implements AutoCloseable {
 
+    /** The JIT compiler has to share the CPU, too. */
+    private static final double ONE_CPU_WARM_UP = 4;
+
     private final Placement placement;
     private final int pairs;
     private final double seconds;
@@ -32,7 +35,7 @@ final class Comparison implements AutoCloseable {
         this.placement = placement;
         this.pairs = pairs;
         this.seconds = seconds;
-        this.warmUpSeconds = warmUpSeconds;
+        this.warmUpSeconds = placement == Placement.ONE_CPU ? warmUpSeconds * ONE_CPU_WARM_UP : warmUpSeconds;
         try {
             for (Peer peer : peers) {
                 try {
@@ -55,6 +58,9 @@ final class Comparison implements AutoCloseable {
 
     CaseResult run(Case scenario) throws IOException {
         List<Pairing> pairings = newPairings(scenario);
+        if (pairings.isEmpty()) {
+            return new CaseResult(scenario, placement, Map.of(Peer.RDMA, alone(contestants.get(Peer.RDMA), scenario.load())), pairings);
+        }
         Set<Peer> warm = EnumSet.noneOf(Peer.class);
         for (Pairing pairing : pairings) {
             for (Peer peer : List.of(pairing.peer(), pairing.baseline())) {
@@ -70,6 +76,16 @@ final class Comparison implements AutoCloseable {
             }
         }
         return CaseResult.of(scenario, placement, pairings);
+    }
+
+    /** Nobody to take turns with. */
+    private List<Window> alone(Contestant contestant, Load load) throws IOException {
+        contestant.measure(load, warmUpSeconds);
+        List<Window> windows = new ArrayList<>();
+        for (int i = 0; i < pairs; i++) {
+            windows.add(contestant.measure(load, seconds));
+        }
+        return windows;
     }
 
     private List<Pairing> newPairings(Case scenario) {

@@ -136,7 +136,8 @@ final class Growth {
                 points.addAll(turns.take(loops, load));
             }
         }
-        return new Curves("event-loops", "64-byte calls, 4 connections, 32 outstanding on each, one process", "event loops of each end", points);
+        return new Curves("event-loops", "64-byte calls, 4 connections, 32 outstanding on each, one process", "event loops of each end",
+                points);
     }
 
     /** Peers that take turns window by window, each in a process of its own. */

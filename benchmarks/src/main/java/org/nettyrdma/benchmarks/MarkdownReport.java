@@ -45,8 +45,8 @@ final class MarkdownReport {
             }
         }
         line("");
-        line("In brackets: the figure of " + Peer.RDMA.title() + " divided by that of the column; under a variant of it, that of the variant"
-                + " divided by that of " + Peer.RDMA.title() + ". Medians of the ratios of neighbouring windows.");
+        line("In brackets: the figure of " + Peer.RDMA.title() + " divided by that of the column; under a variant of it, that of the"
+                + " variant divided by that of " + Peer.RDMA.title() + ". Medians of the ratios of neighbouring windows.");
         line("");
     }
 
@@ -117,7 +117,8 @@ final class MarkdownReport {
                 if (bar.scenario() == result.scenario() && result.windows().containsKey(Peer.RDMA)) {
                     double measured = result.median(Peer.RDMA, bar.figure());
                     row(List.of(bar.scenario().title() + ", " + bar.figure().title(), result.placement().title(),
-                            "at most " + bar.figure().format(bar.most()), bar.figure().format(measured), bar.holds(measured) ? "holds" : "missed"));
+                            "at most " + bar.figure().format(bar.most()), bar.figure().format(measured),
+                            bar.holds(measured) ? "holds" : "missed"));
                 }
             }
         }
@@ -176,7 +177,8 @@ final class MarkdownReport {
         row(List.of("", "% of one CPU, whole process"));
         rule(2);
         for (IdleCost cost : costs) {
-            row(List.of(cost.peer().title(), String.format(Locale.ROOT, "%.2f", cost.percent()) + (cost.holds() ? "" : " **above the bar**")));
+            row(List.of(cost.peer().title(), String.format(Locale.ROOT, "%.2f", cost.percent())
+                    + (cost.holds() ? "" : " **above the bar**")));
         }
         line("");
         return this;

@@ -25,8 +25,8 @@ import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
  */
 final class NettyClient implements ClientEnd {
 
-    /** Connection requests under way at once while many connections are opened. */
-    private static final int CONNECTING_AT_ONCE = 64;
+    /** Connections that are being opened or closed at once where there are many. */
+    private static final int CHANGING_AT_ONCE = 64;
 
     private final Setup setup;
     private final EventLoopGroup group;
@@ -50,7 +50,7 @@ final class NettyClient implements ClientEnd {
     private void connect(Bootstrap bootstrap, InetSocketAddress address, int connections) throws InterruptedException {
         Queue<ChannelFuture> connecting = new ArrayDeque<>();
         for (int i = 0; i < connections; i++) {
-            if (connecting.size() == CONNECTING_AT_ONCE) {
+            if (connecting.size() == CHANGING_AT_ONCE) {
                 channels.add(connecting.remove().sync().channel());
             }
             connecting.add(bootstrap.connect(address));
@@ -128,8 +128,13 @@ final class NettyClient implements ClientEnd {
 
     @Override
     public void close() {
-        List<ChannelFuture> closing = new ArrayList<>();
-        channels.forEach(channel -> closing.add(channel.close()));
+        Queue<ChannelFuture> closing = new ArrayDeque<>();
+        for (Channel channel : channels) {
+            if (closing.size() == CHANGING_AT_ONCE) {
+                closing.remove().syncUninterruptibly();
+            }
+            closing.add(channel.close());
+        }
         closing.forEach(ChannelFuture::syncUninterruptibly);
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }

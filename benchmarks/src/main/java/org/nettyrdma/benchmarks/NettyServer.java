@@ -55,6 +55,7 @@ final class NettyServer implements ServerEnd {
     @Override
     public void close() {
         channel.close().syncUninterruptibly();
+        children.close().awaitUninterruptibly();
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 

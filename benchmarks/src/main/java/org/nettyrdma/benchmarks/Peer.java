@@ -88,8 +88,8 @@ enum Peer {
     /** What its processes find in their environment. */
     Map<String, String> environment() {
         return switch (this) {
-            case UCX_TCP -> Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo", "UCX_LOG_LEVEL", "error");
-            case UCX_SHM -> Map.of("UCX_TLS", "posix,sysv,cma", "UCX_LOG_LEVEL", "error");
+            case UCX_TCP -> Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo", "UCX_LOG_LEVEL", "fatal");
+            case UCX_SHM -> Map.of("UCX_TLS", "posix,sysv,cma", "UCX_LOG_LEVEL", "fatal");
             default -> Map.of();
         };
     }

@@ -23,8 +23,8 @@ final class SocketBuffers {
     static String sendBuffers(int port) {
         String listing;
         try {
-            Process process = new ProcessBuilder("ss", "-tmnH", "state", "established", "( sport = :" + port + " or dport = :" + port + " )")
-                    .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            Process process = new ProcessBuilder("ss", "-tmnH", "state", "established",
+                    "( sport = :" + port + " or dport = :" + port + " )").redirectError(ProcessBuilder.Redirect.DISCARD).start();
             listing = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             return "";
@@ -34,7 +34,8 @@ final class SocketBuffers {
 
     /** What a listing of {@code ss -tm} says. */
     static String text(String listing) {
-        TreeSet<Integer> sizes = SEND_BUFFER.matcher(listing).results().map((MatchResult match) -> Integer.valueOf(match.group(1)))
+        TreeSet<Integer> sizes = SEND_BUFFER.matcher(listing).results()
+                .map((MatchResult match) -> Integer.valueOf(match.group(1)))
                 .collect(Collectors.toCollection(TreeSet::new));
         return sizes.isEmpty() ? "" : "send buffers of both ends at the end (bytes): "
                 + sizes.stream().map(String::valueOf).collect(Collectors.joining(" and "));

@@ -14,12 +14,12 @@ import javax.xml.stream.XMLStreamWriter;
  */
 final class SvgPlot {
 
-    private static final int WIDTH = 860;
-    private static final int HEIGHT = 440;
+    private static final int WIDTH = 900;
+    private static final int HEIGHT = 450;
     private static final int LEFT = 80;
     private static final int RIGHT = 600;
-    private static final int TOP = 40;
-    private static final int BOTTOM = 380;
+    private static final int TOP = 50;
+    private static final int BOTTOM = 390;
     /** Told apart by those, too, who do not see all colours (Okabe and Ito), with different dashes as well. */
     private static final List<String> COLOURS = List.of("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000");
     private static final List<String> DASHES = List.of("none", "6 3", "2 3");
@@ -82,12 +82,11 @@ final class SvgPlot {
         }
         Axis x = new Axis(all.stream().mapToDouble(Point::x).min().orElseThrow(), all.stream().mapToDouble(Point::x).max().orElseThrow(),
                 true, LEFT, RIGHT);
-        double highest = all.stream().mapToDouble(Point::y).max().orElseThrow();
-        double lowest = logarithmicY ? all.stream().mapToDouble(Point::y).min().orElseThrow() : 0;
-        Axis y = new Axis(lowest, highest, logarithmicY, BOTTOM, TOP);
-        words(xml, LEFT, TOP - 16, "start", title);
+        Axis y = Axis.rounded(all.stream().mapToDouble(Point::y).min().orElseThrow(),
+                all.stream().mapToDouble(Point::y).max().orElseThrow(), logarithmicY, BOTTOM, TOP);
+        words(xml, LEFT, TOP - 30, "start", title);
         words(xml, (LEFT + RIGHT) / 2.0, BOTTOM + 42, "middle", xTitle);
-        words(xml, LEFT, TOP - 2, "start", yTitle);
+        words(xml, LEFT, TOP - 10, "start", yTitle);
         for (double tick : y.ticks()) {
             element(xml, "line", "x1", LEFT, "x2", RIGHT, "y1", y.at(tick), "y2", y.at(tick), "stroke", "#dddddd");
             words(xml, LEFT - 6, y.at(tick) + 4, "end", number(tick));
@@ -157,7 +156,38 @@ final class SvgPlot {
     /** Maps values to coordinates. */
     private record Axis(double lowest, double highest, boolean logarithmic, double from, double to) {
 
-        private static final int LINEAR_TICKS = 5;
+        private static final double MOST_LINEAR_TICKS = 6;
+        private static final double ROUNDING = 1e-9;
+        /** Of a decade. */
+        private static final List<Double> STEPS = List.of(1.0, 2.0, 5.0, 10.0);
+
+        /** An axis that begins, at 0 unless it is logarithmic, and ends at a tick. */
+        private static Axis rounded(double lowest, double highest, boolean logarithmic, double from, double to) {
+            if (logarithmic) {
+                return new Axis(below(lowest), above(highest), true, from, to);
+            }
+            double step = step(highest);
+            return new Axis(0, step == 0 ? 1 : Math.ceil(highest / step) * step, false, from, to);
+        }
+
+        private static double decade(double value) {
+            return Math.pow(10, Math.floor(Math.log10(value)));
+        }
+
+        private static double below(double value) {
+            double decade = decade(value);
+            return STEPS.stream().map(step -> step * decade).filter(tick -> tick <= value).reduce((one, next) -> next).orElse(decade);
+        }
+
+        private static double above(double value) {
+            double decade = decade(value);
+            return STEPS.stream().map(step -> step * decade).filter(tick -> tick >= value).findFirst().orElse(10 * decade);
+        }
+
+        /** Between ticks of a linear axis that begins at 0. */
+        private static double step(double highest) {
+            return highest <= 0 ? 0 : above(highest / MOST_LINEAR_TICKS);
+        }
 
         private double at(double value) {
             double range = scaled(highest) - scaled(lowest);
@@ -172,14 +202,15 @@ final class SvgPlot {
         private List<Double> ticks() {
             List<Double> ticks = new ArrayList<>();
             if (!logarithmic) {
-                for (int i = 0; i <= LINEAR_TICKS; i++) {
-                    ticks.add(lowest + (highest - lowest) * i / LINEAR_TICKS);
+                double step = step(highest);
+                for (int i = 0; i * step <= highest * (1 + ROUNDING); i++) {
+                    ticks.add(i * step);
                 }
                 return ticks;
             }
-            for (double decade = Math.pow(10, Math.floor(Math.log10(lowest))); decade <= highest; decade *= 10) {
+            for (double decade = decade(lowest); decade <= highest; decade *= 10) {
                 for (double tick : new double[] {decade, 2 * decade, 5 * decade}) {
-                    if (tick >= lowest && tick <= highest) {
+                    if (tick >= lowest * (1 - ROUNDING) && tick <= highest * (1 + ROUNDING)) {
                         ticks.add(tick);
                     }
                 }

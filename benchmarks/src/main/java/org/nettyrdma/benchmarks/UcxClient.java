@@ -6,12 +6,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.openucx.jucx.UcxCallback;
 import org.openucx.jucx.ucp.UcpRequest;
 
 /** Sends requests over UCX, from the thread that runs the load, which does not sleep before the load has ended. */
 final class UcxClient implements ClientEnd {
+
+    private static final long REPLY_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final UcxLink link = new UcxLink();
     private final ByteBuffer request;
@@ -82,6 +85,9 @@ final class UcxClient implements ClientEnd {
             }
             while (outstanding > 0) {
                 link.progress();
+                if (System.nanoTime() > deadlineNanos + REPLY_TIMEOUT_NANOS) {
+                    throw new IllegalStateException(outstanding + " of " + load + " got no reply");
+                }
             }
         }
 
