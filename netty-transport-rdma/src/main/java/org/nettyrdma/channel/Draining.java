@@ -15,12 +15,13 @@ import org.slf4j.LoggerFactory;
 final class Draining {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Draining.class);
+    private static final int RECHECK_MILLIS = 50;
 
     private final RdmaChannel channel;
     private final RdmaEventLoop loop;
     private final QueuePair queuePair;
     private final WorkRequests work;
-    private final Future<?> timeout;
+    private Future<?> timeout;
     private boolean connectionEnded;
     private boolean done;
 
@@ -33,7 +34,7 @@ final class Draining {
         this.connectionEnded = connectionEnded;
         work.receives().releaseMessages();
         queuePair.moveToError(); // from here on the device returns every buffer it has
-        timeout = loop.schedule(this::giveUp, channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
+        timeout = loop.schedule(this::timeIsOver, channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
         finishIfDrained();
     }
 
@@ -50,11 +51,24 @@ final class Draining {
         }
     }
 
-    /** The time is over. Buffers that the device still has are never used again: that could be worse. */
-    private void giveUp() {
+    /** The device may have returned everything, to a loop that is behind, for instance because it closes very many channels at once. */
+    private void timeIsOver() {
+        giveUpAfter(loop.exhaustivePolls());
+    }
+
+    private void giveUpAfter(long polls) {
         if (done) {
             return;
         }
+        if (loop.exhaustivePolls() == polls) {
+            timeout = loop.schedule(() -> giveUpAfter(polls), RECHECK_MILLIS, TimeUnit.MILLISECONDS);
+        } else {
+            giveUp();
+        }
+    }
+
+    /** Buffers that the device still has are never used again: that could be worse. */
+    private void giveUp() {
         int leaked = work.buffersWithDevice();
         if (leaked > 0) {
             channel.statistics().add(Counter.BUFFERS_LEAKED_ON_PURPOSE, leaked);

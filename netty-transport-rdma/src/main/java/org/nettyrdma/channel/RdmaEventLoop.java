@@ -60,6 +60,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private Queue<RdmaChannel> channelsToRun = new ArrayDeque<>();
     private Queue<RdmaChannel> channelsRunning = new ArrayDeque<>();
     private int failuresInARow;
+    private long exhaustivePolls;
 
     RdmaEventLoop(RdmaEventLoopGroup parent, Executor executor, RejectedExecutionHandler rejectedExecutionHandler,
                   VerbsProvider provider, IdleStrategy idleStrategy) throws IOException {
@@ -82,6 +83,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
                     waitForWork();                                       // 0. poll a little longer, arm, poll again, only then sleep
                 }
                 int work = context.poll(this, MAX_COMPLETIONS_PER_POLL); // 1. completions, then connection events
+                exhaustivePolls += work < MAX_COMPLETIONS_PER_POLL ? 1 : 0;
                 work += runChannels();                                   // 2. pass on messages, repost receives, resume writes
                 work += runAllTasks(TASK_BUDGET_NANOS) ? 1 : 0;          // 3. tasks and timers
                 idle = work == 0;
@@ -143,6 +145,11 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     void remove(RdmaChannel channel) {
         assert inEventLoop();
         channels.remove(channel.workRequestChannelId());
+    }
+
+    /** How many polls have delivered everything there was. */
+    long exhaustivePolls() {
+        return exhaustivePolls;
     }
 
     void add(RdmaServerChannel server) {

@@ -59,6 +59,25 @@ abstract class ClosingContract extends TransportFixture {
     }
 
     @Test
+    void shouldTakeBackEveryBufferThoughTheLoopIsBehind() throws Exception {
+        int receives = 2048; // several polls
+        Connection connection = connect(serverBootstrap(), bootstrap().option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, receives)
+                .option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 1));
+        Endpoint client = connection.client();
+        client.call(() -> {
+            long startNanos = System.nanoTime();
+            client.channel().close();
+            while (System.nanoTime() - startNanos < TimeUnit.MILLISECONDS.toNanos(5)) {
+                Thread.onSpinWait(); // the time for the close is over before the loop polls again
+            }
+            return null;
+        });
+        awaitTrue(() -> client.count(Counter.FLUSHED_WORK_REQUESTS) + client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE) == receives,
+                "all posted receives come back");
+        assertEquals(0, client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
+    }
+
+    @Test
     void shouldPassOnWhatArrivedBeforeThePeerClosed() throws Exception {
         Connection connection = connect(serverBootstrap().childOption(ChannelOption.AUTO_READ, false), bootstrap());
         Endpoint server = connection.server();
