@@ -44,8 +44,8 @@ final class VersionTwoHeaderWriter {
             throw new IllegalArgumentException("flags: " + extensions.flagNames(flags) + " (expected: registered ones only)");
         }
         if (header instanceof WithChunks message) {
-            writePrefix(header, header instanceof Msg ? VersionTwoLayout.RDMA2_MSG : VersionTwoLayout.RDMA2_NOMSG, flags, out);
-            out.writeInt(message.chunks().invalidateHandle());
+            writeCommon(header, header instanceof Msg ? VersionTwoLayout.RDMA2_MSG : VersionTwoLayout.RDMA2_NOMSG, out);
+            out.writeLong((long) flags << 32 | message.chunks().invalidateHandle() & 0xFFFF_FFFFL);
             ChunkListWriter.write(message.chunks(), out);
         } else if (header instanceof TransportError error) {
             writePrefix(header, VersionTwoLayout.RDMA2_ERROR, flags, out);
@@ -63,9 +63,14 @@ final class VersionTwoHeaderWriter {
     }
 
     private static void writePrefix(RpcRdmaHeader header, int type, int flags, ByteBuf out) {
+        writeCommon(header, type, out);
+        out.writeInt(flags);
+    }
+
+    /** What stands in front of the flags, as in version 1. */
+    private static void writeCommon(RpcRdmaHeader header, int type, ByteBuf out) {
         out.writeLong((long) header.xid() << 32 | VersionTwoLayout.VERSION);
         out.writeLong(header.credits() << 32 | type & 0xFFFF_FFFFL);
-        out.writeInt(flags);
     }
 
     private static int bodyLength(RpcRdmaError error) {
