@@ -1,6 +1,5 @@
 # NFS over the devices of the guest: our own ends, the kernel's, and the software provider on the host.
 peer="siw, rxe, kernel"
-by_name_only="has not passed twice in a row yet"
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card

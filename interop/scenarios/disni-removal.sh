@@ -1,6 +1,5 @@
 # A device that leaves while a process uses it, and comes back: the process lets it go, and uses it again.
 peer="siw and rxe, in the guest"
-by_name_only="has not passed twice in a row yet"
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # of the virtual network card

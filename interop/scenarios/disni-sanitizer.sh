@@ -1,7 +1,6 @@
 # The native half of the provider with AddressSanitizer and UndefinedBehaviorSanitizer: the contract of the verbs, what the native library does on a
 # device, and every native method with arguments that are stale, null or random.
 peer="rxe, in the guest"
-by_name_only="has not passed yet"
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card

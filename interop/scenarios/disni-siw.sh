@@ -1,6 +1,5 @@
 # The contract of every provider, on the kernel's iWARP device.
 peer="siw, in the guest"
-by_name_only="has not passed twice in a row yet"
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # of the virtual network card

@@ -1,7 +1,6 @@
 # A native library that can do no more than upstream's own: ours without the methods that DiSNI lacks. The provider must say what is missing and keep to what is
 # safe. And the way of opening memory that only a user can choose.
 peer="siw and rxe, in the guest"
-by_name_only="has not passed yet"
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
