@@ -34,6 +34,12 @@ stop_kernel_server() {
     PATH=$PATH:$server/usr/sbin:$server/sbin
     exportfs -ua
     rpc.nfsd 0
+    pkill -x rpc.mountd || true # our own server listens on the same port in other scenarios
+    await 10 "the end of mountd" mountd_has_ended
+}
+
+mountd_has_ended() {
+    ! pgrep -x rpc.mountd >/dev/null
 }
 
 # The kernel as client: mount_product RDMA_PORT MOUNT_PORT [MORE_OPTIONS]

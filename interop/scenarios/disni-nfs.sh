@@ -18,7 +18,7 @@ scenario() {
     upstream_library
     for device in rxe siw; do
         guest 20 use_device $device
-        kernel_server $device # last: the kernel's mountd keeps its port
+        kernel_server $device
     done
 }
 
