@@ -30,8 +30,10 @@ final class VersionTwoLayout {
     static final int FLAGS_OFFSET = RpcRdmaLayout.FIXED_LENGTH;
     /** {@code rpcrdma2_hdr_prefix}: what every header has. */
     static final int PREFIX_LENGTH = FLAGS_OFFSET + Integer.BYTES;
-    /** A header without chunks: prefix, no handle to invalidate, and three absent lists. */
-    static final int CHUNK_FREE_LENGTH = PREFIX_LENGTH + 4 * Integer.BYTES;
+    /** What stands for no handle to invalidate and three absent lists: zeros. */
+    static final int NO_CHUNKS_LENGTH = 4 * Integer.BYTES;
+    /** A header without chunks. */
+    static final int CHUNK_FREE_LENGTH = PREFIX_LENGTH + NO_CHUNKS_LENGTH;
 
     /** {@code RPCRDMA2_F_RESPONSE}: the XID is one that the receiver has made, the credits are a grant. */
     static final int F_RESPONSE = 1;
