@@ -5,7 +5,9 @@ import io.netty.channel.ChannelException;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -37,6 +39,8 @@ final class Agent {
         COUNT,
         /** Sleeps; answers with the processor time used meanwhile. */
         IDLE,
+        /** Answers with the time that the JIT compiler has worked so far, in nanoseconds. */
+        COMPILED,
         /** Answers with the memory in use, in bytes, after a garbage collection. */
         MEMORY,
         /** Closes the connections; answers with the time it took. */
@@ -135,6 +139,7 @@ final class Agent {
                 Thread.sleep(request.durationNanos() / 1_000_000);
                 value = ProcessorTime.now().nanos() - before.nanos();
             }
+            case COMPILED -> value = TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
             case MEMORY -> value = MemoryUse.bytes();
             case DISCONNECT -> {
                 client.close();

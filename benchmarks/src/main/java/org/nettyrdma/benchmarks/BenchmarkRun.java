@@ -66,8 +66,8 @@ public final class BenchmarkRun implements Callable<Integer> {
     @Option(names = "--seconds", description = "Length of a window in seconds; default 2, with --quick " + QUICK_SECONDS + ".")
     private Double seconds;
 
-    @Option(names = "--warm-up", description = "Seconds of each case on each peer before its first window; default 3, with --quick "
-            + QUICK_WARM_UP_SECONDS + ".")
+    @Option(names = "--warm-up", description = "Seconds of each case on each peer before its first window, up to four times as long"
+            + " while its JIT compiler is busy; default 3, with --quick " + QUICK_WARM_UP_SECONDS + ".")
     private Double warmUpSeconds;
 
     @Option(names = "--output", paramLabel = "FOLDER",

@@ -29,7 +29,7 @@ final class Comparison implements AutoCloseable {
      * @param peers       which; those that cannot run here are left out, and said to be
      * @param pairs         windows of each pair of peers
      * @param seconds       length of a window
-     * @param warmUpSeconds of each case on each peer before its first window
+     * @param warmUpSeconds of each case on each peer before its first window, repeated while it is not {@linkplain Contestant#warmUp warm}
      */
     Comparison(Set<Peer> peers, Placement placement, int pairs, double seconds, double warmUpSeconds) throws IOException {
         this.placement = placement;
@@ -65,7 +65,7 @@ final class Comparison implements AutoCloseable {
         for (Pairing pairing : pairings) {
             for (Peer peer : List.of(pairing.peer(), pairing.baseline())) {
                 if (warm.add(peer)) {
-                    contestants.get(peer).measure(scenario.load(), warmUpSeconds);
+                    contestants.get(peer).warmUp(scenario.load(), warmUpSeconds);
                 }
             }
         }
@@ -80,7 +80,7 @@ final class Comparison implements AutoCloseable {
 
     /** Nobody to take turns with. */
     private List<Window> alone(Contestant contestant, Load load) throws IOException {
-        contestant.measure(load, warmUpSeconds);
+        contestant.warmUp(load, warmUpSeconds);
         List<Window> windows = new ArrayList<>();
         for (int i = 0; i < pairs; i++) {
             windows.add(contestant.measure(load, seconds));

@@ -19,6 +19,10 @@ final class Contestant implements AutoCloseable {
     /** Part of a window for which the load runs before counting begins, so that caches hold what this peer needs. */
     private static final double RAMP = 0.1;
 
+    /** A peer is warm when its JIT compilers have worked for less than this part of a run. */
+    private static final double STILL_COMPILING = 0.05;
+    private static final int MAX_WARM_UP_RUNS = 4;
+
     private final Setup setup;
     private final int connections;
     private final AgentProcess serverProcess;
@@ -72,6 +76,30 @@ final class Contestant implements AutoCloseable {
             clientProcess.run(Action.VERIFY, load, 0);
             movement.add(load, 1);
         }
+    }
+
+    /**
+     * Runs a load until the JIT compiler has next to nothing left to do. It takes a method up after thousands of calls, which are
+     * seconds where a call moves 1 MiB, and works beside the event loops then.
+     *
+     * @param seconds of one run, of which there are at most {@value #MAX_WARM_UP_RUNS}
+     */
+    void warmUp(Load load, double seconds) throws IOException {
+        verify(load);
+        long before = compilationNanos();
+        boolean compiling = true;
+        for (int i = 0; compiling && i < MAX_WARM_UP_RUNS; i++) {
+            run(load, seconds);
+            long after = compilationNanos();
+            compiling = after - before > nanos(seconds * STILL_COMPILING);
+            before = after;
+        }
+        rest();
+    }
+
+    private long compilationNanos() throws IOException {
+        long compilationNanos = clientProcess.ask(Action.COMPILED).value();
+        return serverProcess == clientProcess ? compilationNanos : compilationNanos + serverProcess.ask(Action.COMPILED).value();
     }
 
     /** Runs a load for a while and returns what it saw. */

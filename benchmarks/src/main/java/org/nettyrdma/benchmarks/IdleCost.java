@@ -32,7 +32,7 @@ record IdleCost(Peer peer, double percent) {
         for (Peer peer : peers) {
             if (PEERS.contains(peer)) {
                 try (Contestant contestant = new Contestant(Setup.of(peer), Placement.ONE_PROCESS, 1)) {
-                    contestant.measure(Case.PING_PONG.load(), warmUpSeconds);
+                    contestant.warmUp(Case.PING_PONG.load(), warmUpSeconds);
                     costs.add(new IdleCost(peer, contestant.idleNanos(seconds) / seconds / 1e9 * 100));
                 }
             }

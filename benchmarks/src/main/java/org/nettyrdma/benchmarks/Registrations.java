@@ -87,7 +87,7 @@ final class Registrations {
             double warmUpSeconds) throws IOException {
         Map<Policy, Row> rows = new LinkedHashMap<>();
         for (Map.Entry<Policy, Contestant> contestant : contestants.entrySet()) {
-            contestant.getValue().measure(load, warmUpSeconds);
+            contestant.getValue().warmUp(load, warmUpSeconds);
             rows.put(contestant.getKey(), new Row(title, contestant.getKey(), new ArrayList<>()));
         }
         for (int i = 0; i < windows; i++) {
