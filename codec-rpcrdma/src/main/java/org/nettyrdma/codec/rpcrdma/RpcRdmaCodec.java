@@ -50,6 +50,13 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     private static final int RPC_REPLY = 1;
     /** XID and message type: the least that an RPC message has. */
     private static final int RPC_PREFIX_BYTES = 8;
+
+    /**
+     * Where calls go both ways, nothing of a shorter message may be used in version 1, whose RPC message tells the direction
+     * (rfc5666bis-01, section 8.3.3). In version 2 the flags do.
+     */
+    static final int LEAST_LENGTH_WITH_DIRECTION = RpcRdmaLayout.CHUNK_FREE_LENGTH + RPC_PREFIX_BYTES;
+
     private final Role inboundRole;
     private final boolean reverse;
     private final HeaderFormats formats;
@@ -208,13 +215,8 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         }
     }
 
-    /**
-     * Where calls go both ways, nothing of a shorter message may be used in version 1, whose RPC message tells the direction
-     * (rfc5666bis-01, section 8.3.3). In version 2 the flags do.
-     */
     private static int leastLengthWithDirection(HeaderFormat format) {
-        return format.version() == RpcRdmaVersion.ONE ? RpcRdmaLayout.CHUNK_FREE_LENGTH + RPC_PREFIX_BYTES
-                : VersionTwoLayout.PREFIX_LENGTH;
+        return format.version() == RpcRdmaVersion.ONE ? LEAST_LENGTH_WITH_DIRECTION : VersionTwoLayout.PREFIX_LENGTH;
     }
 
     /**
