@@ -19,6 +19,7 @@ final class Growth {
     private static final int SMALL_CREDITS = 4;
     private static final double KIBIBYTE = 1024;
     private static final double MEMORY_SECONDS = 1;
+    private static final int PROCESSES = 2;
     private static final int[] CREDITS = {1, 8, 32, 128};
     private static final int MAX_PAYLOAD_BYTES = 16 << 20;
     private static final int MAX_BULK_OUTSTANDING = 8;
@@ -83,7 +84,7 @@ final class Growth {
             for (ConnectionSeries series : ConnectionSeries.values()) {
                 turns.add(series, series.setup(OUTSTANDING), Placement.TWO_PROCESSES, 1);
             }
-            turns.warmUp(new Load(Operation.ECHO, ECHO_BYTES, OUTSTANDING), warmUpSeconds);
+            turns.warmUp(new Load(Operation.ECHO, ECHO_BYTES, OUTSTANDING), warmUpSeconds * PROCESSES); // each compiles for itself
             for (int connections : numbers) {
                 if (connections > OpenFiles.mostConnections()) {
                     notes.add(connections + " connections are left out, since a process may have too few files open: ulimit -Hn");

@@ -13,8 +13,9 @@ import java.util.Map;
  */
 final class Turns<K> implements AutoCloseable {
 
-    /** A load has settled when a window is at most so much better than the best before. */
+    /** A load has settled when two windows in a row are at most so much better than the best before. */
     private static final double STEADY = 1.05;
+    private static final int WINDOWS_TO_BE_STEADY = 2;
     private static final int MOST_WINDOWS_TO_SETTLE = 10;
 
     private final Map<K, Contestant> contestants = new LinkedHashMap<>();
@@ -75,12 +76,11 @@ final class Turns<K> implements AutoCloseable {
 
     private void settle(Contestant contestant, Load load) throws IOException {
         double best = contestant.measure(load, seconds).callsPerSecond();
-        for (int i = 1; i < MOST_WINDOWS_TO_SETTLE; i++) {
+        int steady = 0;
+        for (int i = 1; i < MOST_WINDOWS_TO_SETTLE && steady < WINDOWS_TO_BE_STEADY; i++) {
             double next = contestant.measure(load, seconds).callsPerSecond();
-            if (next <= best * STEADY) {
-                return;
-            }
-            best = next;
+            steady = next <= best * STEADY ? steady + 1 : 0;
+            best = Math.max(best, next);
         }
     }
 
