@@ -7,8 +7,9 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.HdrHistogram.Histogram;
 
 /**
  * The program of the processes that are measured. Each peer has its own, so that none pays for what the JIT compiler has learnt from
@@ -41,8 +42,12 @@ final class Agent {
         IDLE,
         /** Answers with the time that the JIT compiler has worked so far, in nanoseconds. */
         COMPILED,
-        /** Answers with the memory in use, in bytes, after a garbage collection. */
+        /** Answers with the memory in use. */
         MEMORY,
+        /** Answers with the memory in use after a while. */
+        MEMORY_LATER,
+        /** Runs the load; answers with what was seen, and with the memory in use at half time. */
+        MEASURE_MEMORY,
         /** Closes the connections; answers with the time it took. */
         DISCONNECT,
         /** Stops serving. */
@@ -72,12 +77,13 @@ final class Agent {
      * @param counters     at the end of the action
      * @param elapsedNanos of the action
      * @param latencies    a compressed histogram in base 64
+     * @param memory       in use
      */
     record Answer(String failure, boolean unavailable, long value, String description, Counters counters, long elapsedNanos,
-            String latencies) {
+            String latencies, MemoryUse memory) {
 
         static Answer failure(String failure, boolean unavailable) {
-            return new Answer(failure, unavailable, 0, null, Counters.NONE, 0, null);
+            return new Answer(failure, unavailable, 0, null, Counters.NONE, 0, null, null);
         }
     }
 
@@ -120,7 +126,7 @@ final class Agent {
         long start = System.nanoTime();
         long value = 0;
         String description = null;
-        String latencies = null;
+        MemoryUse memory = null;
         switch (request.action()) {
             case SERVE -> {
                 server = Ends.serve(request.setup());
@@ -132,7 +138,10 @@ final class Agent {
             }
             case VERIFY -> client.verify(request.load());
             case MEASURE -> {
-                return measure(request);
+                return measure(request, null);
+            }
+            case MEASURE_MEMORY -> {
+                return measure(request, memoryAfter(request.durationNanos() / 2));
             }
             case IDLE -> {
                 ProcessorTime before = ProcessorTime.now();
@@ -140,7 +149,8 @@ final class Agent {
                 value = ProcessorTime.now().nanos() - before.nanos();
             }
             case COMPILED -> value = TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
-            case MEMORY -> value = MemoryUse.bytes();
+            case MEMORY -> memory = MemoryUse.now();
+            case MEMORY_LATER -> memory = memoryAfter(request.durationNanos()).get();
             case DISCONNECT -> {
                 client.close();
                 client = null;
@@ -151,14 +161,17 @@ final class Agent {
             }
             case COUNT -> { }
         }
-        return new Answer(null, false, value, description, counters(), System.nanoTime() - start, latencies);
+        return new Answer(null, false, value, description, counters(), System.nanoTime() - start, null, memory);
     }
 
-    private Answer measure(Request request) throws Exception {
-        long start = System.nanoTime();
-        Histogram latencies = client.run(request.load(), request.durationNanos());
-        long elapsedNanos = System.nanoTime() - start;
-        return new Answer(null, false, 0, null, counters(), elapsedNanos, Histograms.encode(latencies));
+    private Answer measure(Request request, Future<MemoryUse> memory) throws Exception {
+        LoadResult result = client.run(request.load(), request.durationNanos());
+        return new Answer(null, false, 0, null, counters(), result.elapsedNanos(), Histograms.encode(result.latencies()),
+                memory == null ? null : memory.get());
+    }
+
+    private static Future<MemoryUse> memoryAfter(long delayNanos) {
+        return CompletableFuture.supplyAsync(MemoryUse::now, CompletableFuture.delayedExecutor(delayNanos, TimeUnit.NANOSECONDS));
     }
 
     private Counters counters() {

@@ -27,6 +27,7 @@ final class AgentProcess implements AutoCloseable {
     private final Process process;
     private final PrintWriter requests;
     private final BufferedReader output;
+    private Action told;
 
     private AgentProcess(Process process) {
         this.process = process;
@@ -71,9 +72,24 @@ final class AgentProcess implements AutoCloseable {
         return run(action, null, 0);
     }
 
-    private Answer ask(Request request) throws IOException {
+    /** Begins an action; {@link #answer} has to follow before anything else. */
+    void tell(Action action, Load load, long durationNanos) {
+        tell(new Request(action, null, 0, 0, load, durationNanos));
+    }
+
+    private void tell(Request request) {
+        told = request.action();
         requests.println(gson.toJson(request));
         requests.flush();
+    }
+
+    private Answer ask(Request request) throws IOException {
+        tell(request);
+        return answer();
+    }
+
+    /** Waits for the end of what was begun. */
+    Answer answer() throws IOException {
         for (String line = output.readLine(); line != null; line = output.readLine()) {
             if (!line.startsWith(Agent.ANSWER_PREFIX)) {
                 System.err.println(line);
@@ -86,9 +102,9 @@ final class AgentProcess implements AutoCloseable {
             if (answer.unavailable()) {
                 throw new PeerUnavailableException(answer.failure());
             }
-            throw new IOException(request.action() + " failed: " + answer.failure());
+            throw new IOException(told + " failed: " + answer.failure());
         }
-        throw new IOException("a process ended at " + request.action());
+        throw new IOException("a process ended at " + told);
     }
 
     long processId() {

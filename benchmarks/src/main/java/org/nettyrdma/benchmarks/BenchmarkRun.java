@@ -35,9 +35,10 @@ public final class BenchmarkRun implements Callable<Integer> {
     private static final String CREDITS = "growth-credits";
     private static final String SIZES = "growth-sizes";
     private static final String EVENT_LOOPS = "growth-event-loops";
-    private static final int GROWTH_WINDOWS = 3;
-    private static final double GROWTH_SECONDS = 1;
-    private static final double GROWTH_WARM_UP_SECONDS = 1;
+    private static final int REGISTRATION_WINDOWS_PER_PAIR = 3;
+    private static final double REGISTRATION_SECONDS = 0.4;
+    private static final int GROWTH_WINDOWS = 5;
+    private static final double GROWTH_SECONDS = 0.4;
     private static final Set<String> STUDIES = Set.of(IDLE, REGISTRATIONS, GROWTH, CONNECTIONS, CREDITS, SIZES, EVENT_LOOPS);
     private static final double IDLE_SECONDS = 10;
     private static final double DEFAULT_SECONDS = 2;
@@ -56,6 +57,10 @@ public final class BenchmarkRun implements Callable<Integer> {
                     + " registrations; default all of these. And growth, which takes minutes, or its parts growth-connections,"
                     + " growth-credits, growth-sizes, growth-event-loops.")
     private List<String> cases;
+
+    @Option(names = "--connections", split = ",", paramLabel = "NUMBER", defaultValue = "1,10,100,1000,10000",
+            description = "The points of growth-connections; default ${DEFAULT-VALUE}.")
+    private List<Integer> connections;
 
     @Option(names = "--two-processes", description = "Runs client and server in a process each, where a case does not say otherwise.")
     private boolean twoProcesses;
@@ -126,13 +131,14 @@ public final class BenchmarkRun implements Callable<Integer> {
         }
         if (caseNames().contains(REGISTRATIONS)) {
             System.err.println(REGISTRATIONS);
-            List<Registrations.Row> rows = Registrations.measure(pairs, seconds(), warmUpSeconds());
+            List<Registrations.Row> rows = Registrations.measure(pairs * REGISTRATION_WINDOWS_PER_PAIR,
+                    Math.min(seconds(), REGISTRATION_SECONDS), warmUpSeconds());
             json.registrations(rows);
             markdown.registrations(rows);
         }
         Growth growth = new Growth(Math.min(pairs, GROWTH_WINDOWS), Math.min(seconds(), GROWTH_SECONDS),
-                Math.min(warmUpSeconds(), GROWTH_WARM_UP_SECONDS));
-        runGrowth(CONNECTIONS, growth::connections);
+                warmUpSeconds());
+        runGrowth(CONNECTIONS, () -> growth.connections(connections));
         runGrowth(CREDITS, growth::credits);
         runGrowth(SIZES, growth::sizes);
         runGrowth(EVENT_LOOPS, growth::eventLoops);

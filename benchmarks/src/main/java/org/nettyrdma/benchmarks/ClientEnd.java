@@ -1,7 +1,5 @@
 package org.nettyrdma.benchmarks;
 
-import org.HdrHistogram.Histogram;
-
 /** A client with its connections. Used by one thread at a time. */
 interface ClientEnd extends AutoCloseable {
 
@@ -16,10 +14,9 @@ interface ClientEnd extends AutoCloseable {
      * Keeps a load under way on every connection.
      *
      * @param durationNanos no call is started later than this
-     * @return the latency of every call in nanoseconds
      * @throws Exception the first failure, a reply with the wrong content included
      */
-    Histogram run(Load load, long durationNanos) throws Exception;
+    LoadResult run(Load load, long durationNanos) throws Exception;
 
     /** What it has done so far, the processor time left out. */
     Counters counters();

@@ -23,13 +23,14 @@ final class Contestant implements AutoCloseable {
     private static final double STILL_COMPILING = 0.05;
     private static final int MAX_WARM_UP_RUNS = 4;
 
-    private final Setup setup;
-    private final int connections;
     private final AgentProcess serverProcess;
     /** The same as the server's where there is only one. */
     private final AgentProcess clientProcess;
     private final Set<Load> verified = new HashSet<>();
 
+    private Setup setup;
+    private EndsMemory.Without without;
+    private int connections;
     private int port;
     private long openNanos;
     private String description;
@@ -47,6 +48,7 @@ final class Contestant implements AutoCloseable {
             throw e;
         }
         try {
+            without = processMemory();
             open();
             rest();
         } catch (IOException e) {
@@ -120,18 +122,38 @@ final class Contestant implements AutoCloseable {
         return clientProcess.run(Action.IDLE, null, nanos(seconds)).value();
     }
 
-    /** Memory of both processes, in bytes, as they are. */
-    long memory() throws IOException {
-        long bytes = clientProcess.ask(Action.MEMORY).value();
-        return serverProcess == clientProcess ? bytes : bytes + serverProcess.ask(Action.MEMORY).value();
+    /**
+     * Closes all connections and opens others instead.
+     *
+     * @param changed of the same peer
+     * @param number  of connections
+     */
+    void reopen(Setup changed, int number) throws IOException {
+        disconnect();
+        setup = changed;
+        without = without.withHeapOf(processMemory());
+        connections = number;
+        open();
     }
 
-    /** Memory of both processes, in bytes, with all connections closed; they are open again afterwards. */
-    long memoryWithoutConnections() throws IOException {
-        disconnect();
-        long bytes = memory();
-        open();
-        return bytes;
+    /** Memory of the connections, which are idle; of those that {@link #reopen} has opened, since others count classes in. */
+    EndsMemory memory() throws IOException {
+        EndsMemory.Without now = processMemory();
+        return EndsMemory.between(without, now.client(), now.server());
+    }
+
+    /** Memory of the connections in the middle of a load, in two processes. */
+    EndsMemory memoryUnderLoad(Load load, double seconds) throws IOException {
+        clientProcess.tell(Action.MEASURE_MEMORY, load, nanos(seconds));
+        Answer server = serverProcess.run(Action.MEMORY_LATER, null, nanos(seconds / 2));
+        Answer client = clientProcess.answer();
+        movement.add(load, Histograms.decode(client.latencies()).getTotalCount());
+        return EndsMemory.between(without, client.memory(), server.memory());
+    }
+
+    private EndsMemory.Without processMemory() throws IOException {
+        MemoryUse client = clientProcess.ask(Action.MEMORY).memory();
+        return new EndsMemory.Without(client, serverProcess == clientProcess ? client : serverProcess.ask(Action.MEMORY).memory());
     }
 
     /** How long it took to open the connections, in nanoseconds. */
@@ -139,12 +161,18 @@ final class Contestant implements AutoCloseable {
         return openNanos;
     }
 
-    /** Closes the connections and the server; returns how long the connections took, in nanoseconds. */
-    long disconnect() throws IOException {
+    /** Closes the connections, and then the server; returns how long the connections took, in nanoseconds. */
+    long closeConnections() throws IOException {
         long nanos = clientProcess.ask(Action.DISCONNECT).elapsedNanos();
         serverProcess.ask(Action.STOP);
         open = false;
         return nanos;
+    }
+
+    private void disconnect() throws IOException {
+        if (open) {
+            closeConnections();
+        }
     }
 
     private Answer run(Load load, double seconds) throws IOException {
@@ -176,7 +204,7 @@ final class Contestant implements AutoCloseable {
             Answer answer = clientProcess.connect(setup, port, connections);
             description = answer.description();
             openNanos = answer.elapsedNanos();
-            movement = new Movement();
+            movement = new Movement(setup.inlineThresholdBytes());
             open = true;
         }
     }

@@ -35,9 +35,12 @@ enum Figure {
     LOCAL_INVALIDATIONS_PER_CALL("local invalidations/call", "%.2f", false,
             window -> window.perCall(window.counters().localInvalidations()));
 
+    /** What growth shows of small calls. */
+    static final List<Figure> SMALL_CALLS = List.of(CALLS_PER_SECOND, P99_MICROS, CPU_MICROS_PER_CALL);
+    /** What is shown of bulk data. */
+    static final List<Figure> BULK = List.of(GIGABYTES_PER_SECOND, CPU_SECONDS_PER_GIGABYTE);
     private static final List<Figure> LATENCY = List.of(P50_MICROS, P99_MICROS);
     private static final List<Figure> RATE = List.of(CALLS_PER_SECOND, CPU_MICROS_PER_CALL);
-    private static final List<Figure> BULK = List.of(GIGABYTES_PER_SECOND, CPU_SECONDS_PER_GIGABYTE);
 
     private final String title;
     private final String format;

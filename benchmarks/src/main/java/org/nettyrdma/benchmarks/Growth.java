@@ -2,31 +2,29 @@ package org.nettyrdma.benchmarks;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
-import java.util.stream.Stream;
 
 /**
- * How figures change with the number of connections, the credits, the size of the data and the number of event loops. Each point has a
- * process or two of its own; where several peers are compared they take turns.
+ * How figures change with the number of connections, the credits, the size of the data and the number of event loops. What is compared
+ * takes turns; a figure is the median of its windows.
  */
 final class Growth {
-
-    /** Figures of a point, by their names. */
-    private static final String CALLS = "calls/s";
-    private static final String P99 = "p99, µs";
 
     private static final int OUTSTANDING = 32;
     private static final int ECHO_BYTES = 64;
     /** Credits with small queues; some calls more than are made at once, for connections that grow. */
     private static final int SMALL_CREDITS = 4;
-    private static final int MANY_CONNECTIONS = 10_000;
-    /** Connections with default queues; 512 KiB of receive buffers each, on each end. */
-    private static final int MOST_WITH_DEFAULT_QUEUES = 1000;
+    private static final double KIBIBYTE = 1024;
+    private static final double MEMORY_SECONDS = 1;
+    private static final int PROCESSES = 2;
+    private static final int[] CREDITS = {1, 8, 32, 128};
     private static final int MAX_PAYLOAD_BYTES = 16 << 20;
-    private static final long MOST_BYTES_OUTSTANDING = 32 << 20;
+    private static final int MAX_BULK_OUTSTANDING = 8;
+    private static final int MAX_BYTES_OUTSTANDING = 32 << 20;
+    private static final int CONNECTIONS_PER_EVENT_LOOPS = 4;
 
     private final int windows;
     private final double seconds;
@@ -44,8 +42,22 @@ final class Growth {
      * @param series what the curve is of
      * @param x      what grows
      * @param values figures by their names with units
+     * @param first  the first figure of each window, in the order of the windows
      */
-    record Point(String series, long x, Map<String, Double> values) {
+    record Point(String series, long x, Map<String, Double> values, double[] first) {
+
+        /** A point with the medians of some figures, the first with its spread. */
+        private static Point of(String series, long x, List<Figure> figures, List<Window> windows) {
+            Map<String, Double> values = new LinkedHashMap<>();
+            double[] first = figures.get(0).of(windows);
+            for (Figure figure : figures) {
+                values.put(figure.title(), Statistics.median(figure.of(windows)));
+                if (figure == figures.get(0)) {
+                    values.put("spread, %", 100 * Statistics.spread(first));
+                }
+            }
+            return new Point(series, x, values, first);
+        }
     }
 
     /**
@@ -55,143 +67,151 @@ final class Growth {
      * @param title  for people
      * @param axis   what grows, with its unit
      * @param points of all series
+     * @param notes  what is missing and why
      */
-    record Curves(String name, String title, String axis, List<Point> points) {
+    record Curves(String name, String title, String axis, List<Point> points, List<String> notes) {
     }
 
-    /** Throughput, memory and time against the number of connections. */
-    Curves connections() throws IOException {
+    /**
+     * Throughput, memory and time against the number of connections.
+     *
+     * @param numbers of connections, in the order of the points
+     */
+    Curves connections(List<Integer> numbers) throws IOException {
         List<Point> points = new ArrayList<>();
-        for (int connections = 1; connections <= MANY_CONNECTIONS; connections *= 10) {
-            if (connections > OpenFiles.mostConnections()) {
-                System.err.println(connections + " connections are left out: a process may have fewer files open; see ulimit -Hn");
-                continue;
+        List<String> notes = new ArrayList<>();
+        try (Turns<ConnectionSeries> turns = newTurns()) {
+            for (ConnectionSeries series : ConnectionSeries.values()) {
+                turns.add(series, series.setup(OUTSTANDING), Placement.TWO_PROCESSES, 1);
             }
-            if (connections <= MOST_WITH_DEFAULT_QUEUES) {
-                points.add(connections(Peer.RDMA.title(), Setup.of(Peer.RDMA), connections));
+            turns.warmUp(new Load(Operation.ECHO, ECHO_BYTES, OUTSTANDING), warmUpSeconds * PROCESSES); // each compiles for itself
+            for (int connections : numbers) {
+                if (connections > OpenFiles.mostConnections()) {
+                    notes.add(connections + " connections are left out, since a process may have too few files open: ulimit -Hn");
+                    System.err.println(notes.get(notes.size() - 1));
+                } else {
+                    points.addAll(connections(turns, connections));
+                }
             }
-            points.add(connections(Peer.RDMA.title() + ", small queues", Setup.of(Peer.RDMA).withSmallQueues(
-                    Math.max(SMALL_CREDITS, OUTSTANDING / connections)), connections));
-            points.add(connections(Peer.NIO.title(), Setup.of(Peer.NIO), connections));
         }
-        return new Curves("connections", "64-byte calls, at least 32 outstanding in all, two processes", "connections", points);
+        return new Curves("connections", "64-byte calls, at least 32 outstanding in all, two processes", "connections", points, notes);
     }
 
-    private Point connections(String series, Setup setup, int connections) throws IOException {
-        System.err.println(series + ", " + connections + " connections");
-        Load load = new Load(Operation.ECHO, ECHO_BYTES, Math.max(1, OUTSTANDING / connections));
-        Map<String, Double> values = new LinkedHashMap<>();
-        try (Contestant contestant = new Contestant(setup, Placement.TWO_PROCESSES, connections)) {
-            long empty = contestant.memoryWithoutConnections();
-            long idle = contestant.memory();
-            List<Window> seen = new ArrayList<>();
-            contestant.measure(load, warmUpSeconds);
-            for (int i = 0; i < windows; i++) {
-                seen.add(contestant.measure(load, seconds));
+    private static List<Point> connections(Turns<ConnectionSeries> turns, int connections) throws IOException {
+        System.err.println(connections + " connections");
+        Load load = new Load(Operation.ECHO, ECHO_BYTES, (OUTSTANDING + connections - 1) / connections);
+        Map<ConnectionSeries, EndsMemory> idle = new EnumMap<>(ConnectionSeries.class);
+        for (ConnectionSeries series : turns.keys()) {
+            if (connections > series.mostConnections) {
+                turns.remove(series);
+            } else {
+                turns.get(series).reopen(series.setup(load.outstanding()), connections);
+                idle.put(series, turns.get(series).memory());
             }
-            values.put(CALLS, median(seen, Window::callsPerSecond));
-            values.put(P99, median(seen, Window::p99Micros));
-            values.put("KiB idle, both ends", (idle - empty) / 1024.0 / connections);
-            values.put("KiB after calls, both ends", (contestant.memory() - empty) / 1024.0 / connections);
-            values.put("ms to open", contestant.openNanos() / 1e6);
-            values.put("ms to close", contestant.disconnect() / 1e6);
         }
-        return new Point(series, connections, values);
+        List<Point> points = new ArrayList<>();
+        for (Map.Entry<ConnectionSeries, List<Window>> seen : turns.take(load).entrySet()) {
+            ConnectionSeries series = seen.getKey();
+            Contestant contestant = turns.get(series);
+            Point point = Point.of(series.title, connections, Figure.SMALL_CALLS, seen.getValue());
+            double receiveKibibytes = series.setup(load.outstanding()).receiveBufferBytes() / KIBIBYTE;
+            EndsMemory active = contestant.memoryUnderLoad(load, MEMORY_SECONDS);
+            point.values().put("receive buffers, KiB", receiveKibibytes);
+            point.values().put("idle client, KiB more", idle.get(series).clientBytes() / KIBIBYTE / connections - receiveKibibytes);
+            point.values().put("idle server", idle.get(series).serverBytes() / KIBIBYTE / connections - receiveKibibytes);
+            point.values().put("active client", active.clientBytes() / KIBIBYTE / connections - receiveKibibytes);
+            point.values().put("active server", active.serverBytes() / KIBIBYTE / connections - receiveKibibytes);
+            point.values().put("ms to open", contestant.openNanos() / 1e6);
+            point.values().put("ms to close", contestant.closeConnections() / 1e6);
+            points.add(point);
+        }
+        return points;
+    }
+
+    /** What is compared at numbers of connections. */
+    private enum ConnectionSeries {
+        /** Queues as they come; 512 KiB of receive buffers for each connection, on each end. */
+        DEFAULT(Peer.RDMA.title(), Peer.RDMA, 1000),
+        /** As few and as small receive buffers as the calls need. */
+        SMALL(Peer.RDMA.title() + ", small queues", Peer.RDMA, Integer.MAX_VALUE),
+        /** The same calls over TCP. */
+        NIO(Peer.NIO.title(), Peer.NIO, Integer.MAX_VALUE);
+
+        private final String title;
+        private final Peer peer;
+        private final int mostConnections;
+
+        ConnectionSeries(String title, Peer peer, int mostConnections) {
+            this.title = title;
+            this.peer = peer;
+            this.mostConnections = mostConnections;
+        }
+
+        private Setup setup(int outstanding) {
+            Setup setup = Setup.of(peer);
+            return this == SMALL ? setup.withSmallBuffers().withCredits(Math.max(SMALL_CREDITS, outstanding)) : setup;
+        }
     }
 
     /** Rate of small calls against credits. */
     Curves credits() throws IOException {
-        Load load = new Load(Operation.ECHO, ECHO_BYTES, Setup.DEFAULT_CREDITS);
         List<Point> points = new ArrayList<>();
-        for (int credits : new int[] {1, 8, 32, 128}) {
-            try (Turns turns = new Turns(List.of(Setup.of(Peer.RDMA).withCredits(credits)), 1)) {
-                points.addAll(turns.take(credits, load));
+        try (Turns<Integer> turns = newTurns()) {
+            for (int credits : CREDITS) {
+                turns.add(credits, Setup.of(Peer.RDMA).withCredits(credits), Placement.ONE_PROCESS, 1);
             }
+            Load load = new Load(Operation.ECHO, ECHO_BYTES, Setup.DEFAULT_CREDITS);
+            turns.warmUp(load, warmUpSeconds);
+            turns.take(load).forEach((credits, seen) ->
+                    points.add(Point.of(Peer.RDMA.title(), credits, Figure.SMALL_CALLS, seen)));
         }
-        return new Curves("credits", "64-byte calls, 128 outstanding, one process", "credits", points);
+        return new Curves("credits", "64-byte calls, 128 outstanding, one process", "credits", points, List.of());
     }
 
-    /** Throughput against the size of the data. */
+    /** Throughput against the size of the data, which always travels in chunks. */
     Curves sizes() throws IOException {
         List<Point> points = new ArrayList<>();
-        List<Setup> setups = Stream.of(Peer.RDMA, Peer.EPOLL, Peer.EPOLL_256K)
-                .map(peer -> Setup.of(peer).withMaxPayloadBytes(MAX_PAYLOAD_BYTES)).toList();
-        try (Turns turns = new Turns(setups, 1)) {
+        try (Turns<Peer> turns = newTurns()) {
+            turns.add(Peer.RDMA, Setup.of(Peer.RDMA).withMaxPayloadBytes(MAX_PAYLOAD_BYTES).withSmallBuffers(), Placement.ONE_PROCESS, 1);
+            for (Peer peer : List.of(Peer.EPOLL, Peer.EPOLL_256K)) {
+                turns.add(peer, Setup.of(peer).withMaxPayloadBytes(MAX_PAYLOAD_BYTES), Placement.ONE_PROCESS, 1);
+            }
             for (Operation operation : List.of(Operation.READ, Operation.WRITE)) {
+                turns.warmUp(new Load(operation, 1 << 16, MAX_BULK_OUTSTANDING), warmUpSeconds);
                 for (int bytes = 1 << 10; bytes <= MAX_PAYLOAD_BYTES; bytes *= 4) {
-                    points.addAll(turns.take(bytes, new Load(operation, bytes, (int) Math.min(8, MOST_BYTES_OUTSTANDING / bytes))));
+                    int chunkBytes = bytes;
+                    System.err.println(operation + " of " + Plots.quantity(bytes));
+                    turns.take(new Load(operation, bytes, Math.min(MAX_BULK_OUTSTANDING, MAX_BYTES_OUTSTANDING / bytes)))
+                            .forEach((peer, seen) -> points.add(
+                                    Point.of(peer.title() + ", " + operation, chunkBytes, Figure.BULK, seen)));
                 }
             }
         }
-        return new Curves("size", "READ and WRITE, up to 8 outstanding, one process", "bytes", points);
+        return new Curves("size", "READ and WRITE, 8 outstanding (of 16 MiB: 2), one process", "bytes", points, List.of());
     }
 
     /** Rate of small calls against event loops. */
     Curves eventLoops() throws IOException {
-        Load load = new Load(Operation.ECHO, ECHO_BYTES, OUTSTANDING);
+        record Key(Peer peer, int loops) {
+        }
         List<Point> points = new ArrayList<>();
-        for (int loops : new int[] {1, 2}) {
-            List<Setup> setups = Stream.of(Peer.RDMA, Peer.NIO, Peer.EPOLL).map(peer -> Setup.of(peer).withEventLoops(loops)).toList();
-            try (Turns turns = new Turns(setups, 4)) {
-                points.addAll(turns.take(loops, load));
+        try (Turns<Key> turns = newTurns()) {
+            for (int loops : new int[] {1, 2}) {
+                for (Peer peer : List.of(Peer.RDMA, Peer.NIO, Peer.EPOLL)) {
+                    turns.add(new Key(peer, loops), Setup.of(peer).withEventLoops(loops), Placement.ONE_PROCESS,
+                            CONNECTIONS_PER_EVENT_LOOPS);
+                }
             }
+            Load load = new Load(Operation.ECHO, ECHO_BYTES, OUTSTANDING);
+            turns.warmUp(load, warmUpSeconds);
+            turns.take(load).forEach((key, seen) ->
+                    points.add(Point.of(key.peer().title(), key.loops(), Figure.SMALL_CALLS, seen)));
         }
         return new Curves("event-loops", "64-byte calls, 4 connections, 32 outstanding on each, one process", "event loops of each end",
-                points);
+                points, List.of());
     }
 
-    /** Peers that take turns window by window, each in a process of its own. */
-    private final class Turns implements AutoCloseable {
-
-        private final List<Contestant> contestants = new ArrayList<>();
-
-        private Turns(List<Setup> setups, int connections) throws IOException {
-            try {
-                for (Setup setup : setups) {
-                    contestants.add(new Contestant(setup, Placement.ONE_PROCESS, connections));
-                }
-            } catch (IOException e) {
-                close();
-                throw e;
-            }
-        }
-
-        private List<Point> take(long x, Load load) throws IOException {
-            System.err.println(load + ", " + x);
-            Map<Contestant, List<Window>> seen = new LinkedHashMap<>();
-            for (Contestant contestant : contestants) {
-                contestant.measure(load, warmUpSeconds);
-                seen.put(contestant, new ArrayList<>());
-            }
-            for (int i = 0; i < windows; i++) {
-                for (Contestant contestant : contestants) {
-                    seen.get(contestant).add(contestant.measure(load, seconds));
-                }
-            }
-            List<Point> points = new ArrayList<>();
-            seen.forEach((contestant, list) -> points.add(point(contestant.peer(), x, load, list)));
-            return points;
-        }
-
-        private Point point(Peer peer, long x, Load load, List<Window> seen) {
-            Map<String, Double> values = new LinkedHashMap<>();
-            if (load.bulk()) {
-                values.put("GB/s", median(seen, Window::gigabytesPerSecond));
-                values.put("CPU s/GB", median(seen, Window::cpuSecondsPerGigabyte));
-                return new Point(peer.title() + ", " + load.operation(), x, values);
-            }
-            values.put(CALLS, median(seen, Window::callsPerSecond));
-            values.put(P99, median(seen, Window::p99Micros));
-            return new Point(peer.title(), x, values);
-        }
-
-        @Override
-        public void close() {
-            contestants.forEach(Contestant::close);
-        }
-    }
-
-    private static double median(List<Window> windows, ToDoubleFunction<Window> figure) {
-        return Statistics.median(windows.stream().mapToDouble(figure).toArray());
+    private <K> Turns<K> newTurns() {
+        return new Turns<>(windows, seconds);
     }
 }

@@ -132,11 +132,14 @@ final class MarkdownReport {
         List<Figure> figures = List.of(Figure.CALLS_PER_SECOND, Figure.CPU_MICROS_PER_CALL, Figure.REGISTRATIONS_PER_CALL,
                 Figure.REMOTE_INVALIDATIONS_PER_CALL, Figure.LOCAL_INVALIDATIONS_PER_CALL);
         List<String> titles = new ArrayList<>(List.of("", "who withdraws"));
+        titles.add("calls/s, half of the windows");
         figures.forEach(figure -> titles.add(figure.title()));
         row(titles);
         rule(titles.size());
         for (Registrations.Row row : rows) {
-            List<String> cells = new ArrayList<>(List.of(row.title(), row.policy().title()));
+            double[] rates = Figure.CALLS_PER_SECOND.of(row.windows());
+            List<String> cells = new ArrayList<>(List.of(row.title(), row.policy().title(), String.format(Locale.ROOT, "%.0f to %.0f",
+                    Statistics.quantile(0.25, rates), Statistics.quantile(0.75, rates))));
             figures.forEach(figure -> cells.add(figure.format(row.median(figure))));
             row(cells);
         }
@@ -148,6 +151,7 @@ final class MarkdownReport {
     MarkdownReport growth(Growth.Curves curves) {
         heading("Against " + curves.axis());
         line(curves.title() + ".");
+        curves.notes().forEach(note -> line(note + "."));
         line("");
         Set<String> figures = curves.points().get(0).values().keySet();
         List<String> titles = new ArrayList<>(List.of("", curves.axis()));

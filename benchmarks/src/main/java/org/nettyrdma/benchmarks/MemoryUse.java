@@ -3,20 +3,35 @@ package org.nettyrdma.benchmarks;
 import io.netty.util.internal.PlatformDependent;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
 
-/** Memory of this process. */
-final class MemoryUse {
+/**
+ * Memory of a process.
+ *
+ * @param heapBytes   what a garbage collection has left
+ * @param directBytes direct buffers, those included that Netty takes past the JVM's count
+ */
+record MemoryUse(long heapBytes, long directBytes) {
 
-    private MemoryUse() {
+    /** That of this process, after a garbage collection. */
+    static MemoryUse now() {
+        System.gc();
+        long heapBytes = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            // Not what is in use by now: calls that are under way make garbage again.
+            MemoryUsage left = pool.getType() == MemoryType.HEAP ? pool.getCollectionUsage() : null;
+            heapBytes += left == null ? 0 : left.getUsed();
+        }
+        long directBytes = Math.max(0, PlatformDependent.usedDirectMemory());
+        for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
+            directBytes += pool.getMemoryUsed();
+        }
+        return new MemoryUse(heapBytes, directBytes);
     }
 
-    /** Heap in use after a garbage collection, and direct buffers, those included that Netty takes past the JVM's count; in bytes. */
-    static long bytes() {
-        System.gc();
-        long sum = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-        for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
-            sum += pool.getMemoryUsed();
-        }
-        return sum + Math.max(0, PlatformDependent.usedDirectMemory());
+    long bytes() {
+        return heapBytes + directBytes;
     }
 }

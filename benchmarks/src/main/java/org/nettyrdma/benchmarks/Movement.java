@@ -7,16 +7,20 @@ package org.nettyrdma.benchmarks;
 final class Movement {
 
     /** Less than this may also go inline. */
-    private static final int INLINE_THRESHOLD_BYTES = 4096;
+    private final int inlineThresholdBytes;
 
     private long expectedWrittenBytes;
     private long expectedReadBytes;
     /** Whether there was data that may have gone either way; then nothing can be said. */
     private boolean small;
 
+    Movement(int inlineThresholdBytes) {
+        this.inlineThresholdBytes = inlineThresholdBytes;
+    }
+
     /** Adds calls that were answered. */
     void add(Load load, long calls) {
-        if (load.payloadBytes() < INLINE_THRESHOLD_BYTES) {
+        if (load.payloadBytes() < inlineThresholdBytes) {
             small |= load.bulk();
             return;
         }

@@ -79,7 +79,7 @@ final class NettyClient implements ClientEnd {
     }
 
     @Override
-    public Histogram run(Load load, long durationNanos) throws Exception {
+    public LoadResult run(Load load, long durationNanos) throws Exception {
         List<LoadGenerator> generators = new ArrayList<>();
         try {
             Map<EventLoop, Histogram> latencies = new HashMap<>(); // those of one thread share one
@@ -87,6 +87,7 @@ final class NettyClient implements ClientEnd {
                 generators.add(new LoadGenerator(channel, load,
                         latencies.computeIfAbsent(channel.eventLoop(), loop -> Histograms.newHistogram())));
             }
+            long startNanos = System.nanoTime();
             List<Future<Void>> runs = new ArrayList<>();
             for (LoadGenerator generator : generators) {
                 runs.add(generator.run(durationNanos));
@@ -94,9 +95,10 @@ final class NettyClient implements ClientEnd {
             for (Future<Void> run : runs) {
                 run.sync();
             }
+            long elapsedNanos = System.nanoTime() - startNanos;
             Histogram sum = Histograms.newHistogram();
             latencies.values().forEach(sum::add);
-            return sum;
+            return new LoadResult(sum, elapsedNanos);
         } finally {
             generators.forEach(LoadGenerator::close);
         }

@@ -37,8 +37,6 @@ final class NettyTransport {
     static final int SEND_BUFFER_BYTES = 256 * 1024;
     /** Room for the header of a call or reply beside the largest opaque. */
     private static final int MESSAGE_OVERHEAD_BYTES = 1024;
-    /** Smallest receive buffer that still takes the calls and replies of the ping-pong. */
-    private static final int SMALL_INLINE_THRESHOLD_BYTES = 1024;
     private static final int LARGE_BACKLOG = 16 * 1024;
 
     private final Setup setup;
@@ -95,10 +93,7 @@ final class NettyTransport {
         if (setup.maxPayloadBytes() > Setup.DEFAULT_MAX_PAYLOAD_BYTES) {
             builder.maxMessageBytes(setup.maxPayloadBytes() + MESSAGE_OVERHEAD_BYTES);
         }
-        if (setup.smallQueues()) {
-            builder.inlineThresholdBytes(SMALL_INLINE_THRESHOLD_BYTES);
-        }
-        return builder.credits(setup.credits())
+        return builder.credits(setup.credits()).inlineThresholdBytes(setup.inlineThresholdBytes())
                 .versions(setup.version2() ? VersionPolicy.V2_ONLY : VersionPolicy.V1_ONLY)
                 .remoteInvalidation(setup.remoteInvalidation());
     }

@@ -47,10 +47,12 @@ final class Oncrpc4jClient implements ClientEnd {
     }
 
     @Override
-    public Histogram run(Load load, long durationNanos) throws Exception {
+    public LoadResult run(Load load, long durationNanos) throws Exception {
+        long startNanos = System.nanoTime();
         Run run = new Run(load, load.operation(), false, durationNanos);
         run.start(load.outstanding());
-        return run.finished.get();
+        Histogram latencies = run.finished.get();
+        return new LoadResult(latencies, System.nanoTime() - startNanos);
     }
 
     @Override

@@ -67,34 +67,23 @@ final class Registrations {
         }
     }
 
+    /**
+     * Measures all loads with all policies.
+     *
+     * @param windows of each, in the order of the turns
+     * @param seconds length of a window; short ones take turns more often than the machine changes its speed
+     */
     static List<Row> measure(int windows, double seconds, double warmUpSeconds) throws IOException {
-        Map<Policy, Contestant> contestants = new LinkedHashMap<>();
-        try {
+        List<Row> rows = new ArrayList<>();
+        try (Turns<Policy> turns = new Turns<>(windows, seconds)) {
             for (Policy policy : Policy.values()) {
-                contestants.put(policy, new Contestant(policy.setup(), Placement.ONE_PROCESS, 1));
+                turns.add(policy, policy.setup(), Placement.ONE_PROCESS, 1);
             }
-            List<Row> rows = new ArrayList<>();
             for (Map.Entry<String, Load> load : LOADS.entrySet()) {
-                rows.addAll(measure(load.getKey(), load.getValue(), contestants, windows, seconds, warmUpSeconds));
-            }
-            return rows;
-        } finally {
-            contestants.values().forEach(Contestant::close);
-        }
-    }
-
-    private static List<Row> measure(String title, Load load, Map<Policy, Contestant> contestants, int windows, double seconds,
-            double warmUpSeconds) throws IOException {
-        Map<Policy, Row> rows = new LinkedHashMap<>();
-        for (Map.Entry<Policy, Contestant> contestant : contestants.entrySet()) {
-            contestant.getValue().warmUp(load, warmUpSeconds);
-            rows.put(contestant.getKey(), new Row(title, contestant.getKey(), new ArrayList<>()));
-        }
-        for (int i = 0; i < windows; i++) {
-            for (Map.Entry<Policy, Contestant> contestant : contestants.entrySet()) {
-                rows.get(contestant.getKey()).windows().add(contestant.getValue().measure(load, seconds));
+                turns.warmUp(load.getValue(), warmUpSeconds);
+                turns.take(load.getValue()).forEach((policy, seen) -> rows.add(new Row(load.getKey(), policy, seen)));
             }
         }
-        return List.copyOf(rows.values());
+        return rows;
     }
 }

@@ -9,41 +9,54 @@ package org.nettyrdma.benchmarks;
  * @param credits            calls that a connection may have under way, where the peer has such a limit
  * @param version2           version 2 of RPC-over-RDMA instead of version 1
  * @param remoteInvalidation whether replies may withdraw the memory that their calls have exposed
- * @param smallQueues        as little memory for each connection as {@code credits} allow
+ * @param smallBuffers       whether receive buffers are as small as can be, so that all but the smallest data takes chunks
  */
 record Setup(Peer peer, int maxPayloadBytes, int eventLoops, int credits, boolean version2, boolean remoteInvalidation,
-        boolean smallQueues) {
+        boolean smallBuffers) {
 
     /** Largest opaque of the comparison with others. */
     static final int DEFAULT_MAX_PAYLOAD_BYTES = 1 << 20;
     /** The library's own default. */
     static final int DEFAULT_CREDITS = 128;
+    private static final int DEFAULT_INLINE_THRESHOLD_BYTES = 4096;
+    /** Smallest that there is; the calls and replies of the ping-pong fit into it. */
+    private static final int SMALL_INLINE_THRESHOLD_BYTES = 1024;
 
     static Setup of(Peer peer) {
         return new Setup(peer, DEFAULT_MAX_PAYLOAD_BYTES, 1, DEFAULT_CREDITS, false, true, false);
     }
 
     Setup withMaxPayloadBytes(int bytes) {
-        return new Setup(peer, bytes, eventLoops, credits, version2, remoteInvalidation, smallQueues);
+        return new Setup(peer, bytes, eventLoops, credits, version2, remoteInvalidation, smallBuffers);
     }
 
     Setup withEventLoops(int loops) {
-        return new Setup(peer, maxPayloadBytes, loops, credits, version2, remoteInvalidation, smallQueues);
+        return new Setup(peer, maxPayloadBytes, loops, credits, version2, remoteInvalidation, smallBuffers);
     }
 
     Setup withCredits(int newCredits) {
-        return new Setup(peer, maxPayloadBytes, eventLoops, newCredits, version2, remoteInvalidation, smallQueues);
+        return new Setup(peer, maxPayloadBytes, eventLoops, newCredits, version2, remoteInvalidation, smallBuffers);
     }
 
     Setup withVersion2(boolean wanted) {
-        return new Setup(peer, maxPayloadBytes, eventLoops, credits, wanted, remoteInvalidation, smallQueues);
+        return new Setup(peer, maxPayloadBytes, eventLoops, credits, wanted, remoteInvalidation, smallBuffers);
     }
 
     Setup withRemoteInvalidation(boolean wanted) {
-        return new Setup(peer, maxPayloadBytes, eventLoops, credits, version2, wanted, smallQueues);
+        return new Setup(peer, maxPayloadBytes, eventLoops, credits, version2, wanted, smallBuffers);
     }
 
-    Setup withSmallQueues(int newCredits) {
-        return new Setup(peer, maxPayloadBytes, eventLoops, newCredits, version2, remoteInvalidation, true);
+    Setup withSmallBuffers() {
+        return new Setup(peer, maxPayloadBytes, eventLoops, credits, version2, remoteInvalidation, true);
+    }
+
+    /** Size of a receive buffer; what is at least as long takes chunks. */
+    int inlineThresholdBytes() {
+        return smallBuffers ? SMALL_INLINE_THRESHOLD_BYTES : DEFAULT_INLINE_THRESHOLD_BYTES;
+    }
+
+    /** Bytes of the receive buffers that each end of a connection has posted, 0 where a peer posts none. */
+    long receiveBufferBytes() {
+        return peer.rdma() ? (long) credits * inlineThresholdBytes() : 0;
     }
 }

@@ -23,6 +23,26 @@ final class Statistics {
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
+    /**
+     * The value below which a part of the values lies, interpolated between neighbours.
+     *
+     * @param part   0 to 1
+     * @param values at least one; stays as it is
+     */
+    static double quantile(double part, double... values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        double position = part * (sorted.length - 1);
+        int below = (int) position;
+        double above = sorted[Math.min(below + 1, sorted.length - 1)];
+        return sorted[below] + (position - below) * (above - sorted[below]);
+    }
+
+    /** From the lowest to the highest, as a part of the median. */
+    static double spread(double... values) {
+        return (Arrays.stream(values).max().orElseThrow() - Arrays.stream(values).min().orElseThrow()) / median(values);
+    }
+
     /** Element by element; neighbouring windows have the same index. */
     static double[] ratios(double[] values, double[] baseline) {
         if (values.length != baseline.length) {

@@ -37,10 +37,11 @@ final class UcxClient implements ClientEnd {
     }
 
     @Override
-    public Histogram run(Load load, long durationNanos) {
+    public LoadResult run(Load load, long durationNanos) {
+        long startNanos = System.nanoTime();
         Run run = new Run(load, load.operation(), false, durationNanos);
         run.start(load.outstanding());
-        return run.latencies;
+        return new LoadResult(run.latencies, System.nanoTime() - startNanos);
     }
 
     @Override

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class MovementTest {
 
-    private final Movement movement = new Movement();
+    private final Movement movement = new Movement(4096);
 
     @Test
     void shouldAcceptWhatTheLoadsSay() {
@@ -18,6 +18,15 @@ class MovementTest {
         movement.add(Case.PING_PONG.load(), 100);
         assertFalse(movement.lagsBehind(moved(3 * 65536, 2 * 65536)));
         assertDoesNotThrow(() -> movement.check(Peer.RDMA, moved(3 * 65536, 2 * 65536)));
+    }
+
+    @Test
+    void shouldExpectSmallDataInChunksWhereReceiveBuffersAreSmall() {
+        Movement small = new Movement(1024);
+        small.add(new Load(Operation.READ, 1024, 1), 3);
+        assertTrue(small.lagsBehind(moved(2048, 0)));
+        assertDoesNotThrow(() -> small.check(Peer.RDMA, moved(3072, 0)));
+        assertThrows(IllegalStateException.class, () -> small.check(Peer.RDMA, moved(0, 0)));
     }
 
     @Test

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.TimeUnit;
-import org.HdrHistogram.Histogram;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -18,8 +17,8 @@ class PeersTest {
         try (ServerEnd server = Ends.serve(setup); ClientEnd client = Ends.connect(setup, server.port(), 1)) {
             for (Case scenario : Case.values()) {
                 client.verify(scenario.load());
-                Histogram latencies = client.run(scenario.load(), TimeUnit.MILLISECONDS.toNanos(1));
-                assertTrue(latencies.getTotalCount() >= scenario.load().outstanding());
+                LoadResult result = client.run(scenario.load(), TimeUnit.MILLISECONDS.toNanos(1));
+                assertTrue(result.latencies().getTotalCount() >= scenario.load().outstanding());
             }
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ReportTest {
@@ -29,6 +30,14 @@ class ReportTest {
     void shouldWriteFiguresThatNoNumberCanSay() {
         String json = new JsonReport().section("none", List.of(Double.NaN)).text();
         assertTrue(json.contains("NaN"), json);
+    }
+
+    @Test
+    void shouldSayWhatACurveLacks() {
+        String text = new MarkdownReport().growth(new Growth.Curves("x", "Title", "things",
+                List.of(new Growth.Point("one", 2048, Map.of("calls/s", 3.5), new double[] {3.5})), List.of("4096 are left out"))).text();
+        assertTrue(text.contains("Title.\n4096 are left out.\n"), text);
+        assertTrue(text.contains("| one | 2Ki | 3.50 |"), text);
     }
 
     @Test

@@ -32,6 +32,19 @@ class StatisticsTest {
     }
 
     @Test
+    void shouldRelateTheSpreadToTheMedian() {
+        assertEquals(0.75, Statistics.spread(3, 5, 4, 3.5, 6), 1e-9);
+        assertEquals(0, Statistics.spread(7));
+    }
+
+    @Test
+    void shouldInterpolateQuantiles() {
+        assertEquals(2, Statistics.quantile(0.25, 5, 1, 2, 4, 3));
+        assertEquals(3.25, Statistics.quantile(0.75, 4, 1, 2, 3), 1e-9);
+        assertEquals(9, Statistics.quantile(0.75, 9));
+    }
+
+    @Test
     void shouldDivideNeighbours() {
         assertArrayEquals(new double[] {0.5, 3}, Statistics.ratios(new double[] {1, 6}, new double[] {2, 2}));
     }
