@@ -78,7 +78,7 @@ final class BenchmarkProgram implements RpcProgram {
             return;
         }
         ByteBuf length = call.alloc().directBuffer(Integer.BYTES).writeInt(count);
-        CompositeByteBuf results = call.alloc().compositeDirectBuffer(2)
+        CompositeByteBuf results = call.alloc().compositeDirectBuffer(3) // with room for the header
                 .addComponent(true, length)
                 .addComponent(true, source(call.channel()).retainedSlice(0, count));
         call.reply(results, List.of(new DataItem(Integer.BYTES, count)));

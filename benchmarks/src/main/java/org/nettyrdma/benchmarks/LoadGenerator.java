@@ -94,7 +94,7 @@ final class LoadGenerator implements AutoCloseable {
                     channel.alloc().directBuffer(Integer.BYTES + bytes).writeInt(bytes).writeBytes(payload, 0, bytes));
             case READ -> request(operation, channel.alloc().directBuffer(Integer.BYTES).writeInt(bytes));
             case WRITE, CHECKSUM -> {
-                CompositeByteBuf arguments = channel.alloc().compositeDirectBuffer(2)
+                CompositeByteBuf arguments = channel.alloc().compositeDirectBuffer(3) // with room for the header
                         .addComponent(true, channel.alloc().directBuffer(Integer.BYTES).writeInt(bytes))
                         .addComponent(true, payload.retainedSlice(0, bytes));
                 yield request(operation, arguments).setDataItems(dataItems);

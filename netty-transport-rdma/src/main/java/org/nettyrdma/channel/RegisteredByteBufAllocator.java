@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.internal.ObjectUtil;
 import io.netty.util.internal.PlatformDependent;
 import io.netty.util.internal.SystemPropertyUtil;
@@ -35,6 +36,12 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
 
     private final BlockPool pool;
     private final LongAdder unregisteredBuffers = new LongAdder();
+    private final FastThreadLocal<RegisteredPieces> onePiece = new FastThreadLocal<>() {
+        @Override
+        protected RegisteredPieces initialValue() {
+            return newPieces(1);
+        }
+    };
 
     /** Channels know the memory of {@link #of} only: there is one allocator per provider, except in tests. */
     RegisteredByteBufAllocator(VerbsProvider provider, long maxRegisteredBytes) {
@@ -64,7 +71,7 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
      * @return {@code true} if it does; also for no bytes at all
      */
     public boolean isRegistered(ByteBuf buffer, int index, int length) {
-        return newPieces(1).find(buffer, index, length);
+        return onePiece.get().find(buffer, index, length);
     }
 
     RegisteredPieces newPieces(int maxPieces) {

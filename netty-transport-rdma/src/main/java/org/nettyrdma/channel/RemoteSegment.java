@@ -34,7 +34,7 @@ public record RemoteSegment(int steeringTag, long length, long offset) {
      * @return a segment with the same tag and offset
      */
     public RemoteSegment withLength(long newLength) {
-        return new RemoteSegment(steeringTag, newLength, offset);
+        return newLength == length ? this : new RemoteSegment(steeringTag, newLength, offset);
     }
 
     @Override

@@ -11,19 +11,17 @@ import io.netty.util.concurrent.EventExecutor;
  */
 final class CallWrite extends DefaultChannelPromise {
 
-    private final RpcClient client;
     private final PendingCall call;
 
-    CallWrite(Channel channel, EventExecutor executor, RpcClient client, PendingCall call) {
+    CallWrite(Channel channel, EventExecutor executor, PendingCall call) {
         super(channel, executor);
-        this.client = client;
         this.call = call;
     }
 
     @Override
     public ChannelPromise setFailure(Throwable cause) {
         super.setFailure(cause);
-        client.writeFailed(call, cause);
+        call.client().writeFailed(call, cause);
         return this;
     }
 
@@ -32,7 +30,7 @@ final class CallWrite extends DefaultChannelPromise {
         if (!super.tryFailure(cause)) {
             return false;
         }
-        client.writeFailed(call, cause);
+        call.client().writeFailed(call, cause);
         return true;
     }
 
@@ -41,7 +39,7 @@ final class CallWrite extends DefaultChannelPromise {
         if (!super.cancel(mayInterruptIfRunning)) {
             return false;
         }
-        client.writeFailed(call, cause());
+        call.client().writeFailed(call, cause());
         return true;
     }
 }

@@ -48,6 +48,9 @@ public record DataItem(int position, int length) {
         if (items.isEmpty()) {
             return items;
         }
+        if (items.size() == 1) {
+            return List.of(items.get(0).movedBy(bytes));
+        }
         List<DataItem> moved = new ArrayList<>(items.size());
         for (DataItem item : items) {
             moved.add(item.movedBy(bytes));

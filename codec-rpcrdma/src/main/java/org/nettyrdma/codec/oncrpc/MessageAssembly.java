@@ -31,8 +31,17 @@ final class MessageAssembly {
                 body.release();
             }
         }
+        if (body instanceof CompositeByteBuf pieces && canGrow(pieces)) {
+            return pieces.addComponent(true, 0, header);
+        }
         // No limit on the number of pieces: beyond it they would be copied into one.
         CompositeByteBuf message = alloc.compositeBuffer(Integer.MAX_VALUE);
         return message.addComponent(true, header).addFlattenedComponents(true, body);
+    }
+
+    /** Whether a header can be put in front of the pieces that nobody else refers to, without copying any. */
+    private static boolean canGrow(CompositeByteBuf pieces) {
+        return pieces.refCnt() == 1 && pieces.readerIndex() == 0 && pieces.writerIndex() == pieces.capacity()
+                && pieces.numComponents() < pieces.maxNumComponents() && !pieces.isReadOnly();
     }
 }

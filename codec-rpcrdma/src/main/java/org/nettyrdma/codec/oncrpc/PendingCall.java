@@ -15,7 +15,6 @@ final class PendingCall extends DefaultPromise<ByteBuf> implements Runnable {
 
     // Event loop only.
     int xid;
-    long timeoutMillis;
     CallWrite written;
     /** In nanoseconds of the client's clock. */
     long deadlineNanos;
@@ -26,6 +25,10 @@ final class PendingCall extends DefaultPromise<ByteBuf> implements Runnable {
         super(executor);
         this.client = client;
         this.request = request;
+    }
+
+    RpcClient client() {
+        return client;
     }
 
     @Override

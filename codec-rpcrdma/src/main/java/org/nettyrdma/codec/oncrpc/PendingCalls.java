@@ -48,8 +48,8 @@ final class PendingCalls {
     }
 
     /** Enters a call under its XID; {@link #armTimer} has to follow. */
-    void add(PendingCall call) {
-        call.deadlineNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(call.timeoutMillis);
+    void add(PendingCall call, long timeoutMillis) {
+        call.deadlineNanos = nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
         byXid.put(call.xid, call);
         byDeadline.add(call);
     }

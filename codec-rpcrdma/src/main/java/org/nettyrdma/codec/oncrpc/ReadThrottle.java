@@ -52,9 +52,9 @@ final class ReadThrottle {
         }
     }
 
+    /** A reply is about to be written; {@link #pauseIfOver} has to follow when it is. */
     void replyStarted() {
         replies++;
-        pauseIfOver();
     }
 
     void replyDone() {
@@ -64,7 +64,7 @@ final class ReadThrottle {
         }
     }
 
-    private void pauseIfOver() {
+    void pauseIfOver() {
         if (paused || bytesInProgress() <= maxBytes || !channel.config().isAutoRead()) {
             return;
         }

@@ -25,25 +25,34 @@ public final class RpcCall {
     private static final int OVERDUE = 2;
 
     private final RpcServerHandler handler;
-    private final RpcCallHeader header;
+    // The header's fields and not the header, which most programs never ask for as a whole.
+    private final int xid;
+    private final int program;
+    private final int version;
+    private final int procedure;
+    private final OpaqueAuth credential;
+    private final OpaqueAuth verifier;
     private final ByteBuf arguments;
     private volatile int answers;
-    /** For {@link UnansweredCalls}, in nanoseconds of its clock. Event loop only. */
-    long deadlineNanos;
 
     RpcCall(RpcServerHandler handler, RpcCallHeader header, ByteBuf arguments) {
         this.handler = handler;
-        this.header = header;
+        this.xid = header.xid();
+        this.program = header.program();
+        this.version = header.version();
+        this.procedure = header.procedure();
+        this.credential = header.credential();
+        this.verifier = header.verifier();
         this.arguments = arguments;
     }
 
     /**
      * The header of the call.
      *
-     * @return the header
+     * @return the header, equal each time but not the same object
      */
     public RpcCallHeader header() {
-        return header;
+        return new RpcCallHeader(xid, program, version, procedure, credential, verifier);
     }
 
     /**
@@ -52,7 +61,7 @@ public final class RpcCall {
      * @return an unsigned 32-bit number
      */
     public int procedure() {
-        return header.procedure();
+        return procedure;
     }
 
     /**
@@ -61,7 +70,7 @@ public final class RpcCall {
      * @return an unsigned 32-bit number within the program's range
      */
     public int version() {
-        return header.version();
+        return version;
     }
 
     /**
@@ -111,7 +120,10 @@ public final class RpcCall {
     }
 
     /**
-     * Answers with results in which nothing is said about bulk data; a transport that places data directly asks its binding
+     * Answers with results. A {@link io.netty.buffer.CompositeByteBuf} that has room for one component more, and that nobody else
+     * refers to, takes the header as its first; of others a second one is made.
+     *
+     * <p>Nothing is said about bulk data; a transport that places data directly asks its binding
      * for the program, if it has one.
      *
      * @param results the results in XDR; the reference passes to the call
@@ -160,7 +172,7 @@ public final class RpcCall {
      */
     public void replySystemError(Throwable cause) {
         refuse(AcceptStatus.SYSTEM_ERR);
-        handler.programFailed(header, cause);
+        handler.programFailed(header(), cause);
     }
 
     /**
@@ -173,7 +185,7 @@ public final class RpcCall {
         boolean claimed = claim(GIVEN);
         requireUnanswered(claimed);
         if (claimed) {
-            handler.refuse(this, new RpcReplyHeader.AuthError(header.xid(), status));
+            handler.refuse(this, new RpcReplyHeader.AuthError(xid, status));
         }
     }
 
@@ -186,7 +198,7 @@ public final class RpcCall {
         if (!claim(GIVEN)) {
             return false;
         }
-        handler.refuse(this, new RpcReplyHeader.Accepted(header.xid(), status));
+        handler.refuse(this, new RpcReplyHeader.Accepted(xid, status));
         return true;
     }
 
@@ -195,7 +207,7 @@ public final class RpcCall {
         if (!claim(OVERDUE)) {
             return false;
         }
-        handler.refuse(this, new RpcReplyHeader.Accepted(header.xid(), AcceptStatus.SYSTEM_ERR));
+        handler.refuse(this, new RpcReplyHeader.Accepted(xid, AcceptStatus.SYSTEM_ERR));
         return true;
     }
 
@@ -217,18 +229,18 @@ public final class RpcCall {
 
     private void requireUnanswered(boolean claimed) {
         if (!claimed && answers != OVERDUE) {
-            throw new IllegalStateException("answered before: " + header);
+            throw new IllegalStateException("answered before: " + header());
         }
     }
 
     private ByteBuf joinResults(ByteBuf results) {
         ByteBuf reply = MessageAssembly.newHeader(alloc(), RpcReplyHeader.SUCCESS_BYTES, results);
-        new RpcReplyHeader.Accepted(header.xid(), AcceptStatus.SUCCESS).write(reply);
+        SuccessHeader.write(xid, reply);
         return MessageAssembly.join(alloc(), reply, results);
     }
 
     @Override
     public String toString() {
-        return "RpcCall(" + header + ", " + arguments + ')';
+        return "RpcCall(" + header() + ", " + arguments + ')';
     }
 }

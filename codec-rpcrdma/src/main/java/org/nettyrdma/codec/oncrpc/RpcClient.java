@@ -140,13 +140,16 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             call.tryFailure(new RpcConnectionException(request, "not written", e));
             return;
         }
-        call.timeoutMillis = request.timeoutMillis() == 0 ? callTimeoutMillis : request.timeoutMillis();
-        call.written = new CallWrite(ctx.channel(), ctx.executor(), this, call);
+        call.written = new CallWrite(ctx.channel(), ctx.executor(), call);
         // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
-        pending.add(call);
+        pending.add(call, timeoutMillis(request));
         ctx.write(message, call.written);
         flushBatch.written();
         pending.armTimer();
+    }
+
+    private long timeoutMillis(RpcRequest request) {
+        return request.timeoutMillis() == 0 ? callTimeoutMillis : request.timeoutMillis();
     }
 
     private Object encode(int xid, RpcRequest request) {
@@ -198,6 +201,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
 
     /** Returns {@code null} if the reply is a success, and then leaves the reader index at the results. */
     private static RpcException failureOf(RpcRequest request, ByteBuf message) {
+        if (SuccessHeader.skip(message)) {
+            return null;
+        }
         try {
             RpcReplyHeader header = RpcReplyHeader.read(message);
             if (header instanceof RpcReplyHeader.Accepted accepted) {
@@ -258,7 +264,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     private void timedOut(PendingCall call) {
         timedOutCalls++;
         abandon(call);
-        call.tryFailure(new RpcTimeoutException(call.request, call.timeoutMillis));
+        call.tryFailure(new RpcTimeoutException(call.request, timeoutMillis(call.request)));
     }
 
     @Override

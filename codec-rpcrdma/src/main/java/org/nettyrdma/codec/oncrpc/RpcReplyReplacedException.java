@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.oncrpc;
 
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.VoidChannelPromise;
 import java.io.IOException;
 
 /**
@@ -26,10 +27,10 @@ public final class RpcReplyReplacedException extends IOException {
      *
      * @param reply the promise that the reply was written with
      * @param cause why the reply could not be conveyed
-     * @return a new promise; {@code reply} itself if that is a void promise, whom nobody can ask
+     * @return a new promise; {@code reply} itself if that is Netty's void promise, which nobody can ask
      */
     public static ChannelPromise fail(ChannelPromise reply, Throwable cause) {
-        if (reply.isVoid()) {
+        if (reply instanceof VoidChannelPromise) {
             return reply;
         }
         ChannelPromise error = reply.channel().newPromise();

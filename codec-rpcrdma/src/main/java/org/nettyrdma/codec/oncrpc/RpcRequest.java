@@ -28,7 +28,9 @@ public final class RpcRequest {
      * @param program   number of the program
      * @param version   version of the program, an unsigned 32-bit number
      * @param procedure number of the procedure, an unsigned 32-bit number
-     * @param arguments the arguments in XDR; its reference passes to this request and on to the call
+     * @param arguments the arguments in XDR; its reference passes to this request and on to the call. A
+     *                  {@link io.netty.buffer.CompositeByteBuf} that has room for one component more, and that nobody else refers to,
+     *                  takes the header as its first
      */
     public RpcRequest(int program, int version, int procedure, ByteBuf arguments) {
         this.program = program;

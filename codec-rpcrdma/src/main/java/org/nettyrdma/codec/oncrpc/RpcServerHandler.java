@@ -5,8 +5,6 @@ import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
@@ -40,6 +38,9 @@ import org.slf4j.LoggerFactory;
  * <p><b>Time.</b> A call that its program has not answered in time is answered with SYSTEM_ERR; what the program answers
  * after that is released and counts for nothing. A call that still waits for the executor then does not run.
  *
+ * <p><b>Writes.</b> All replies are written with one {@linkplain io.netty.channel.ChannelPromise#isVoid void promise}: a handler
+ * in front of this one that listens to writes asks it for {@link io.netty.channel.ChannelPromise#unvoid}, as with every such promise.
+ *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
  * written closes the connection, since its caller would wait in vain.
  */
@@ -59,11 +60,12 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     private final long maxBytesInProgress;
     private final long serveTimeoutMillis;
     private final LongSupplier nanoClock;
-    private final ChannelFutureListener replyWritten = this::replyWritten;
 
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
     private ReadThrottle throttle;
+    /** For all replies. */
+    private CallbackPromise replyPromise;
     private UnansweredCalls unanswered;
     /** A connection's callers are few, so the last credential is likely to be the next one. */
     private OpaqueAuth lastCredential = OpaqueAuth.NONE;
@@ -154,6 +156,12 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
         flushBatch = new FlushBatch(context);
         throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress);
         unanswered = new UnansweredCalls(context.executor(), serveTimeoutMillis, nanoClock, this::overdue);
+        replyPromise = new CallbackPromise(context) {
+            @Override
+            protected void written(Throwable cause) {
+                replyWritten(cause);
+            }
+        };
     }
 
     @Override
@@ -293,22 +301,22 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
 
     private void write(RpcCall call, Object message) {
         unanswered.remove(call);
-        ChannelFuture write = ctx.write(message);
         throttle.replyStarted();
-        write.addListener(replyWritten);
+        ctx.write(message, replyPromise);
+        throttle.pauseIfOver();
         flushBatch.written();
     }
 
-    private void replyWritten(ChannelFuture write) {
+    private void replyWritten(Throwable cause) {
         throttle.replyDone();
-        if (write.isSuccess()) {
+        if (cause == null) {
             return;
         }
         lostReplies++;
-        if (write.cause() instanceof RpcReplyReplacedException) {
-            LOGGER.debug("{} reply was replaced", channel(), write.cause());
+        if (cause instanceof RpcReplyReplacedException) {
+            LOGGER.debug("{} reply was replaced", channel(), cause);
         } else if (channel().isActive()) {
-            LOGGER.warn("{} reply cannot be written, closing the connection", channel(), write.cause());
+            LOGGER.warn("{} reply cannot be written, closing the connection", channel(), cause);
             channel().close();
         }
     }

@@ -2,8 +2,8 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
-import java.util.LinkedHashSet;
-import java.util.Set;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -18,7 +18,8 @@ final class UnansweredCalls {
     private final LongSupplier nanoClock;
     /** Told of each call that has waited too long; it was taken out before. */
     private final Consumer<RpcCall> overdue;
-    private final Set<RpcCall> calls = new LinkedHashSet<>();
+    /** The calls and their deadlines, in nanoseconds of the clock. */
+    private final Map<RpcCall, Long> calls = new LinkedHashMap<>();
     private ScheduledFuture<?> timer;
 
     /**
@@ -35,8 +36,7 @@ final class UnansweredCalls {
         if (timeoutNanos == 0) {
             return;
         }
-        call.deadlineNanos = nanoClock.getAsLong() + timeoutNanos;
-        calls.add(call);
+        calls.put(call, nanoClock.getAsLong() + timeoutNanos);
         if (timer == null) {
             armTimer(timeoutNanos);
         }
@@ -65,14 +65,14 @@ final class UnansweredCalls {
         timer = null;
         long now = nanoClock.getAsLong();
         while (!calls.isEmpty()) {
-            RpcCall oldest = calls.iterator().next();
-            long leftNanos = oldest.deadlineNanos - now;
+            Map.Entry<RpcCall, Long> oldest = calls.entrySet().iterator().next();
+            long leftNanos = oldest.getValue() - now;
             if (leftNanos > 0) {
                 armTimer(leftNanos);
                 return;
             }
-            calls.remove(oldest);
-            overdue.accept(oldest);
+            calls.remove(oldest.getKey());
+            overdue.accept(oldest.getKey());
         }
     }
 }

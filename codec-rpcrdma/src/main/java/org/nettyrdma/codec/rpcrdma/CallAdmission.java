@@ -73,13 +73,26 @@ final class CallAdmission {
             candidate.dropped();
             return false;
         }
-        if (waiting.isEmpty() && hasRoom(candidate) && total.tryTake(candidate.bytes())) {
-            start(candidate);
+        if (tryAdmit(candidate.bytes())) {
+            candidate.admitted();
             return true;
         }
         waiting.add(candidate);
         admitWaiting();
         return false;
+    }
+
+    /**
+     * Admits a call at once if it need not wait.
+     *
+     * @return whether it has the memory, and {@link #release} has to follow
+     */
+    boolean tryAdmit(long bytes) {
+        if (closed || !waiting.isEmpty() || !hasRoom(bytes) || !total.tryTake(bytes)) {
+            return false;
+        }
+        usedBytes += bytes;
+        return true;
     }
 
     /**
@@ -108,8 +121,8 @@ final class CallAdmission {
         admitWaiting();
     }
 
-    private boolean hasRoom(Candidate candidate) {
-        return usedBytes == 0 || usedBytes + candidate.bytes() <= maxBytes;
+    private boolean hasRoom(long bytes) {
+        return usedBytes == 0 || usedBytes + bytes <= maxBytes;
     }
 
     private void start(Candidate candidate) {
@@ -124,7 +137,7 @@ final class CallAdmission {
         boolean late = false;
         admitting = true;
         try {
-            for (Candidate first = waiting.peek(); first != null && claim == null && hasRoom(first); first = waiting.peek()) {
+            for (Candidate first = waiting.peek(); first != null && claim == null && hasRoom(first.bytes()); first = waiting.peek()) {
                 if (!total.tryTake(first.bytes())) {
                     claimant = first;
                     claim = total.claim(first.bytes(), executor, this::claimMet);

@@ -3,9 +3,6 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,17 +20,17 @@ final class CallArrivals implements ReadChunkFetch.Owner {
          *
          * @param message the whole call; its reference passes to the owner
          */
-        void arrived(WithChunks header, ByteBuf message);
+        void arrived(int xid, ChunkLists chunks, ByteBuf message);
 
-        /** A call breaks a rule or a limit of the protocol. */
-        void unusable(WithChunks header, RpcRdmaException cause);
+        /** A call breaks a rule or a limit of the protocol; it has been released. */
+        void unusable(RpcRdmaMessage call, RpcRdmaException cause);
 
         /**
          * A call breaks a rule of its binding.
          *
          * @param message the whole call; its reference stays with the caller
          */
-        void violatesBinding(WithChunks header, ByteBuf message);
+        void violatesBinding(int xid, ChunkLists chunks, ByteBuf message);
     }
 
     private static final Logger LOGGER = LoggerFactory.getLogger(CallArrivals.class);
@@ -75,40 +72,42 @@ final class CallArrivals implements ReadChunkFetch.Owner {
      *
      * @param call its reference passes to this
      */
-    void receive(RpcRdmaMessage call, WithChunks header) {
-        ChunkLists chunks = header.chunks();
-        if (chunks.isEmpty() && header instanceof Msg) {
+    void receive(RpcRdmaMessage call) {
+        ChunkLists chunks = call.chunks();
+        if (chunks.isEmpty() && !call.isNoMsg()) {
             statistics.increment(Counter.CALLS_INLINE);
-            owner.arrived(header, call.content());
+            owner.arrived(call.xid(), chunks, call.content());
             return;
         }
-        Arrival arrival = new Arrival(call, header, bytesOf(chunks));
+        long bytes = bytesOf(chunks);
         try {
-            check(arrival);
+            check(call, bytes);
         } catch (RpcRdmaException e) {
             call.release();
-            owner.unusable(header, e);
+            owner.unusable(call, e);
             return;
         }
         statistics.increment(chunks.hasPositionZeroChunk() ? Counter.LONG_CALLS
                 : chunks.readChunks().isEmpty() ? Counter.CALLS_INLINE : Counter.CALLS_WITH_READ_CHUNK);
         statistics.add(Counter.READ_CHUNK_BYTES, readBytes(chunks));
-        if (!admission.admit(arrival)) {
+        if (admission.tryAdmit(bytes)) {
+            admitted(call);
+        } else if (!admission.admit(new Arrival(call, bytes))) {
             statistics.increment(Counter.CALLS_HELD_BACK);
         }
     }
 
-    private void check(Arrival arrival) throws RpcRdmaException {
-        ChunkLists chunks = arrival.header.chunks();
+    private void check(RpcRdmaMessage call, long bytes) throws RpcRdmaException {
+        ChunkLists chunks = call.chunks();
         if (!peerServesReads) {
             throw RpcRdmaException.malformed("Read chunks of a peer that was configured for no RDMA Reads");
         }
-        if (arrival.header instanceof NoMsg && !chunks.hasPositionZeroChunk()) {
+        if (call.isNoMsg() && !chunks.hasPositionZeroChunk()) {
             throw RpcRdmaException.malformed("RDMA_NOMSG without a Position Zero Read chunk");
         }
-        ReadChunkFetch.check(chunks, arrival.call.content().readableBytes(), limits.maxMessageBytes());
-        if (!admission.isPossible(arrival.bytes)) {
-            throw RpcRdmaException.tooLarge("call that takes %d bytes of memory (limit: %d)", arrival.bytes,
+        ReadChunkFetch.check(chunks, call.content().readableBytes(), limits.maxMessageBytes());
+        if (!admission.isPossible(bytes)) {
+            throw RpcRdmaException.tooLarge("call that takes %d bytes of memory (limit: %d)", bytes,
                     memory.maxBytes());
         }
     }
@@ -130,6 +129,15 @@ final class CallArrivals implements ReadChunkFetch.Owner {
         return bytes;
     }
 
+    private void admitted(RpcRdmaMessage call) {
+        if (call.chunks().readChunks().isEmpty()) {
+            owner.arrived(call.xid(), call.chunks(), call.content());
+        } else {
+            flushNeeded = true;
+            new ReadChunkFetch(ctx, call, this).start();
+        }
+    }
+
     /** The memory of a call is free: {@link #bytesOf} its chunks. */
     void release(long bytes) {
         admission.release(bytes);
@@ -139,12 +147,10 @@ final class CallArrivals implements ReadChunkFetch.Owner {
     private final class Arrival implements CallAdmission.Candidate {
 
         private final RpcRdmaMessage call;
-        private final WithChunks header;
         private final long bytes;
 
-        private Arrival(RpcRdmaMessage call, WithChunks header, long bytes) {
+        private Arrival(RpcRdmaMessage call, long bytes) {
             this.call = call;
-            this.header = header;
             this.bytes = bytes;
         }
 
@@ -155,12 +161,7 @@ final class CallArrivals implements ReadChunkFetch.Owner {
 
         @Override
         public void admitted() {
-            if (header.chunks().readChunks().isEmpty()) {
-                owner.arrived(header, call.content());
-            } else {
-                flushNeeded = true;
-                new ReadChunkFetch(ctx, call, header, CallArrivals.this).start();
-            }
+            CallArrivals.this.admitted(call);
         }
 
         @Override
@@ -185,32 +186,31 @@ final class CallArrivals implements ReadChunkFetch.Owner {
 
     @Override
     public void fetchEnded(ReadChunkFetch fetch) {
-        if (closed || fetch.cause() != null) {
+        if (closed || fetch.failure() != null) {
             fetch.release();
             if (!closed) {
-                LOGGER.debug("{} closing, a Read chunk could not be fetched", ctx.channel(), fetch.cause());
+                LOGGER.debug("{} closing, a Read chunk could not be fetched", ctx.channel(), fetch.failure());
                 ctx.close();
             }
             return;
         }
-        WithChunks header = fetch.header();
+        RpcRdmaMessage call = fetch.message();
         ByteBuf message = fetch.assemble();
         // The codec has checked this for messages that came inline.
-        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
+        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != call.xid()
                 || RpcOffsets.word(message, Integer.BYTES) != 0) {
             message.release();
-            release(bytesOf(header.chunks()));
-            owner.unusable(header, RpcRdmaException.malformed("Position Zero Read chunk holds no call with XID %08x",
-                    header.xid()));
+            release(bytesOf(call.chunks()));
+            owner.unusable(call, RpcRdmaException.malformed("Position Zero Read chunk holds no call with XID %08x", call.xid()));
             return;
         }
-        if (!bindings.allow(header.chunks().readChunks(), message)) {
+        if (!bindings.allow(call.chunks().readChunks(), message)) {
             statistics.increment(Counter.BINDING_VIOLATIONS);
-            owner.violatesBinding(header, message);
+            owner.violatesBinding(call.xid(), call.chunks(), message);
             message.release();
             return;
         }
-        owner.arrived(header, message);
+        owner.arrived(call.xid(), call.chunks(), message);
         endFetchesSoon();
     }
 

@@ -6,6 +6,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.nettyrdma.channel.ExposedMemory;
 import org.nettyrdma.channel.RdmaChannel;
@@ -25,8 +26,12 @@ final class CallExposure {
     private final ChunkStatistics statistics;
     private final PeerPolicy policy;
     private final InvalidationPolicy invalidation;
-    private final List<ExposedMemory> exposed = new ArrayList<>(2);
-    private final List<ByteBuf> writeSinks = new ArrayList<>(1);
+    private static final ByteBuf[] NO_SINKS = {};
+
+    /** As long as is needed for most calls, which have one chunk of one segment; the first {@link #count} are there. */
+    private ExposedMemory[] exposed = new ExposedMemory[1];
+    private int count;
+    private ByteBuf[] writeSinks = NO_SINKS;
     private ByteBuf replySink;
     private ChunkLists chunks = ChunkLists.EMPTY;
     private boolean withdrawn;
@@ -53,34 +58,45 @@ final class CallExposure {
             exposure.withdraw(exposure::releaseSinks);
             throw e;
         }
-        statistics.add(Counter.EXPOSURES, exposure.exposed.size());
+        statistics.add(Counter.EXPOSURES, exposure.count);
         return exposure;
     }
 
     private void open(CallPlan plan, ByteBuf call) throws IOException {
-        ReadChunk[] readChunks = new ReadChunk[(plan.isLong() ? 1 : 0) + plan.readItems().size()];
-        int first = 0;
-        if (plan.isLong()) {
-            readChunks[first++] = readChunk(0, piecesWithout(plan.readItems(), call), plan.maxSegments());
-        }
-        for (int i = first; i < readChunks.length; i++) {
-            DataItem item = plan.readItems().get(i - first);
-            readChunks[i] = readChunk(item.position(), pieces(call, item.position(), item.length()), plan.maxSegments());
-        }
-        WriteChunk[] writeChunks = new WriteChunk[plan.writeChunkBytes().size()];
-        for (int i = 0; i < writeChunks.length; i++) {
-            int bytes = plan.writeChunkBytes().get(i);
-            ByteBuf sink = channel.alloc().directBuffer(bytes);
-            writeSinks.add(sink);
-            writeChunks[i] = writeChunk(sink, bytes);
-        }
+        List<ReadChunk> readChunks = openArguments(plan, call);
+        List<WriteChunk> writeChunks = openResults(plan.writeChunkBytes());
         WriteChunk replyChunk = null;
         if (plan.replyChunkBytes() > 0) {
             replySink = channel.alloc().directBuffer(plan.replyChunkBytes());
             replyChunk = writeChunk(replySink, plan.replyChunkBytes());
         }
-        ChunkLists offered = new ChunkLists(List.of(readChunks), List.of(writeChunks), replyChunk);
+        ChunkLists offered = new ChunkLists(readChunks, writeChunks, replyChunk);
         chunks = offered.withInvalidateHandle(invalidation.handleToName(offered));
+    }
+
+    private List<ReadChunk> openArguments(CallPlan plan, ByteBuf call) throws IOException {
+        List<DataItem> items = plan.readItems();
+        List<ReadChunk> readChunks = List.of();
+        if (plan.isLong()) {
+            readChunks = List.of(readChunk(0, piecesWithout(items, call), plan.maxSegments()));
+        }
+        for (int i = 0; i < items.size(); i++) {
+            readChunks = ShortLists.append(readChunks, readChunk(items.get(i), call, plan.maxSegments()));
+        }
+        return readChunks;
+    }
+
+    private List<WriteChunk> openResults(List<Integer> chunkBytes) throws IOException {
+        if (chunkBytes.isEmpty()) {
+            return List.of();
+        }
+        writeSinks = new ByteBuf[chunkBytes.size()];
+        List<WriteChunk> writeChunks = List.of();
+        for (int i = 0; i < chunkBytes.size(); i++) {
+            writeSinks[i] = channel.alloc().directBuffer(chunkBytes.get(i));
+            writeChunks = ShortLists.append(writeChunks, writeChunk(writeSinks[i], chunkBytes.get(i)));
+        }
+        return writeChunks;
     }
 
     /**
@@ -115,6 +131,22 @@ final class CallExposure {
         return pieces;
     }
 
+    private ReadChunk readChunk(DataItem item, ByteBuf call, int maxSegments) throws IOException {
+        int index = call.readerIndex() + item.position();
+        ByteBuf whole = call;
+        if (call instanceof CompositeByteBuf composite) {
+            int component = composite.toComponentIndex(index);
+            whole = composite.internalComponent(component);
+            index -= composite.toByteIndex(component);
+        }
+        int length = item.length();
+        if (index + length <= whole.capacity() && policy.segmentsOf(length) <= maxSegments
+                && isRegistered(channel, whole, index, length)) { // in one piece, as nearly all are
+            return new ReadChunk(item.position(), expose(whole, index, length, RemoteAccess.READ));
+        }
+        return readChunk(item.position(), pieces(call, item.position(), length), maxSegments);
+    }
+
     private ReadChunk readChunk(int position, List<ByteBuf> pieces, int maxSegments) throws IOException {
         if (segmentsOf(policy, pieces) <= maxSegments && isRegistered(channel, pieces)) {
             return new ReadChunk(position, expose(pieces, RemoteAccess.READ));
@@ -136,7 +168,7 @@ final class CallExposure {
     }
 
     private WriteChunk writeChunk(ByteBuf sink, int length) throws IOException {
-        return new WriteChunk(expose(List.of(sink.slice(0, length)), RemoteAccess.WRITE));
+        return new WriteChunk(expose(sink, 0, length, RemoteAccess.WRITE));
     }
 
     private static long segmentsOf(PeerPolicy policy, List<ByteBuf> pieces) {
@@ -148,32 +180,47 @@ final class CallExposure {
     }
 
     private static boolean isRegistered(RdmaChannel channel, List<ByteBuf> pieces) {
-        if (!(channel.alloc() instanceof RegisteredByteBufAllocator registered)) {
-            return false;
-        }
         for (ByteBuf piece : pieces) {
-            if (!registered.isRegistered(piece, piece.readerIndex(), piece.readableBytes())) {
+            if (!isRegistered(channel, piece, piece.readerIndex(), piece.readableBytes())) {
                 return false;
             }
         }
         return true;
     }
 
+    private static boolean isRegistered(RdmaChannel channel, ByteBuf memory, int index, int length) {
+        return channel.alloc() instanceof RegisteredByteBufAllocator registered && registered.isRegistered(memory, index, length);
+    }
+
     /** Never as an empty segment: no responder needs one, and the Linux server does not survive it. */
     private List<RemoteSegment> expose(List<ByteBuf> pieces, RemoteAccess access) throws IOException {
-        RemoteSegment[] segments = new RemoteSegment[(int) segmentsOf(policy, pieces)];
-        int count = 0;
+        List<RemoteSegment> segments = new ArrayList<>((int) segmentsOf(policy, pieces));
         for (int i = 0; i < pieces.size(); i++) {
             ByteBuf piece = pieces.get(i);
-            int length;
-            for (int index = piece.readerIndex(); index < piece.writerIndex(); index += length) {
-                length = Math.min(piece.writerIndex() - index, policy.maxSegmentBytes());
-                ExposedMemory part = channel.expose(piece, index, length, access);
-                exposed.add(part);
-                segments[count++] = part.segment();
+            if (piece.isReadable()) {
+                segments.addAll(expose(piece, piece.readerIndex(), piece.readableBytes(), access));
             }
         }
-        return List.of(segments);
+        return segments;
+    }
+
+    private List<RemoteSegment> expose(ByteBuf memory, int start, int bytes, RemoteAccess access) throws IOException {
+        List<RemoteSegment> segments = List.of();
+        int length;
+        for (int index = start; index < start + bytes; index += length) {
+            length = Math.min(start + bytes - index, policy.maxSegmentBytes());
+            segments = ShortLists.append(segments, exposeSegment(memory, index, length, access));
+        }
+        return segments;
+    }
+
+    private RemoteSegment exposeSegment(ByteBuf memory, int index, int length, RemoteAccess access) throws IOException {
+        ExposedMemory segment = channel.expose(memory, index, length, access);
+        if (count == exposed.length) {
+            exposed = Arrays.copyOf(exposed, 2 * count);
+        }
+        exposed[count++] = segment;
+        return segment.segment();
     }
 
     /** The chunks to tell the peer of. */
@@ -191,8 +238,8 @@ final class CallExposure {
             return false;
         }
         boolean found = !reply.isInvalidating();
-        for (int i = 0; i < exposed.size(); i++) {
-            ExposedMemory piece = exposed.get(i);
+        for (int i = 0; i < count; i++) {
+            ExposedMemory piece = exposed[i];
             boolean named = reply.isInvalidating() && piece.segment().steeringTag() == reply.invalidatedTag();
             if (named != piece.isInvalidated()) {
                 return false;
@@ -208,7 +255,7 @@ final class CallExposure {
      */
     boolean mayBeInvalidatedBy(RpcRdmaMessage reply) {
         return !reply.isInvalidating() || invalidation.allows(chunks, reply.invalidatedTag())
-                && exposed.stream().anyMatch(piece -> piece.segment().steeringTag() == reply.invalidatedTag());
+                && Arrays.stream(exposed, 0, count).anyMatch(piece -> piece.segment().steeringTag() == reply.invalidatedTag());
     }
 
     /**
@@ -217,8 +264,7 @@ final class CallExposure {
      * @param then runs when the peer can touch none of it any more; before this method returns if that is so already
      */
     void withdraw(Runnable then) {
-        if (isInvalidated()) { // by the reply, as most are that have one chunk
-            withdrawn = true;
+        if (isWithdrawn()) {
             then.run();
             return;
         }
@@ -228,7 +274,8 @@ final class CallExposure {
                 then.run();
             }
         };
-        for (ExposedMemory piece : exposed) {
+        for (int i = 0; i < count; i++) {
+            ExposedMemory piece = exposed[i];
             if (!piece.isInvalidated()) {
                 if (!withdrawn) {
                     statistics.increment(Counter.LOCAL_INVALIDATIONS);
@@ -246,9 +293,10 @@ final class CallExposure {
         }
     }
 
-    private boolean isInvalidated() {
-        for (int i = 0; i < exposed.size(); i++) {
-            if (!exposed.get(i).isInvalidated()) {
+    /** Whether the peer can touch none of the memory any more and nothing is to be done about it: the reply has seen to it. */
+    boolean isWithdrawn() {
+        for (int i = 0; i < count; i++) {
+            if (!exposed[i].isInvalidated()) {
                 return false;
             }
         }
@@ -257,7 +305,7 @@ final class CallExposure {
 
     /** The memory that was offered as Write chunk number {@code index}; only after {@link #withdraw}. */
     ByteBuf writeSink(int index) {
-        return writeSinks.get(index);
+        return writeSinks[index];
     }
 
     /** The memory that was offered as Reply chunk; only after {@link #withdraw}. */
@@ -267,8 +315,12 @@ final class CallExposure {
 
     /** Drops the references on the places for results. */
     void releaseSinks() {
-        writeSinks.forEach(ByteBuf::release);
-        writeSinks.clear();
+        for (ByteBuf sink : writeSinks) {
+            if (sink != null) { // where memory ran out before all were there
+                sink.release();
+            }
+        }
+        writeSinks = NO_SINKS;
         if (replySink != null) {
             replySink.release();
             replySink = null;

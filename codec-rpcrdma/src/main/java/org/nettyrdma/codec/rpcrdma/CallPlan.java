@@ -64,16 +64,13 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         if (room >= 0) {
             return reply;
         }
-        List<DataItem> readItems = new ArrayList<>();
-        for (DataItem item : largestFirst(items)) {
-            if (readItems.size() == policy.maxReadChunks() || item.length() == 0) {
-                break;
-            }
-            readItems.add(item);
-            room += RpcOffsets.padded(item.length());
-            int segments = room / RpcRdmaLayout.READ_ENTRY_LENGTH / readItems.size();
-            if (room > 0 && segments >= policy.segmentsOfChunk(readItems.get(0).length())) { // the largest needs most
-                return reply.reading(readItems, false, Math.min(segments, policy.maxSegmentsPerChunk()));
+        List<DataItem> largest = largestFirst(items);
+        for (int i = 0; i < largest.size() && i < policy.maxReadChunks() && largest.get(i).length() > 0; i++) {
+            room += RpcOffsets.padded(largest.get(i).length());
+            int segments = room / RpcRdmaLayout.READ_ENTRY_LENGTH / (i + 1);
+            if (room > 0 && segments >= policy.segmentsOfChunk(largest.get(0).length())) { // the largest needs most
+                List<DataItem> taken = i + 1 == largest.size() ? largest : largest.subList(0, i + 1);
+                return reply.reading(taken, false, Math.min(segments, policy.maxSegmentsPerChunk()));
             }
         }
         return planLong(callBytes, items, reply, threshold, policy);
@@ -131,19 +128,16 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
             return offering(List.of(), limits.defaultReplyChunkBytes(), threshold, policy);
         }
         long wholeBytes = space.maxReplyBytes();
-        for (int itemBytes : space.maxDataItemBytes()) {
-            wholeBytes += RpcOffsets.padded(itemBytes);
+        for (int i = 0; i < space.maxDataItemBytes().size(); i++) {
+            wholeBytes += RpcOffsets.padded(space.maxDataItemBytes().get(i));
         }
         if (threshold.fitsReceive(threshold.version().chunkFreeLength(), wholeBytes)) {
             return INLINE;
         }
-        List<Integer> writeChunkBytes = new ArrayList<>(space.maxDataItemBytes().size());
+        List<Integer> writeChunkBytes = writeChunkBytes(space.maxDataItemBytes(), limits);
         int headerBytes = threshold.version().chunkFreeLength();
-        for (int itemBytes : space.maxDataItemBytes()) {
-            // With padding, which the responder may but need not write (rfc5666bis-01, section 4.4.5.2).
-            int padded = (int) Math.min(RpcOffsets.padded(itemBytes), limits.maxMessageBytes());
-            writeChunkBytes.add(Math.max(SMALLEST_CHUNK_BYTES, padded));
-            headerBytes += RpcRdmaLayout.writeChunkLength(policy.segmentsOfChunk(Math.max(SMALLEST_CHUNK_BYTES, padded)));
+        for (int i = 0; i < writeChunkBytes.size(); i++) {
+            headerBytes += RpcRdmaLayout.writeChunkLength(policy.segmentsOfChunk(writeChunkBytes.get(i)));
         }
         boolean restFits = threshold.fitsReceive(headerBytes, space.maxReplyBytes());
         if (writeChunkBytes.isEmpty() || !restFits && !policy.writeListWithReplyChunk()) {
@@ -153,6 +147,21 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         }
         long rest = restFits ? 0 : Math.min(RpcOffsets.padded(space.maxReplyBytes()), limits.maxMessageBytes());
         return offering(writeChunkBytes, (int) rest, threshold, policy);
+    }
+
+    /** The sizes themselves where they are usable as they are, which they often are. */
+    private static List<Integer> writeChunkBytes(List<Integer> itemBytes, RpcRdmaLimits limits) {
+        List<Integer> changed = null;
+        for (int i = 0; i < itemBytes.size(); i++) {
+            // With padding, which the responder may but need not write (rfc5666bis-01, section 4.4.5.2).
+            int padded = (int) Math.min(RpcOffsets.padded(itemBytes.get(i)), limits.maxMessageBytes());
+            int bytes = Math.max(SMALLEST_CHUNK_BYTES, padded);
+            if (bytes != itemBytes.get(i)) {
+                changed = changed == null ? new ArrayList<>(itemBytes) : changed;
+                changed.set(i, bytes);
+            }
+        }
+        return changed == null ? itemBytes : changed;
     }
 
     private static CallPlan offering(List<Integer> writeChunkBytes, int replyChunkBytes, InlineThreshold threshold,
@@ -172,12 +181,14 @@ record CallPlan(List<Integer> writeChunkBytes, int replyChunkBytes, List<DataIte
         return new CallPlan(writeChunkBytes, replyChunkBytes, List.of(), false, 0, offerBytes);
     }
 
-    /** The same plan for the reply; {@code items} passes to it. */
+    /** The same plan for the reply, and these items in any order. */
     private CallPlan reading(List<DataItem> items, boolean asLong, int segments) {
+        List<DataItem> ascending = items;
         if (items.size() > 1) {
-            items.sort(Comparator.comparingInt(DataItem::position));
+            ascending = new ArrayList<>(items);
+            ascending.sort(Comparator.comparingInt(DataItem::position));
         }
-        return new CallPlan(writeChunkBytes, replyChunkBytes, items, asLong, segments, offerBytes);
+        return new CallPlan(writeChunkBytes, replyChunkBytes, ascending, asLong, segments, offerBytes);
     }
 
     /** How the call travels. */

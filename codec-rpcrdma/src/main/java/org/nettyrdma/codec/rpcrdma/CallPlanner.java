@@ -3,6 +3,7 @@ package org.nettyrdma.codec.rpcrdma;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 
 /**
@@ -17,6 +18,13 @@ final class CallPlanner {
     private final Supplier<InlineThreshold> threshold;
     private final Supplier<ReverseRequestSupport> support;
     private ResponderLimits responder = ResponderLimits.UNKNOWN;
+
+    // The last call that was planned, and its plan.
+    private int lastCallBytes = -1;
+    private List<DataItem> lastItems;
+    private ReplySpace lastSpace;
+    private InlineThreshold lastThreshold;
+    private CallPlan lastPlan;
 
     /**
      * @param threshold what holds now, asked for each plan
@@ -36,18 +44,42 @@ final class CallPlanner {
      * Plans a call.
      *
      * @param callBytes length of the whole call
+     * @param items     its eligible arguments
+     * @param space     how large the reply can get, or {@code null} if nobody knows
      * @throws RpcRdmaException if there is no way to convey it
      */
-    CallPlan plan(int callBytes, CallLayout layout) throws RpcRdmaException {
+    CallPlan plan(int callBytes, List<DataItem> items, ReplySpace space) throws RpcRdmaException {
         return switch (support.get()) {
             case NONE -> throw RpcRdmaException.unsupported("reverse call to a client whose Reverse Request Support is NONE");
             case INLINE -> CallPlan.withoutChunks(callBytes, threshold.get());
-            case GENERAL -> planWithChunks(callBytes, responder.within(layout));
+            case GENERAL -> planWithChunks(callBytes, items, space);
         };
     }
 
-    private CallPlan planWithChunks(int callBytes, CallLayout layout) throws RpcRdmaException {
+    private CallPlan planWithChunks(int callBytes, List<DataItem> items, ReplySpace space) throws RpcRdmaException {
+        if (responder == ResponderLimits.UNKNOWN) {
+            return planUnlimited(callBytes, items, space);
+        }
+        CallLayout layout = responder.within(new CallLayout(items, space));
         return CallPlan.of(callBytes, layout.items(), layout.replySpace(), threshold.get(), responder.within(policy), limits);
+    }
+
+    /** Callers tend to ask for the same again and again. */
+    private CallPlan planUnlimited(int callBytes, List<DataItem> items, ReplySpace space) throws RpcRdmaException {
+        InlineThreshold now = threshold.get();
+        if (callBytes != lastCallBytes || space != lastSpace || now != lastThreshold || !items.equals(lastItems)) {
+            lastPlan = CallPlan.of(callBytes, items, space, now, policy, limits);
+            lastCallBytes = callBytes;
+            lastItems = items;
+            lastSpace = space;
+            lastThreshold = now;
+        }
+        return lastPlan;
+    }
+
+    /** The same by what is known about the call. */
+    CallPlan plan(int callBytes, CallLayout layout) throws RpcRdmaException {
+        return plan(callBytes, layout.items(), layout.replySpace());
     }
 
     /**

@@ -7,9 +7,13 @@ import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
+import java.util.List;
 import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**
  * Sends the calls of one requester: decides how each travels, opens the memory that call and reply need to the peer, and
@@ -61,9 +65,13 @@ final class CallSender {
      */
     void write(Object msg, ByteBuf call, ChannelPromise promise) {
         try {
-            CallLayout layout = layoutOf(msg, call);
-            DataItems.requireWithin(layout.items(), call.readableBytes());
-            submit(call, planner.plan(call.readableBytes(), layout), layout, promise, isKept());
+            requireSendable(call);
+            // What the call itself says about its items and its reply goes before what the binding says.
+            CallLayout bound = msg instanceof RpcMessage message && message.replySpace() != null ? null : bindings.layoutOfCall(call);
+            List<DataItem> items = msg instanceof RpcMessage message ? message.dataItems() : bound.items();
+            ReplySpace space = bound == null ? ((RpcMessage) msg).replySpace() : bound.replySpace();
+            DataItems.requireWithin(items, call.readableBytes());
+            submit(call, planner.plan(call.readableBytes(), items, space), items, space, promise, isKept());
         } catch (Exception | Error e) {
             call.release();
             promise.tryFailure(e);
@@ -75,12 +83,18 @@ final class CallSender {
         return connection.terms().version() == RpcRdmaVersion.TWO;
     }
 
-    private void submit(ByteBuf call, CallPlan plan, CallLayout layout, ChannelPromise promise, boolean keep)
+    private void submit(ByteBuf call, CallPlan plan, List<DataItem> items, ReplySpace space, ChannelPromise promise, boolean keep)
             throws IOException {
-        if (plan.hasChunks()) {
-            calls.admit(new WaitingCall(this, call, plan, layout, memoryOf(call, plan, keep), promise, keep));
-        } else {
-            send(call, plan, layout, 0, promise, keep);
+        long bytes = plan.hasChunks() ? memoryOf(call, plan, keep) : 0;
+        if (bytes > 0 && !calls.tryAdmit(bytes)) {
+            calls.admit(new WaitingCall(this, call, plan, new CallLayout(items, space), bytes, promise, keep));
+            return;
+        }
+        try {
+            send(call, plan, items, space, bytes, promise, keep);
+        } catch (Exception | Error e) {
+            calls.release(bytes);
+            throw e;
         }
     }
 
@@ -102,7 +116,8 @@ final class CallSender {
         if (message == null || call.isAbandoned() || calls.isClosed()) {
             return null;
         }
-        CallPlan plan = planner.planAgain(call.plan(), message.readableBytes(), call.layout(), error);
+        CallPlan plan = planner.planAgain(call.plan(), message.readableBytes(), new CallLayout(call.items(), call.replySpace()),
+                error);
         return plan != null && calls.isPossible(memoryOf(message, plan, false)) ? plan : null;
     }
 
@@ -116,7 +131,7 @@ final class CallSender {
         ByteBuf message = call.takeMessage();
         ChannelPromise promise = calls.sendingAgain(call.xid());
         try {
-            submit(message, plan, call.layout(), promise, false);
+            submit(message, plan, call.items(), call.replySpace(), promise, false);
             ctx.flush();
         } catch (Exception | Error e) {
             message.release();
@@ -124,19 +139,13 @@ final class CallSender {
         }
     }
 
-    /** What the call itself says about its items and its reply goes before what the binding says. */
-    private CallLayout layoutOf(Object msg, ByteBuf call) throws IOException {
+    private void requireSendable(ByteBuf call) throws IOException {
         requireConnected();
         if (call.readableBytes() < 2 * Integer.BYTES || call.readableBytes() > limits.maxMessageBytes()) {
             throw RpcRdmaException.tooLarge("call of %d bytes (expected: 8..%d)", call.readableBytes(),
                     limits.maxMessageBytes());
         }
         requireNewXid(call);
-        if (!(msg instanceof RpcMessage message)) {
-            return bindings.layoutOfCall(call);
-        }
-        return new CallLayout(message.dataItems(),
-                message.replySpace() != null ? message.replySpace() : bindings.layoutOfCall(call).replySpace());
     }
 
     private void requireConnected() throws IOException {
@@ -166,7 +175,8 @@ final class CallSender {
         try {
             requireConnected();
             requireNewXid(waited.message());
-            send(waited.message(), waited.plan(), waited.layout(), waited.bytes(), waited.promise(), waited.isKept());
+            send(waited.message(), waited.plan(), waited.layout().items(), waited.layout().replySpace(), waited.bytes(),
+                    waited.promise(), waited.isKept());
         } catch (Exception | Error e) {
             waited.message().release();
             waited.promise().tryFailure(e);
@@ -174,26 +184,21 @@ final class CallSender {
         }
     }
 
-    private void send(ByteBuf message, CallPlan plan, CallLayout layout, long bytes, ChannelPromise promise, boolean keep)
-            throws IOException {
+    private void send(ByteBuf message, CallPlan plan, List<DataItem> items, ReplySpace space, long bytes, ChannelPromise promise,
+                      boolean keep) throws IOException {
         CallExposure exposure = plan.hasChunks() ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy,
                 InvalidationPolicy.ofRequester(connection.terms()), plan, message) : null;
-        RequesterCall call = new RequesterCall(calls, message, exposure, bytes, plan, layout);
+        RequesterCall call = calls.newCall().begin(message, exposure, bytes, plan, items, space);
         if (keep) {
             call.keep(message);
         }
         RpcRdmaVersion version = connection.terms().version();
-        RpcRdmaHeader header;
         ByteBuf body = message;
         if (plan.isLong()) {
-            header = version.noMsg(call.xid(), call.chunks());
             body = Unpooled.EMPTY_BUFFER;
             message.release();
-        } else {
-            header = version.msg(call.xid(), limits.credits(), call.chunks());
-            if (!plan.readItems().isEmpty()) {
-                body = DataItems.takeOut(ctx.alloc(), message, plan.readItems());
-            }
+        } else if (!plan.readItems().isEmpty()) {
+            body = DataItems.takeOut(ctx.alloc(), message, plan.readItems());
         }
         count(plan, call.chunks());
         if (reverse) {
@@ -201,7 +206,7 @@ final class CallSender {
         }
         calls.add(call); // before the write, which may fail at once
         ChannelPromise written = promise.unvoid();
-        ctx.write(RpcRdmaMessage.call(header, body), written);
+        ctx.write(version.message(Role.REQUEST, call.xid(), limits.credits(), call.chunks(), body, plan.isLong()), written);
         written.addListener(call);
     }
 

@@ -76,6 +76,10 @@ final class ChunkListReader {
             next += RpcRdmaLayout.READ_ENTRY_LENGTH;
         }
         requireSegments(count, in.readableBytes(), "Read chunk");
+        if (count == 1) {
+            in.readerIndex(start + Integer.BYTES);
+            return new ReadChunk(position, List.of(readSegment(in)));
+        }
         RemoteSegment[] segments = new RemoteSegment[count];
         for (int i = 0; i < count; i++) {
             in.readerIndex(start + i * RpcRdmaLayout.READ_ENTRY_LENGTH + Integer.BYTES);
@@ -128,6 +132,9 @@ final class ChunkListReader {
         long count = in.readUnsignedInt();
         requireSegments(count, in.readableBytes(), field);
         requireReadable(in, (int) count * RpcRdmaLayout.SEGMENT_LENGTH, field);
+        if (count == 1) {
+            return new WriteChunk(List.of(readSegment(in)));
+        }
         RemoteSegment[] segments = new RemoteSegment[(int) count]; // bounded by our limit and by the bytes present
         for (int i = 0; i < segments.length; i++) {
             segments[i] = readSegment(in);

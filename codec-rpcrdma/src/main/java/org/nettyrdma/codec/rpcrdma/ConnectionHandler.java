@@ -11,7 +11,6 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ConnectionProperties;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -105,7 +104,7 @@ final class ConnectionHandler extends ChannelDuplexHandler {
     @Override
     public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
         if (!answered && msg instanceof RpcRdmaMessage message && message.role() == Role.REQUEST) {
-            offered |= message.header().version() == RpcRdmaVersion.TWO.number();
+            offered |= message.version() == RpcRdmaVersion.TWO.number();
         }
         ctx.write(msg, promise);
     }
@@ -133,12 +132,12 @@ final class ConnectionHandler extends ChannelDuplexHandler {
             ctx.fireChannelRead(msg);
             return;
         }
-        RpcRdmaHeader header = message.header();
+        RpcRdmaHeader header = message.chunks() == null ? message.header() : null;
         if (header instanceof Malformed malformed && message.isWithoutCall()) {
             message.release();
             refuse(ctx, malformed);
-        } else if (header instanceof WithChunks || header instanceof Control) {
-            received(ctx, message, header.version() == RpcRdmaVersion.TWO.number() ? RpcRdmaVersion.TWO : RpcRdmaVersion.ONE);
+        } else if (header == null || header instanceof Control) {
+            received(ctx, message, message.version() == RpcRdmaVersion.TWO.number() ? RpcRdmaVersion.TWO : RpcRdmaVersion.ONE);
         } else {
             if (header instanceof TransportError && !connection.isAgreed()) {
                 connection.agree(RpcRdmaVersion.TWO); // a responder has to know the version to have something else to say
@@ -173,7 +172,7 @@ final class ConnectionHandler extends ChannelDuplexHandler {
         if (!announced && version == RpcRdmaVersion.TWO && (isServer() || answered)) {
             announce(ctx); // first, as what waits for the version goes out when it is settled
         }
-        if (message.header() instanceof ConnectionProperties header) {
+        if (message.isControl() && message.header() instanceof ConnectionProperties header) {
             connection.peerProperties(header.properties());
             message.release();
             return;

@@ -43,6 +43,9 @@ final class DataItems {
         int start = stream.readerIndex();
         DataItem first = items.get(0);
         if (items.size() == 1 && first.position() + RpcOffsets.padded(first.length()) == stream.readableBytes()) {
+            if (stream.refCnt() == 1) {
+                return stream.writerIndex(start + first.position()); // nobody else looks at it
+            }
             ByteBuf head = retainedPart(stream, start, first.position());
             stream.release();
             return head;
@@ -64,13 +67,13 @@ final class DataItems {
      *
      * @param stream   its reference passes to the buffer returned
      * @param items    where the contents belong in {@code stream}, in ascending order, within it
-     * @param contents one for each item, with its padding; their references pass to the buffer returned
+     * @param contents one for each of the first items, with its padding; their references pass to the buffer returned
      */
     static ByteBuf putIn(ByteBufAllocator alloc, ByteBuf stream, List<DataItem> items, List<ByteBuf> contents) {
-        CompositeByteBuf whole = alloc.compositeBuffer(Integer.MAX_VALUE);
+        CompositeByteBuf whole = alloc.compositeBuffer(maxPieces(contents.size()));
         int start = stream.readerIndex();
         int position = start;
-        for (int i = 0; i < items.size(); i++) {
+        for (int i = 0; i < contents.size(); i++) {
             int end = start + items.get(i).position();
             addPiece(whole, stream, position, end);
             whole.addComponent(true, contents.get(i));
@@ -79,6 +82,16 @@ final class DataItems {
         addPiece(whole, stream, position, stream.writerIndex());
         stream.release();
         return whole;
+    }
+
+    /**
+     * The pieces of a message that is put together, and one more for whoever puts a header in front; beyond it a composite
+     * buffer would copy them into one, and it has an array as long as its limit.
+     *
+     * @param items what comes besides the stream
+     */
+    static int maxPieces(int items) {
+        return 2 * items + 2;
     }
 
     /**
@@ -99,7 +112,8 @@ final class DataItems {
 
     private static void addPiece(CompositeByteBuf whole, ByteBuf stream, int from, int to) {
         if (to > from) {
-            whole.addComponent(true, retainedPart(stream, from, to - from));
+            boolean all = from == stream.readerIndex() && to == stream.writerIndex();
+            whole.addComponent(true, all ? stream.retain() : retainedPart(stream, from, to - from));
         }
     }
 }

@@ -12,8 +12,6 @@ import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
 /**
  * Fetches the replies with Read chunks that the requester of one connection gets, and ends each with RDMA_DONE
@@ -56,7 +54,7 @@ final class LegacyReplyFetch implements ReadChunkFetch.Owner {
 
     /** Whether a reply has something to fetch. */
     static boolean isNeededFor(RpcRdmaMessage reply) {
-        return reply.header() instanceof WithChunks header && !header.chunks().readChunks().isEmpty();
+        return reply.chunks() != null && !reply.chunks().readChunks().isEmpty();
     }
 
     /**
@@ -65,16 +63,15 @@ final class LegacyReplyFetch implements ReadChunkFetch.Owner {
      * @param reply its reference passes to this
      */
     void fetch(RequesterCall call, RpcRdmaMessage reply) {
-        WithChunks header = (WithChunks) reply.header();
         try {
-            check(header, reply.content().readableBytes());
+            check(reply);
         } catch (RpcRdmaException e) {
             reply.release();
-            sendDone(header.xid());
-            refuse(call, header, e);
+            sendDone(reply.xid());
+            refuse(call, reply, e);
             return;
         }
-        ReadChunkFetch fetch = new ReadChunkFetch(ctx, reply, header, this);
+        ReadChunkFetch fetch = new ReadChunkFetch(ctx, reply, this);
         statistics.add(Counter.READ_CHUNK_BYTES, fetch.lengthBytes());
         calls.put(fetch, call);
         fetches.add(fetch);
@@ -82,11 +79,11 @@ final class LegacyReplyFetch implements ReadChunkFetch.Owner {
     }
 
     /** Nothing is allocated before this has been passed. */
-    private void check(WithChunks header, int inlineBytes) throws RpcRdmaException {
-        ChunkLists chunks = header.chunks();
+    private void check(RpcRdmaMessage reply) throws RpcRdmaException {
+        ChunkLists chunks = reply.chunks();
         boolean positionZero = chunks.hasPositionZeroChunk();
-        if (header instanceof NoMsg != positionZero) {
-            throw malformed("reply by %s %s a Position Zero Read chunk", header instanceof NoMsg ? "RDMA_NOMSG" : "RDMA_MSG",
+        if (reply.isNoMsg() != positionZero) {
+            throw malformed("reply by %s %s a Position Zero Read chunk", reply.isNoMsg() ? "RDMA_NOMSG" : "RDMA_MSG",
                     positionZero ? "with" : "without");
         }
         if (chunks.replyChunk() != null && chunks.replyChunk().lengthBytes() > 0) {
@@ -100,43 +97,43 @@ final class LegacyReplyFetch implements ReadChunkFetch.Owner {
                 }
             }
         }
-        ReadChunkFetch.checkReply(chunks, inlineBytes, limits.maxMessageBytes());
+        ReadChunkFetch.checkReply(chunks, reply.content().readableBytes(), limits.maxMessageBytes());
     }
 
     @Override
     public void fetchEnded(ReadChunkFetch fetch) {
         RequesterCall call = calls.remove(fetch);
-        if (closed || fetch.cause() != null) {
+        if (closed || fetch.failure() != null) {
             fetch.release();
             if (!closed) {
                 owner.lost(call);
                 ctx.fireExceptionCaught(RpcRdmaException.connection("Read chunk of reply %08x cannot be fetched: %s",
-                        call.xid(), fetch.cause()));
+                        call.xid(), fetch.failure()));
                 ctx.close();
             }
             return;
         }
         fetches.ended(fetch);
-        WithChunks header = fetch.header();
+        RpcRdmaMessage reply = fetch.message();
         ByteBuf message = fetch.assemble();
-        sendDone(header.xid()); // flushes what the queue has started, too
+        sendDone(reply.xid()); // flushes what the queue has started, too
         // The codec has checked this for messages that came inline.
-        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != header.xid()
+        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != reply.xid()
                 || RpcOffsets.word(message, Integer.BYTES) != 1) {
             message.release();
-            refuse(call, header, malformed("Position Zero Read chunk holds no reply with XID %08x", header.xid()));
+            refuse(call, reply, malformed("Position Zero Read chunk holds no reply with XID %08x", reply.xid()));
         } else {
             call.replyFetched();
-            ChunkLists rest = new ChunkLists(List.of(), header.chunks().writeChunks(), header.chunks().replyChunk());
-            Msg whole = new Msg(header.xid(), header.credits(), rest.isEmpty() ? ChunkLists.EMPTY : rest);
+            ChunkLists rest = new ChunkLists(List.of(), reply.chunks().writeChunks(), reply.chunks().replyChunk());
+            Msg whole = new Msg(reply.xid(), reply.credits(), rest.isEmpty() ? ChunkLists.EMPTY : rest);
             owner.replied(call, RpcRdmaMessage.reply(whole, message));
         }
         ctx.fireChannelReadComplete();
     }
 
-    private void refuse(RequesterCall call, WithChunks header, RpcRdmaException cause) {
+    private void refuse(RequesterCall call, RpcRdmaMessage reply, RpcRdmaException cause) {
         statistics.increment(Counter.MALFORMED_MESSAGES);
-        Malformed malformed = new Malformed(header.xid(), header.version(), header.credits(), true, cause);
+        Malformed malformed = new Malformed(reply.xid(), reply.version(), reply.credits(), true, cause);
         owner.replied(call, RpcRdmaMessage.reply(malformed, Unpooled.EMPTY_BUFFER));
     }
 

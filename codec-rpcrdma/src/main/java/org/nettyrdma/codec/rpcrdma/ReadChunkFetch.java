@@ -4,24 +4,22 @@ import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import java.util.List;
 import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RemoteSegment;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
+import org.nettyrdma.codec.oncrpc.CallbackPromise;
 
 /**
  * Fetches the Read chunks of one call, or of one reply in the {@link LegacyProfile}, and puts the message together. Each chunk
  * is read into one buffer, so that it is in one piece whatever its segments are; the parts of the message become components
- * of one buffer and are not copied.
+ * of one buffer and are not copied. It is the promise of its RDMA Reads.
  * <pre>{@code
  *   inline   | before item 1 | between ......... | after
  *   chunks                   | item 1 | pad      ^ item 2 | pad |
  *   message  | before item 1 | item 1 | pad | between | item 2 | pad | after }</pre>
  */
-final class ReadChunkFetch implements ChannelFutureListener {
+final class ReadChunkFetch extends CallbackPromise {
 
     /** Told once, when all RDMA Reads of a fetch have ended. */
     interface Owner {
@@ -29,32 +27,28 @@ final class ReadChunkFetch implements ChannelFutureListener {
         /**
          * The fetch has ended.
          *
-         * @param fetch the fetch: {@link #cause()} tells whether it succeeded; the owner calls {@link #assemble} or
+         * @param fetch the fetch: {@link #failure()} tells whether it succeeded; the owner calls {@link #assemble} or
          *              {@link #release()}
          */
         void fetchEnded(ReadChunkFetch fetch);
     }
 
-    private final ChannelHandlerContext ctx;
     private final RpcRdmaMessage call;
-    private final WithChunks header;
     private final List<ReadChunk> chunks;
     private final ByteBuf[] sinks;
     private final Owner owner;
     private int outstanding = 1; // one for the posting itself, so that it cannot end before all are posted
-    private Throwable cause;
+    private Throwable failure;
 
     /**
      * Creates a fetch; it allocates nothing before {@link #start}.
      *
-     * @param call   a call whose Read list has passed {@link #check}; its reference passes to the fetch
-     * @param header the header of that call
+     * @param call a call, or a reply, whose Read list has passed {@link #check}; its reference passes to the fetch
      */
-    ReadChunkFetch(ChannelHandlerContext ctx, RpcRdmaMessage call, WithChunks header, Owner owner) {
-        this.ctx = ctx;
+    ReadChunkFetch(ChannelHandlerContext ctx, RpcRdmaMessage call, Owner owner) {
+        super(ctx);
         this.call = call;
-        this.header = header;
-        this.chunks = header.chunks().readChunks();
+        this.chunks = call.chunks().readChunks();
         this.sinks = new ByteBuf[chunks.size()];
         this.owner = owner;
     }
@@ -116,7 +110,7 @@ final class ReadChunkFetch implements ChannelFutureListener {
                 read(i);
             }
         } catch (RuntimeException | Error e) { // no memory for a sink
-            cause = e;
+            failure = e;
         }
         ended();
     }
@@ -124,7 +118,7 @@ final class ReadChunkFetch implements ChannelFutureListener {
     private void read(int index) {
         ReadChunk chunk = chunks.get(index);
         int length = (int) chunk.lengthBytes();
-        ByteBuf sink = ctx.alloc().directBuffer((int) RpcOffsets.padded(length));
+        ByteBuf sink = context().alloc().directBuffer((int) RpcOffsets.padded(length));
         sinks[index] = sink;
         int offset = 0;
         for (int i = 0; i < chunk.segments().size(); i++) {
@@ -132,7 +126,7 @@ final class ReadChunkFetch implements ChannelFutureListener {
             if (segment.length() > 0) {
                 outstanding++;
                 ByteBuf slice = sink.retainedSlice(offset, (int) segment.length()).writerIndex(0);
-                ctx.write(new RdmaRead(segment, slice)).addListener(this);
+                context().write(new RdmaRead(segment, slice), this);
                 offset += (int) segment.length();
             }
         }
@@ -140,9 +134,9 @@ final class ReadChunkFetch implements ChannelFutureListener {
     }
 
     @Override
-    public void operationComplete(ChannelFuture future) {
-        if (!future.isSuccess() && cause == null) {
-            cause = future.cause();
+    protected void written(Throwable cause) {
+        if (failure == null) {
+            failure = cause;
         }
         ended();
     }
@@ -154,23 +148,23 @@ final class ReadChunkFetch implements ChannelFutureListener {
         }
     }
 
-    /** The header of the call or reply. */
-    WithChunks header() {
-        return header;
+    /** The call or reply as it came; its reference stays with this. */
+    RpcRdmaMessage message() {
+        return call;
     }
 
     /** How much is to be read, in bytes. */
     long lengthBytes() {
         long length = 0;
-        for (ReadChunk chunk : chunks) {
-            length += chunk.lengthBytes();
+        for (int i = 0; i < chunks.size(); i++) {
+            length += chunks.get(i).lengthBytes();
         }
         return length;
     }
 
     /** Why the fetch failed, or {@code null} if it did not. */
-    Throwable cause() {
-        return cause;
+    Throwable failure() {
+        return failure;
     }
 
     /** Puts the message together; its one reference passes to the caller, and nothing is left to release. */
@@ -186,7 +180,7 @@ final class ReadChunkFetch implements ChannelFutureListener {
         if (first == sinks.length) {
             return stream;
         }
-        CompositeByteBuf message = ctx.alloc().compositeBuffer(Integer.MAX_VALUE);
+        CompositeByteBuf message = context().alloc().compositeBuffer(DataItems.maxPieces(sinks.length));
         int position = 0;
         for (int i = first; i < sinks.length; i++) {
             int gap = chunks.get(i).position() - position;

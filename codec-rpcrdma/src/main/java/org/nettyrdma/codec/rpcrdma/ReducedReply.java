@@ -4,11 +4,8 @@ import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
 /**
  * A received reply whose parts came by different ways, and which is put together again: the stream, which came inline or in
@@ -31,11 +28,16 @@ final class ReducedReply {
 
     /** The answer of {@link UpperLayerBinding#itemsOfReducedReply} where the placed result is the last one. */
     static List<DataItem> lastItem(ByteBuf results) {
-        int bytes = results.readableBytes();
-        if (bytes < Integer.BYTES) {
+        return lastItem(results, 0);
+    }
+
+    /** The same, where the results begin {@code start} bytes behind the reader index, and positions count from that. */
+    static List<DataItem> lastItem(ByteBuf reply, int start) {
+        int bytes = reply.readableBytes();
+        if (bytes < start + Integer.BYTES) {
             return List.of();
         }
-        int length = results.getInt(results.writerIndex() - Integer.BYTES);
+        int length = reply.getInt(reply.writerIndex() - Integer.BYTES);
         return length < 0 ? List.of() : List.of(new DataItem(bytes, length));
     }
 
@@ -46,8 +48,8 @@ final class ReducedReply {
      * @throws RpcRdmaException if the two do not fit together
      */
     static ReducedReply of(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {
-        boolean isLong = reply.header() instanceof NoMsg;
-        ChunkLists returned = ((WithChunks) reply.header()).chunks();
+        boolean isLong = reply.isNoMsg();
+        ChunkLists returned = reply.chunks();
         if (returned == ChunkLists.EMPTY && !isLong) {
             return new ReducedReply(call, reply.content(), false, List.of());
         }
@@ -76,9 +78,9 @@ final class ReducedReply {
         if (chunks.size() != offered.size()) {
             throw malformed("%d Write chunks returned of %d offered", chunks.size(), offered.size());
         }
-        List<Integer> placed = new ArrayList<>(chunks.size());
+        List<Integer> placed = List.of();
         for (int i = 0; i < chunks.size(); i++) {
-            placed.add(written(offered.get(i), chunks.get(i), call.exposure().writeSink(i), "Write chunk"));
+            placed = ShortLists.append(placed, written(offered.get(i), chunks.get(i), call.exposure().writeSink(i), "Write chunk"));
         }
         return placed;
     }
@@ -125,8 +127,8 @@ final class ReducedReply {
     /** How many bytes came in Write chunks. */
     long writeChunkBytes() {
         long bytes = 0;
-        for (int placed : placedBytes) {
-            bytes += placed;
+        for (int i = 0; i < placedBytes.size(); i++) {
+            bytes += placedBytes.get(i);
         }
         return bytes;
     }
@@ -147,7 +149,7 @@ final class ReducedReply {
         } catch (RuntimeException e) { // the binding could not parse what the peer sent
             throw malformed("results cannot be parsed: %s", e);
         }
-        List<ByteBuf> contents = new ArrayList<>(items.size());
+        List<ByteBuf> contents = List.of();
         int end = 0;
         for (int i = 0; i < placedBytes.size(); i++) {
             int placed = placedBytes.get(i);
@@ -159,11 +161,11 @@ final class ReducedReply {
                 throw malformed("no result for the %d bytes in Write chunk %d", placed, i);
             }
             end = item.position();
-            contents.add(content(call.exposure().writeSink(i), item, placed));
+            contents = ShortLists.append(contents, content(call.exposure().writeSink(i), item, placed));
         }
         // All is checked; only now references are taken.
         contents.forEach(ByteBuf::retain);
-        return DataItems.putIn(alloc, stream.retain(), items.subList(0, contents.size()), contents);
+        return DataItems.putIn(alloc, stream.retain(), items, contents);
     }
 
     /** The sink with the content of an item and its padding, whether or not the responder has written that too. */

@@ -47,7 +47,7 @@ final class ReplyDelivery {
      */
     void replied(RequesterCall call, RpcRdmaMessage reply) {
         CallExposure exposure = call.exposure();
-        if (exposure == null) {
+        if (exposure == null || exposure.isWithdrawn()) { // as most are that have one chunk
             end(call, reply);
             return;
         }
@@ -68,7 +68,7 @@ final class ReplyDelivery {
      * @param reply its reference passes to this
      */
     void repliedTooLate(RequesterCall call, RpcRdmaMessage reply) {
-        RpcRdmaException failure = failureOf(call, reply.header());
+        RpcRdmaException failure = failureOf(call, reply);
         reply.release();
         if (failure != null) {
             ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), failure));
@@ -77,13 +77,15 @@ final class ReplyDelivery {
 
     /** The peer can no longer touch the memory of the call. */
     private void end(RequesterCall call, RpcRdmaMessage reply) {
-        CallPlan again = reply.header() instanceof TransportError error ? sender.planAgain(call, error.error()) : null;
+        CallPlan again = reply.chunks() == null && reply.header() instanceof TransportError error
+                ? sender.planAgain(call, error.error()) : null;
         if (again == null) {
             try {
                 deliver(call, reply);
             } finally {
                 call.releaseMessage();
                 releaseMemory(call);
+                calls.delivered(call);
             }
         } else {
             statistics.increment(Counter.CHUNK_ERRORS);
@@ -104,7 +106,7 @@ final class ReplyDelivery {
         ByteBuf message = null;
         RpcRdmaException failure = null;
         try {
-            failure = failureOf(call, reply.header());
+            failure = failureOf(call, reply);
             if (failure == null) {
                 message = assemble(call, reply);
             }
@@ -122,7 +124,11 @@ final class ReplyDelivery {
     }
 
     /** Why the call has failed, or {@code null} if the header says that it was answered. */
-    private RpcRdmaException failureOf(RequesterCall call, RpcRdmaHeader header) {
+    private RpcRdmaException failureOf(RequesterCall call, RpcRdmaMessage reply) {
+        if (reply.chunks() != null) {
+            return null;
+        }
+        RpcRdmaHeader header = reply.header();
         if (header instanceof Malformed malformed) {
             return malformed.cause();
         }

@@ -3,12 +3,12 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**
  * Decides how the parts of one reply travel, before anything is written, so that a reply that does not fit can still be
@@ -54,23 +54,20 @@ final class ReplyPlacement {
     static ReplyPlacement of(ByteBuf reply, List<DataItem> items, ChunkLists offered, InlineThreshold threshold)
             throws RpcRdmaException {
         boolean anyOffered = !offered.writeChunks().isEmpty() || offered.replyChunk() != null;
-        if (!anyOffered && threshold.fitsSend(ChunkLists.EMPTY, reply.readableBytes())) {
-            return new ReplyPlacement(reply, List.of(), List.of(), ChunkLists.EMPTY, null, threshold.version()); // what most replies are
-        }
         List<WriteChunk> chunks = offered.writeChunks();
-        DataItems.requireWithin(items.subList(0, Math.min(items.size(), chunks.size())), reply.readableBytes());
-        List<DataItem> placed = new ArrayList<>(chunks.size());
-        List<WriteChunk> targets = new ArrayList<>(chunks.size());
-        WriteChunk[] written = new WriteChunk[chunks.size()];
+        DataItems.requireWithin(items.size() <= chunks.size() ? items : items.subList(0, chunks.size()), reply.readableBytes());
+        List<DataItem> placed = List.of();
+        List<WriteChunk> targets = List.of();
+        List<WriteChunk> written = List.of();
         for (int i = 0; i < chunks.size(); i++) {
             WriteChunk chunk = chunks.get(i);
             if (i < items.size() && chunk.lengthBytes() > 0) {
                 requireRoom(items.get(i), i, chunk);
-                placed.add(items.get(i));
-                targets.add(chunk);
-                written[i] = chunk.written(items.get(i).length());
+                placed = ShortLists.append(placed, items.get(i));
+                targets = ShortLists.append(targets, chunk);
+                written = ShortLists.append(written, chunk.written(items.get(i).length()));
             } else {
-                written[i] = chunk.written(0);
+                written = ShortLists.append(written, chunk.written(0));
             }
         }
         long restBytes = reply.readableBytes() - DataItems.requireWithin(placed, reply.readableBytes());
@@ -106,8 +103,13 @@ final class ReplyPlacement {
     }
 
     /** The lists with the lengths that will have been written. */
-    private static ChunkLists returned(WriteChunk[] written, WriteChunk replyChunk, long replyChunkBytes) {
-        return new ChunkLists(List.of(), List.of(written), replyChunk == null ? null : replyChunk.written(replyChunkBytes));
+    private static ChunkLists returned(List<WriteChunk> written, WriteChunk replyChunk, long replyChunkBytes) {
+        return new ChunkLists(List.of(), written, replyChunk == null ? null : replyChunk.written(replyChunkBytes));
+    }
+
+    /** The transaction id; to be asked for before {@link #body}. */
+    int xid() {
+        return RpcOffsets.word(reply, 0);
     }
 
     /** Whether the rest of the reply goes into the Reply chunk. */
@@ -118,19 +120,21 @@ final class ReplyPlacement {
     /** How many bytes go into Write chunks. */
     long placedBytes() {
         long bytes = 0;
-        for (DataItem item : placed) {
-            bytes += item.length();
+        for (int i = 0; i < placed.size(); i++) {
+            bytes += placed.get(i).length();
         }
         return bytes;
     }
 
     /**
-     * The header to send.
+     * The message to send.
      *
+     * @param xid     the transaction id
      * @param credits what is likely to be granted with it
+     * @param body    what {@link #body} has returned; its reference passes to the message
      */
-    RpcRdmaHeader header(int xid, int credits) {
-        return isLong() ? version.noMsg(xid, returned) : version.msg(xid, credits, returned);
+    RpcRdmaMessage message(int xid, int credits, ByteBuf body) {
+        return version.message(Role.RESPONSE, xid, credits, returned, body, isLong());
     }
 
     /**

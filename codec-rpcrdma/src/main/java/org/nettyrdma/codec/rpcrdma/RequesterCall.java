@@ -5,8 +5,12 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 
-/** What a requester keeps of a call until its reply is here. Listens to the write of the call. */
+/**
+ * What a requester keeps of a call until its reply is here. Listens to the write of the call. {@link RequesterCalls} makes one
+ * of these serve many calls, one after the other; {@link #begin} starts each.
+ */
 final class RequesterCall implements ChannelFutureListener {
 
     private enum State {
@@ -19,38 +23,62 @@ final class RequesterCall implements ChannelFutureListener {
     }
 
     private final RequesterCalls owner;
-    private final int xid;
-    private final int program;
-    private final int version;
-    private final int procedure;
-    private final CallExposure exposure;
-    private final long exposedBytes;
-    private final CallPlan plan;
-    private final CallLayout layout;
+    private int xid;
+    private int program;
+    private int version;
+    private int procedure;
+    private CallExposure exposure;
+    private long exposedBytes;
+    private CallPlan plan;
+    private List<DataItem> items;
+    private ReplySpace replySpace;
     /** Kept so that the call can be sent again; {@code null} if it is not going to be, or not any more. */
     private ByteBuf kept;
+    private boolean written;
     private boolean replyFetched;
-    private State state = State.AWAITED;
+    private State state;
+
+    RequesterCall(RequesterCalls owner) {
+        this.owner = owner;
+    }
 
     /**
+     * Begins a call.
+     *
      * @param message      the whole call
-     * @param exposure     the memory it opens to the peer, or {@code null} if none
-     * @param exposedBytes how much memory it was admitted with
-     * @param plan         how it travels
-     * @param layout       what is known about its items and its reply
+     * @param newExposure  the memory it opens to the peer, or {@code null} if none
+     * @param bytes        how much memory it was admitted with
+     * @param newPlan      how it travels
+     * @param newItems     its eligible arguments
+     * @param space        how large its reply can get, or {@code null} if nobody knows
      */
-    RequesterCall(RequesterCalls owner, ByteBuf message, CallExposure exposure, long exposedBytes, CallPlan plan,
-                  CallLayout layout) {
-        this.owner = owner;
-        this.xid = RpcOffsets.word(message, 0);
+    RequesterCall begin(ByteBuf message, CallExposure newExposure, long bytes, CallPlan newPlan, List<DataItem> newItems,
+                        ReplySpace space) {
+        xid = RpcOffsets.word(message, 0);
         boolean complete = RpcOffsets.hasCallHeader(message);
-        this.program = complete ? RpcOffsets.word(message, RpcOffsets.PROGRAM) : 0;
-        this.version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
-        this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
-        this.exposure = exposure;
-        this.exposedBytes = exposedBytes;
-        this.plan = plan;
-        this.layout = layout;
+        program = complete ? RpcOffsets.word(message, RpcOffsets.PROGRAM) : 0;
+        version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
+        procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
+        exposure = newExposure;
+        exposedBytes = bytes;
+        plan = newPlan;
+        items = newItems;
+        replySpace = space;
+        kept = null;
+        written = false;
+        replyFetched = false;
+        state = State.AWAITED;
+        return this;
+    }
+
+    /**
+     * Ends a call whose reply was delivered, and which nobody has withdrawn.
+     *
+     * @return whether another call may begin: not if the write of this one may still tell its end
+     */
+    boolean end() {
+        exposure = null;
+        return written;
     }
 
     int xid() {
@@ -89,10 +117,10 @@ final class RequesterCall implements ChannelFutureListener {
             text.append("a Reply chunk of ").append(replyChunk.lengthBytes()).append(" bytes, ");
         }
         text.append(inlineBytes).append(" bytes inline; ");
-        return text.append(layout.replySpace() == null
+        return text.append(replySpace == null
                 ? "nobody said how large the reply can get: say it by RpcRequest.setReplySpace or an UpperLayerBinding, or "
                         + "raise RpcRdmaLimits.defaultReplyChunkBytes"
-                : "the request or its UpperLayerBinding says that the reply is within " + layout.replySpace()).toString();
+                : "the request or its UpperLayerBinding says that the reply is within " + replySpace).toString();
     }
 
     /** How much memory the call was admitted with, in bytes. */
@@ -104,8 +132,13 @@ final class RequesterCall implements ChannelFutureListener {
         return plan;
     }
 
-    CallLayout layout() {
-        return layout;
+    List<DataItem> items() {
+        return items;
+    }
+
+    /** How large the reply can get, {@code null} if nobody knows. */
+    ReplySpace replySpace() {
+        return replySpace;
     }
 
     /** Keeps the call until {@link #takeMessage} or {@link #releaseMessage}; what it holds is a reference of its own. */
@@ -170,7 +203,9 @@ final class RequesterCall implements ChannelFutureListener {
 
     @Override
     public void operationComplete(ChannelFuture write) {
-        if (!write.isSuccess()) {
+        if (write.isSuccess()) {
+            written = true;
+        } else {
             owner.notWritten(this);
         }
     }

@@ -3,7 +3,9 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.handler.credit.CreditGate;
@@ -24,6 +26,8 @@ final class RequesterCalls {
     private static final int MAX_WAITING = CreditGate.DEFAULT_MAX_WAITING;
     /** Of the user-defined writability flags of a channel, the one that is false while a call waits for memory. */
     private static final int WRITABILITY_INDEX = CreditGate.WRITABILITY_INDEX - 1;
+    /** Most objects kept for further calls: replies come in batches of as many. */
+    private static final int MAX_SPARE = 16;
 
     private final ChannelHandlerContext ctx;
     private final ResourceLimits resources;
@@ -31,6 +35,8 @@ final class RequesterCalls {
     private final ChunkStatistics statistics;
     private final CallAdmission admission;
     private final XidMap<RequesterCall> outstanding = new XidMap<>();
+    /** Of calls that have ended; only of those to which nothing refers. */
+    private final Queue<RequesterCall> spare = new ArrayDeque<>();
     /** Calls that are being sent again, until that is done or has failed: what takes them back where they still wait. */
     private final XidMap<ChannelPromise> sendingAgain = new XidMap<>();
     /** Memory of calls that nobody waits for, and that stays open until their replies come. */
@@ -81,6 +87,15 @@ final class RequesterCalls {
         }
     }
 
+    /**
+     * Gives a call its memory if it need not wait for it.
+     *
+     * @return whether it has the memory
+     */
+    boolean tryAdmit(long bytes) {
+        return admission.tryAdmit(bytes);
+    }
+
     private void admittedLate() {
         updateWritability();
         ctx.flush();
@@ -111,9 +126,22 @@ final class RequesterCalls {
         admission.release(bytes);
     }
 
+    /** What is kept of a call that is going to be {@linkplain #add added}; {@link RequesterCall#begin} has to follow. */
+    RequesterCall newCall() {
+        RequesterCall used = spare.poll();
+        return used == null ? new RequesterCall(this) : used;
+    }
+
     /** A call is about to be written. */
     void add(RequesterCall call) {
         outstanding.put(call.xid(), call);
+    }
+
+    /** The reply to a call that was {@linkplain #take taken} has been delivered; nothing more is to be done for it. */
+    void delivered(RequesterCall call) {
+        if (call.end() && spare.size() < MAX_SPARE) {
+            spare.add(call);
+        }
     }
 
     /**

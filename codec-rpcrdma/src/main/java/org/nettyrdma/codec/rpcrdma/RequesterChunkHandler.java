@@ -9,7 +9,6 @@ import org.nettyrdma.codec.oncrpc.RpcCallFailure;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**
@@ -89,7 +88,7 @@ final class RequesterChunkHandler extends ChannelDuplexHandler implements Legacy
             return;
         }
         // A request is a call of the other direction.
-        boolean answer = message.role() == Role.RESPONSE && !(message.header() instanceof Control);
+        boolean answer = message.role() == Role.RESPONSE && !message.isControl();
         RequesterCall call = answer ? calls.take(message.xid()) : null;
         if (!isEntitled(message, call)) {
             message.release();

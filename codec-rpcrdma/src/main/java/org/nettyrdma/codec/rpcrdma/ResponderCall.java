@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.util.List;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.DataItem;
@@ -8,7 +9,12 @@ import org.nettyrdma.codec.oncrpc.DataItem;
 /** What a responder keeps of a call until it has replied. It holds no buffers. */
 final class ResponderCall {
 
-    private final int xid;
+    /**
+     * Stands for every call that has offered nothing: what is to be known of it is that it has no reply yet. Most calls are of
+     * this kind, and take no object of their own.
+     */
+    static final ResponderCall WITHOUT_CHUNKS = new ResponderCall(ChunkLists.EMPTY, Unpooled.EMPTY_BUFFER);
+
     private final ChunkLists chunks;
     private final int program;
     private final int version;
@@ -22,17 +28,12 @@ final class ResponderCall {
     /**
      * @param message the whole call
      */
-    ResponderCall(int xid, ChunkLists chunks, ByteBuf message) {
-        this.xid = xid;
+    ResponderCall(ChunkLists chunks, ByteBuf message) {
         this.chunks = chunks;
         boolean complete = RpcOffsets.hasCallHeader(message);
         this.program = complete ? RpcOffsets.word(message, RpcOffsets.PROGRAM) : 0;
         this.version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
         this.procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
-    }
-
-    int xid() {
-        return xid;
     }
 
     ChunkLists chunks() {
@@ -48,13 +49,24 @@ final class ResponderCall {
         return next;
     }
 
-    /** Appends a later call with the same XID. */
-    void append(ResponderCall later) {
-        ResponderCall last = this;
+    /**
+     * Appends a later call with the same XID.
+     *
+     * @return the first of the calls
+     */
+    ResponderCall append(ResponderCall later) {
+        ResponderCall first = distinct();
+        ResponderCall last = first;
         while (last.next != null) {
             last = last.next;
         }
-        last.next = later;
+        last.next = later.distinct();
+        return first;
+    }
+
+    /** This call as one that can be linked. */
+    private ResponderCall distinct() {
+        return this == WITHOUT_CHUNKS ? new ResponderCall(ChunkLists.EMPTY, Unpooled.EMPTY_BUFFER) : this;
     }
 
     /**

@@ -9,10 +9,8 @@ import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 import org.nettyrdma.handler.credit.XidMap;
 
@@ -93,52 +91,52 @@ final class ResponderChunkHandler extends ChannelDuplexHandler implements CallAr
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
-        if (msg instanceof RpcRdmaMessage done && done.header() instanceof Done) {
+        if (msg instanceof RpcRdmaMessage done && done.chunks() == null && done.header() instanceof Done) {
             done.release();
             legacyReplies.done(done.xid());
             return;
         }
         // A response answers a call of the other direction.
-        if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST || call.header() instanceof Control) {
+        if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST || call.isControl()) {
             context.fireChannelRead(msg);
             return;
         }
-        RpcRdmaHeader header = call.header();
-        if (header instanceof WithChunks message) {
-            arrivals.receive(call, message);
+        if (call.chunks() != null) {
+            arrivals.receive(call);
         } else {
             call.release();
-            if (header instanceof Malformed malformed) {
-                replies.refuse(header, malformed.cause(), ctx.newPromise());
+            if (call.header() instanceof Malformed malformed) {
+                replies.refuse(malformed.xid(), malformed.version(), malformed.cause(), ctx.newPromise());
             }
         }
     }
 
     @Override
-    public void arrived(WithChunks header, ByteBuf message) {
+    public void arrived(int xid, ChunkLists chunks, ByteBuf message) {
         if (reverse) {
             statistics.increment(Counter.REVERSE_CALLS);
         }
-        ResponderCall call = new ResponderCall(header.xid(), header.chunks(), message);
+        // A legacy reply is planned by the procedure of its call.
+        ResponderCall call = chunks == ChunkLists.EMPTY && legacyReplies == null ? ResponderCall.WITHOUT_CHUNKS
+                : new ResponderCall(chunks, message);
         if (!call.isNamedHandleListed()) {
             statistics.increment(Counter.UNLISTED_HANDLES_IGNORED);
         }
-        ResponderCall earlier = calls.put(header.xid(), call);
+        ResponderCall earlier = calls.put(xid, call);
         if (earlier != null) {
-            earlier.append(call);
-            calls.put(header.xid(), earlier);
+            calls.put(xid, earlier.append(call));
         }
         ctx.fireChannelRead(message);
     }
 
     @Override
-    public void unusable(WithChunks header, RpcRdmaException cause) {
-        replies.refuse(header, cause, ctx.newPromise());
+    public void unusable(RpcRdmaMessage call, RpcRdmaException cause) {
+        replies.refuse(call.xid(), call.version(), cause, ctx.newPromise());
     }
 
     @Override
-    public void violatesBinding(WithChunks header, ByteBuf message) {
-        replies.writeGarbageArguments(new ResponderCall(header.xid(), header.chunks(), message));
+    public void violatesBinding(int xid, ChunkLists chunks, ByteBuf message) {
+        replies.writeGarbageArguments(xid, new ResponderCall(chunks, message));
     }
 
     @Override

@@ -5,12 +5,16 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Consumer;
+import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.codec.oncrpc.AcceptStatus;
+import org.nettyrdma.codec.oncrpc.CallbackPromise;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +35,11 @@ final class ResponderReplies {
     /** {@code null} outside the legacy profile. */
     private final LegacyReplies legacyReplies;
     private final CallArrivals arrivals;
+    /** For all RDMA Writes. */
+    private final ChannelPromise chunkPromise;
+    private final Consumer<RdmaWrite> chunkWriter = this::writeToChunk;
+    /** What has been written into chunks of the reply that is being sent. */
+    private long chunkBytes;
 
     /**
      * @param reverse       whether the calls come from the server
@@ -47,6 +56,12 @@ final class ResponderReplies {
         this.reverse = reverse;
         this.legacyReplies = legacyReplies;
         this.arrivals = arrivals;
+        this.chunkPromise = new CallbackPromise(ctx) {
+            @Override
+            protected void written(Throwable cause) {
+                chunkWritten(cause);
+            }
+        };
     }
 
     /**
@@ -57,21 +72,39 @@ final class ResponderReplies {
      * @param promise tells whether it was written
      */
     void write(ResponderCall call, Object msg, ByteBuf reply, ChannelPromise promise) {
+        if (call.chunks() == ChunkLists.EMPTY && isSentInline(reply, connection.terms().threshold())) { // what most replies are
+            count(Counter.REPLIES_INLINE);
+            RpcRdmaVersion version = connection.terms().version();
+            ctx.write(version.message(Role.RESPONSE, RpcOffsets.word(reply, 0), limits.credits(), ChunkLists.EMPTY, reply, false),
+                    promise);
+            return;
+        }
         ChannelPromise written = releasing(call.chunks(), promise);
         List<DataItem> items;
         try {
             items = call.chunks().writeChunks().isEmpty() ? List.of() : itemsOf(msg, reply, call);
         } catch (RuntimeException e) { // of the binding
-            replace(call, reply, e, written);
+            replace(reply, e, written);
             return;
         }
         place(call, msg, reply, items, written);
     }
 
+    private boolean isSentInline(ByteBuf reply, InlineThreshold threshold) {
+        return reply.readableBytes() <= limits.maxMessageBytes() && threshold.fitsSend(ChunkLists.EMPTY, reply.readableBytes());
+    }
+
+    private void count(Counter counter) {
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_REPLIES);
+        }
+        statistics.increment(counter);
+    }
+
     /** The call breaks a rule of its binding: the equivalent of bad XDR is the answer (rfc5666bis-01, section 6.3). */
-    void writeGarbageArguments(ResponderCall call) {
+    void writeGarbageArguments(int xid, ResponderCall call) {
         ByteBuf reply = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
-        new RpcReplyHeader.Accepted(call.xid(), AcceptStatus.GARBAGE_ARGS).write(reply);
+        new RpcReplyHeader.Accepted(xid, AcceptStatus.GARBAGE_ARGS).write(reply);
         place(call, reply, reply, List.of(), releasing(call.chunks(), ctx.newPromise()));
         ctx.flush();
     }
@@ -79,7 +112,11 @@ final class ResponderReplies {
     /** The memory of a call is free when its reply is written, which the device may be reading until then. */
     private ChannelPromise releasing(ChunkLists chunks, ChannelPromise promise) {
         long bytes = arrivals.bytesOf(chunks);
-        return bytes > 0 ? promise.unvoid().addListener(done -> arrivals.release(bytes)) : promise;
+        if (bytes == 0) {
+            return promise;
+        }
+        return promise.isVoid() ? new ReleasingPromise(ctx, arrivals, bytes, promise)
+                : promise.addListener(done -> arrivals.release(bytes));
     }
 
     private List<DataItem> itemsOf(Object msg, ByteBuf reply, ResponderCall call) {
@@ -102,28 +139,36 @@ final class ResponderReplies {
     }
 
     private void send(ResponderCall call, ReplyPlacement placement, ChannelPromise promise) {
+        int xid = placement.xid();
         long placedBytes = placement.placedBytes();
         // In order and without waiting: the requester cannot see the Send before what was written ahead of it is in its
         // memory (rfc5666bis-01, section 3.2.2). A failed Write ends the connection, and thereby fails the Send.
-        long[] writtenBytes = new long[1];
-        ByteBuf body = placement.body(ctx.alloc(), write -> {
-            writtenBytes[0] += write.content().readableBytes();
-            ctx.write(write);
-        });
-        RpcRdmaMessage reply = RpcRdmaMessage.reply(placement.header(call.xid(), limits.credits()), body);
+        chunkBytes = 0;
+        ByteBuf body = placement.body(ctx.alloc(), chunkWriter);
+        RpcRdmaMessage reply = placement.message(xid, limits.credits(), body);
         if (!call.chunks().isEmpty()) {
             reply = invalidating(reply, call);
         }
-        if (reverse) {
-            statistics.increment(Counter.REVERSE_REPLIES);
-        }
-        statistics.increment(placement.isLong() ? Counter.LONG_REPLIES
+        count(placement.isLong() ? Counter.LONG_REPLIES
                 : placedBytes > 0 ? Counter.REPLIES_WITH_WRITE_CHUNK : Counter.REPLIES_INLINE);
-        if (writtenBytes[0] > 0) {
+        if (chunkBytes > 0) {
             statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);
-            statistics.add(Counter.REPLY_CHUNK_BYTES, writtenBytes[0] - placedBytes);
+            statistics.add(Counter.REPLY_CHUNK_BYTES, chunkBytes - placedBytes);
         }
         ctx.write(reply, promise);
+    }
+
+    private void writeToChunk(RdmaWrite write) {
+        chunkBytes += write.content().readableBytes();
+        ctx.write(write, chunkPromise);
+    }
+
+    /** Also one that failed before it came to the device, for want of memory: the reply behind it says that it was done. */
+    private void chunkWritten(Throwable cause) {
+        if (cause != null && ctx.channel().isActive()) {
+            ctx.fireExceptionCaught(cause);
+            ctx.close();
+        }
     }
 
     private RpcRdmaMessage invalidating(RpcRdmaMessage reply, ResponderCall call) {
@@ -149,24 +194,50 @@ final class ResponderReplies {
                 refusal = e;
             }
         }
-        replace(call, reply, refusal, promise);
+        replace(reply, refusal, promise);
     }
 
     /** Answers with an error, since the reply cannot be conveyed. */
-    private void replace(ResponderCall call, ByteBuf reply, Exception cause, ChannelPromise promise) {
+    private void replace(ByteBuf reply, Exception cause, ChannelPromise promise) {
+        int xid = RpcOffsets.word(reply, 0);
         reply.release();
-        refuse(connection.terms().version().msg(call.xid(), call.chunks()), cause, RpcReplyReplacedException.fail(promise, cause));
+        refuse(xid, connection.terms().version().number(), cause, RpcReplyReplacedException.fail(promise, cause));
     }
 
     /**
      * Answers with RDMA_ERROR, never by Send with Invalidate; what the call exposed is the requester's to withdraw.
      *
-     * @param call its header
+     * @param version what the version word of the call said
      */
-    void refuse(RpcRdmaHeader call, Throwable cause, ChannelPromise promise) {
-        LOGGER.debug("{} refusing call {}", ctx.channel(), Integer.toHexString(call.xid()), cause);
-        boolean version = cause instanceof RpcRdmaException e && e.reason() == RpcRdmaException.Reason.VERSION;
-        statistics.increment(version ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);
-        ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(call.xid(), call.version(), cause)), promise);
+    void refuse(int xid, int version, Throwable cause, ChannelPromise promise) {
+        LOGGER.debug("{} refusing call {}", ctx.channel(), Integer.toHexString(xid), cause);
+        boolean isVersion = cause instanceof RpcRdmaException e && e.reason() == RpcRdmaException.Reason.VERSION;
+        statistics.increment(isVersion ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);
+        ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(xid, version, cause)), promise);
+    }
+
+    /** The promise of a reply whose call has memory that is free then. */
+    private static final class ReleasingPromise extends CallbackPromise {
+
+        private final CallArrivals arrivals;
+        private final long bytes;
+        private final ChannelPromise reply;
+
+        ReleasingPromise(ChannelHandlerContext ctx, CallArrivals arrivals, long bytes, ChannelPromise reply) {
+            super(ctx);
+            this.arrivals = arrivals;
+            this.bytes = bytes;
+            this.reply = reply;
+        }
+
+        @Override
+        protected void written(Throwable cause) {
+            arrivals.release(bytes);
+            if (cause == null) {
+                reply.trySuccess();
+            } else {
+                reply.tryFailure(cause);
+            }
+        }
     }
 }

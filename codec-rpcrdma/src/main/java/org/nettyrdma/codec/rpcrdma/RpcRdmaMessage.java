@@ -5,6 +5,8 @@ import io.netty.buffer.DefaultByteBufHolder;
 import io.netty.buffer.Unpooled;
 import io.netty.util.internal.StringUtil;
 import java.util.Objects;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Control;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.nettyrdma.handler.credit.CreditedMessage;
 
 /**
@@ -13,18 +15,15 @@ import org.nettyrdma.handler.credit.CreditedMessage;
  * index stands at the XID of the RPC message. A received
  * message's content is the receive buffer itself, its reader index moved over the header, so nothing was copied.
  */
-public final class RpcRdmaMessage extends DefaultByteBufHolder implements CreditedMessage {
+public abstract sealed class RpcRdmaMessage extends DefaultByteBufHolder implements CreditedMessage
+        permits ConveyingMessage, OtherMessage {
 
-    private final RpcRdmaHeader header;
-    private final Role role;
-    /** The receiver's steering tag that the Send invalidates, or -1 for a plain Send; a tag is an unsigned number here. */
-    private final long invalidatedTag;
+    private boolean invalidating;
+    /** The receiver's steering tag that the Send invalidates, if it is {@link #invalidating}. */
+    private int invalidatedTag;
 
-    private RpcRdmaMessage(RpcRdmaHeader header, Role role, ByteBuf body, long invalidatedTag) {
+    RpcRdmaMessage(ByteBuf body) {
         super(body);
-        this.header = header;
-        this.role = role;
-        this.invalidatedTag = invalidatedTag;
     }
 
     /**
@@ -35,7 +34,7 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
      * @return a message in the role of a request
      */
     public static RpcRdmaMessage call(RpcRdmaHeader header, ByteBuf body) {
-        return new RpcRdmaMessage(header, Role.REQUEST, body, -1);
+        return of(Role.REQUEST, header, body);
     }
 
     /**
@@ -46,7 +45,7 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
      * @return a message in the role of a response
      */
     public static RpcRdmaMessage reply(RpcRdmaHeader header, ByteBuf body) {
-        return new RpcRdmaMessage(header, Role.RESPONSE, body, -1);
+        return of(Role.RESPONSE, header, body);
     }
 
     /**
@@ -57,12 +56,12 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
      * @return a message in the role of a response
      */
     public static RpcRdmaMessage error(RpcRdmaHeader header) {
-        return new RpcRdmaMessage(header, Role.RESPONSE, Unpooled.EMPTY_BUFFER, -1);
+        return of(Role.RESPONSE, header, Unpooled.EMPTY_BUFFER);
     }
 
     /** Creates a message that ends a reply with Read chunks: a notice on the credit of its call. */
     static RpcRdmaMessage done(RpcRdmaHeader.Done header) {
-        return new RpcRdmaMessage(header, Role.NOTICE, Unpooled.EMPTY_BUFFER, -1);
+        return of(Role.NOTICE, header, Unpooled.EMPTY_BUFFER);
     }
 
     /**
@@ -72,7 +71,7 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
      * @return a message that takes no credit and gives none back
      */
     public static RpcRdmaMessage properties(RpcRdmaHeader.ConnectionProperties header) {
-        return new RpcRdmaMessage(header, Role.NEITHER, Unpooled.EMPTY_BUFFER, -1);
+        return of(Role.NEITHER, header, Unpooled.EMPTY_BUFFER);
     }
 
     /**
@@ -89,93 +88,84 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
 
     /** Creates a message in any role. */
     static RpcRdmaMessage of(Role role, RpcRdmaHeader header, ByteBuf body) {
-        return new RpcRdmaMessage(header, role, body, -1);
+        return header instanceof WithChunks conveying && ConveyingMessage.canHold(conveying, role)
+                ? new ConveyingMessage(conveying, role, body) : new OtherMessage(header, role, body);
     }
 
     /**
      * The transport header.
      *
-     * @return the header
+     * @return the header, equal to that of the last call unless the message was {@linkplain #withCredits stamped} meanwhile
      */
-    public RpcRdmaHeader header() {
-        return header;
-    }
+    public abstract RpcRdmaHeader header();
 
-    @Override
-    public int xid() {
-        return header.xid();
-    }
+    // What the handlers ask of every message, so that they need not ask for its header.
 
-    @Override
-    public Role role() {
-        return role;
+    /** The chunks of the call or reply, {@code null} if the header is not one of {@link RpcRdmaHeader.WithChunks}. */
+    abstract ChunkLists chunks();
+
+    /** The version word of the header. */
+    abstract int version();
+
+    /** Whether the call or reply is in a chunk: RDMA_NOMSG. */
+    abstract boolean isNoMsg();
+
+    /** Whether the header is one of {@link RpcRdmaHeader.Control}. */
+    boolean isControl() {
+        return chunks() == null && header() instanceof Control;
     }
 
     /** A reply with Read chunks comes through the codec only where it is going to be answered with RDMA_DONE. */
     @Override
     public boolean keepsCredit() {
-        return role == Role.RESPONSE && header instanceof RpcRdmaHeader.WithChunks message
-                && !message.chunks().readChunks().isEmpty();
+        return role() == Role.RESPONSE && chunks() != null && !chunks().readChunks().isEmpty();
     }
 
     @Override
     public boolean isAnswer() {
-        return role == Role.CONTROL && HeaderFlag.RESPONSE.isSet(header);
+        return role() == Role.CONTROL && HeaderFlag.RESPONSE.isSet(header());
     }
 
     /** Whether this is no call and no reply, and takes no credit. */
     boolean isWithoutCall() {
-        return role == Role.NEITHER || role == Role.CONTROL;
-    }
-
-    /**
-     * The credit word of RDMA2_ERROR must be ignored (version-two-08, section 5.3.3), also where the rest of it cannot be parsed;
-     * so is that of every ERR_VERS, as it may be a client's first answer, and more than one message may be sent only behind one
-     * that is no error (section 7).
-     */
-    @Override
-    public boolean grantsCredits() {
-        return header instanceof RpcRdmaHeader.Malformed malformed ? malformed.granted()
-                : !(header instanceof RpcRdmaHeader.TransportError || header instanceof RpcRdmaHeader.VersionError);
+        return role() == Role.NEITHER || role() == Role.CONTROL;
     }
 
     @Override
-    public long credits() {
-        return header.credits();
-    }
-
-    @Override
-    public RpcRdmaMessage withCredits(int credits) {
-        if (credits == header.credits()) {
-            return this;
-        }
-        return new RpcRdmaMessage(header.withCredits(credits), role, content(), invalidatedTag);
-    }
+    public abstract RpcRdmaMessage withCredits(int credits);
 
     /**
      * The same message, to be sent or received by Send with Invalidate. The reference of this message passes to the one
      * returned.
      *
      * @param steeringTag a steering tag of the receiver
-     * @return the message to pass on
+     * @return the message to pass on, which is this one
      */
     RpcRdmaMessage invalidating(int steeringTag) {
-        return new RpcRdmaMessage(header, role, content(), steeringTag & 0xFFFF_FFFFL);
+        invalidating = true;
+        invalidatedTag = steeringTag;
+        return this;
     }
 
     /** Whether the Send invalidates a steering tag of the receiver. */
     boolean isInvalidating() {
-        return invalidatedTag >= 0;
+        return invalidating;
     }
 
     /** The steering tag to invalidate, if {@link #isInvalidating()}. */
     int invalidatedTag() {
-        return (int) invalidatedTag;
+        return invalidatedTag;
     }
 
     @Override
     public RpcRdmaMessage replace(ByteBuf content) {
-        return new RpcRdmaMessage(header, role, content, invalidatedTag);
+        return with(header(), content);
+    }
+
+    /** A message in the same role, by the same kind of Send. */
+    RpcRdmaMessage with(RpcRdmaHeader header, ByteBuf content) {
+        RpcRdmaMessage message = of(role(), header, content);
+        return invalidating ? message.invalidating(invalidatedTag) : message;
     }
 
     @Override
@@ -219,17 +209,17 @@ public final class RpcRdmaMessage extends DefaultByteBufHolder implements Credit
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof RpcRdmaMessage message && super.equals(other) && header.equals(message.header)
-                && role == message.role && invalidatedTag == message.invalidatedTag;
+        return other instanceof RpcRdmaMessage message && super.equals(other) && header().equals(message.header())
+                && role() == message.role() && invalidating == message.invalidating && invalidatedTag == message.invalidatedTag;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), header, role, invalidatedTag);
+        return Objects.hash(super.hashCode(), header(), role(), invalidating, invalidatedTag);
     }
 
     @Override
     public String toString() {
-        return StringUtil.simpleClassName(this) + '(' + role + ", " + header + ", " + contentToString() + ')';
+        return StringUtil.simpleClassName(RpcRdmaMessage.class) + '(' + role() + ", " + header() + ", " + contentToString() + ')';
     }
 }

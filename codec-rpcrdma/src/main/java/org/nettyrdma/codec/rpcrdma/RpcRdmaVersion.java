@@ -1,7 +1,8 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /** A version of the protocol: what planning needs to know of its header format, and the headers that it makes. */
 public enum RpcRdmaVersion {
@@ -37,22 +38,20 @@ public enum RpcRdmaVersion {
         return chunkFreeLength + RpcRdmaLayout.chunksLength(chunks);
     }
 
+    /**
+     * A message with a call or a reply.
+     *
+     * @param credits what is likely to be stamped
+     * @param body    the inline part, empty if {@code isNoMsg}; its reference passes to the message
+     * @param isNoMsg whether the RPC message is in a chunk
+     */
+    RpcRdmaMessage message(Role role, int xid, int credits, ChunkLists chunks, ByteBuf body, boolean isNoMsg) {
+        return new ConveyingMessage((byte) number, xid, credits, 0, chunks, isNoMsg, role, body);
+    }
+
     /** A header for an RPC message that follows; credits and direction are stamped on its way out. */
     Msg msg(int xid, ChunkLists chunks) {
         return new Msg(xid, number, 0, 0, chunks);
     }
 
-    /**
-     * Like {@link #msg(int, ChunkLists)}.
-     *
-     * @param credits what is likely to be stamped: then the header need not be made again
-     */
-    Msg msg(int xid, int credits, ChunkLists chunks) {
-        return new Msg(xid, number, credits, 0, chunks);
-    }
-
-    /** A header for an RPC message that travels in a chunk; credits and direction are stamped on its way out. */
-    NoMsg noMsg(int xid, ChunkLists chunks) {
-        return new NoMsg(xid, number, 0, 0, chunks);
-    }
 }

@@ -88,9 +88,8 @@ final class UpperLayerBindings {
             return List.of();
         }
         UpperLayerBinding binding = byProgram.get(program);
-        ByteBuf results = from(reply, start);
-        return DataItem.allMovedBy(binding == null ? ReducedReply.lastItem(results)
-                : binding.itemsOfReducedReply(version, procedure, results, placedBytes), start);
+        return binding == null ? ReducedReply.lastItem(reply, start) : DataItem.allMovedBy(
+                binding.itemsOfReducedReply(version, procedure, from(reply, start), placedBytes), start);
     }
 
     private static ByteBuf from(ByteBuf message, int offset) {

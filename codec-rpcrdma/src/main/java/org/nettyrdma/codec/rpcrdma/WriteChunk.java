@@ -43,6 +43,12 @@ public record WriteChunk(List<RemoteSegment> segments) {
         if (writtenBytes < 0 || writtenBytes > lengthBytes()) {
             throw new IllegalArgumentException("writtenBytes: " + writtenBytes + " (expected: 0.." + lengthBytes() + ')');
         }
+        if (writtenBytes == lengthBytes()) {
+            return this;
+        }
+        if (segments.size() == 1) {
+            return new WriteChunk(List.of(segments.get(0).withLength(writtenBytes)));
+        }
         RemoteSegment[] returned = new RemoteSegment[segments.size()];
         long left = writtenBytes;
         for (int i = 0; i < returned.length; i++) {

@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /** The end of fetches, over a channel whose RDMA Reads complete when the test says so. */
@@ -46,19 +45,19 @@ class CallArrivalsTest {
             ResourceLimits.DEFAULT, new MemoryBudget(1 << 20), new UpperLayerBindings(List.of()), new ChunkStatistics(),
             new CallArrivals.Owner() {
                 @Override
-                public void arrived(WithChunks header, ByteBuf message) {
+                public void arrived(int xid, ChunkLists chunks, ByteBuf message) {
                     assertEquals(INLINE_BYTES + CHUNK_BYTES, message.readableBytes());
-                    arrived.add(header.xid());
+                    arrived.add(xid);
                     message.release();
                 }
 
                 @Override
-                public void unusable(WithChunks header, RpcRdmaException cause) {
+                public void unusable(RpcRdmaMessage call, RpcRdmaException cause) {
                     throw new AssertionError(cause);
                 }
 
                 @Override
-                public void violatesBinding(WithChunks header, ByteBuf message) {
+                public void violatesBinding(int xid, ChunkLists chunks, ByteBuf message) {
                     throw new AssertionError("no binding");
                 }
             });
@@ -67,7 +66,7 @@ class CallArrivalsTest {
         ByteBuf inline = Unpooled.directBuffer().writeInt(xid).writeInt(0).writeZero(INLINE_BYTES - 8);
         ReadChunk chunk = new ReadChunk(INLINE_BYTES, List.of(new RemoteSegment(7, CHUNK_BYTES, 0)));
         Msg header = new Msg(xid, 1, new ChunkLists(List.of(chunk), List.of(), null));
-        arrivals.receive(RpcRdmaMessage.of(Role.REQUEST, header, inline), header);
+        arrivals.receive(RpcRdmaMessage.of(Role.REQUEST, header, inline));
     }
 
     @Test

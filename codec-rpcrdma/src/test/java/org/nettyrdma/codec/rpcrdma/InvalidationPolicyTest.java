@@ -26,7 +26,7 @@ class InvalidationPolicyTest {
     }
 
     private static ResponderCall call(ChunkLists chunks) {
-        return new ResponderCall(1, chunks, Unpooled.EMPTY_BUFFER);
+        return new ResponderCall(chunks, Unpooled.EMPTY_BUFFER);
     }
 
     @Test

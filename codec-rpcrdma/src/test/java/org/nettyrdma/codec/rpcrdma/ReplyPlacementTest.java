@@ -123,7 +123,7 @@ class ReplyPlacementTest {
         // Not at index 0, so that a mix-up of positions and indices shows.
         ByteBuf shifted = Unpooled.wrappedBuffer(Unpooled.buffer().writeZero(3), reply).skipBytes(3);
         ReplyPlacement placement = ReplyPlacement.of(shifted, items, offered, threshold);
-        assertEquals(expectedHeader, placement.header(5, 0));
+        assertEquals(expectedHeader, placement.message(5, 0, Unpooled.EMPTY_BUFFER).header());
         return placement.body(UnpooledByteBufAllocator.DEFAULT, this::written);
     }
 

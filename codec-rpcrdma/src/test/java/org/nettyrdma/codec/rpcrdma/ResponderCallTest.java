@@ -40,7 +40,7 @@ class ResponderCallTest {
     }
 
     private static long onlyHandle(ChunkLists chunks) {
-        return new ResponderCall(1, chunks, Unpooled.EMPTY_BUFFER).onlyHandle();
+        return new ResponderCall(chunks, Unpooled.EMPTY_BUFFER).onlyHandle();
     }
 
     private static WriteChunk chunk(int... handles) {

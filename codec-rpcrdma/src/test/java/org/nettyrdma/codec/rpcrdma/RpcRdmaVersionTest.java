@@ -18,6 +18,7 @@ import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /** What planning asks a version, held against what its format writes. */
 class RpcRdmaVersionTest {
@@ -33,7 +34,7 @@ class RpcRdmaVersionTest {
         assertEquals(written(version.msg(1, ChunkLists.EMPTY)), version.chunkFreeLength());
         assertEquals(written(version.msg(1, ChunkLists.EMPTY)), version.headerLength(ChunkLists.EMPTY));
         assertEquals(written(version.msg(1, chunks)), version.headerLength(chunks));
-        assertEquals(written(version.noMsg(1, chunks)), version.headerLength(chunks));
+        assertEquals(written(version.message(Role.REQUEST, 1, 0, chunks, Unpooled.EMPTY_BUFFER, true).header()), version.headerLength(chunks));
     }
 
     private static int written(RpcRdmaHeader header) {
@@ -76,11 +77,11 @@ class RpcRdmaVersionTest {
         ByteBuf reply = Unpooled.buffer().writeZero(989);
         ChunkLists offered = new ChunkLists(List.of(), List.of(), new WriteChunk(List.of(new RemoteSegment(1, 2000, 0))));
 
-        RpcRdmaHeader one = ReplyPlacement.of(reply, List.of(), offered, new InlineThreshold(1044, 1044)).header(5, 0);
+        RpcRdmaHeader one = ReplyPlacement.of(reply, List.of(), offered, new InlineThreshold(1044, 1044)).message(5, 0, reply).header();
         assertEquals(1, assertInstanceOf(Msg.class, one).version());
 
         RpcRdmaHeader two = ReplyPlacement.of(reply, List.of(), offered,
-                new InlineThreshold(1044, 1044, RpcRdmaVersion.TWO)).header(5, 0);
+                new InlineThreshold(1044, 1044, RpcRdmaVersion.TWO)).message(5, 0, reply).header();
         assertEquals(2, assertInstanceOf(NoMsg.class, two).version());
         reply.release();
     }
