@@ -1,18 +1,20 @@
 # What the Java side costs: the channel and perftest, which is C on the same verbs, on the same device in the same run.
 peer="perftest, siw and rxe"
-by_name_only="the limit of three times perftest's latency is not kept reliably in an emulated guest"
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
     local device
     for device in siw rxe; do
         guest 20 use_device $device
+        # Other programs of this machine can disturb a whole measurement: slow is what is slow twice.
         measure $device
+        within_limit || measure $device
+        expect "latency at most three times perftest's on $device" yes "$(within_limit && echo yes || echo no)"
     done
     guest 20 use_device siw
 }
 
-# The two take turns, and the median of the ratios counts: other programs of this machine disturb both.
+# The two take turns, and the median of the ratios counts. Sets latency_ratio.
 measure() {
     local device=$1 round latency_micros read_mebibytes_per_second perftest_micros perftest_mebibytes
     local -a latencies=() reads=()
@@ -26,11 +28,13 @@ measure() {
         say "   $device, round $round: 64 bytes one way in $latency_micros us, perftest $perftest_micros us;" \
             "RDMA Reads of 64 KiB $read_mebibytes_per_second MiB/s, perftest $perftest_mebibytes MiB/s"
     done
-    local latency
-    latency=$(median "${latencies[@]}")
-    checked "$device, against perftest: 64 bytes one way take $latency times as long (${latencies[*]}); RDMA Reads of 64 KiB are" \
+    latency_ratio=$(median "${latencies[@]}")
+    checked "$device, against perftest: 64 bytes one way take $latency_ratio times as long (${latencies[*]}); RDMA Reads of 64 KiB are" \
         "$(median "${reads[@]}") times as fast (${reads[*]})"
-    expect "latency at most three times perftest's on $device" yes "$(awk "BEGIN { print $latency <= 3 ? \"yes\" : \"no\" }")"
+}
+
+within_limit() {
+    awk "BEGIN { exit !($latency_ratio <= 3) }"
 }
 
 ratio() {

@@ -61,12 +61,13 @@ static int copy_send(struct entry *queue_pair, const struct ibv_send_wr *source,
 DISNI(void, postSend)(JNIEnv *env, UNUSED jobject self, jlong handle, jlong list)
 {
     static const char verb[] = "ibv_post_send";
-    struct batch batch = {.requests = 0};
+    struct batch batch;
     struct ibv_send_wr source = {.next = pointer(list)};
     struct entry *queue_pair = acquire_or_throw(env, handle, KIND_QUEUE_PAIR, verb);
     if (queue_pair == NULL) {
         return;
     }
+    batch_start(&batch);
     int error = list == 0 ? EFAULT : 0;
     /* A list longer than the queue cannot fit; one that ends nowhere must end here. */
     for (uint32_t i = 0; source.next != NULL && error == 0; i++) {
@@ -102,12 +103,13 @@ static int copy_receive(struct entry *queue_pair, const struct ibv_recv_wr *sour
 DISNI(void, postRecv)(JNIEnv *env, UNUSED jobject self, jlong handle, jlong list)
 {
     static const char verb[] = "ibv_post_recv";
-    struct batch batch = {.requests = 0};
+    struct batch batch;
     struct ibv_recv_wr source = {.next = pointer(list)};
     struct entry *queue_pair = acquire_or_throw(env, handle, KIND_QUEUE_PAIR, verb);
     if (queue_pair == NULL) {
         return;
     }
+    batch_start(&batch);
     int error = list == 0 ? EFAULT : 0;
     for (uint32_t i = 0; source.next != NULL && error == 0; i++) {
         memcpy(&source, source.next, RECEIVE_BYTES);

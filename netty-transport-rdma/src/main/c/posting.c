@@ -212,11 +212,12 @@ typedef int poster(struct entry *queue_pair, struct batch *batch);
 /* Reads and posts work requests until one is refused: what is in the batch by then was fine and is posted. */
 static jint post_all(JNIEnv *env, jlong handle, struct cursor *cursor, jint count, reader *next, poster *post, const char *verb)
 {
-    struct batch batch = {.requests = 0};
+    struct batch batch;
     struct entry *queue_pair = acquire_or_throw(env, handle, KIND_QUEUE_PAIR, verb);
     if (queue_pair == NULL) {
         return 0;
     }
+    batch_start(&batch);
     int error = 0;
     for (jint i = 0; i < count && error == 0; i++) {
         error = next(cursor, queue_pair, &batch);
