@@ -22,11 +22,12 @@ import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
  */
 final class CallExposure {
 
+    private static final ByteBuf[] NO_SINKS = {};
+
     private final RdmaChannel channel;
     private final ChunkStatistics statistics;
     private final PeerPolicy policy;
     private final InvalidationPolicy invalidation;
-    private static final ByteBuf[] NO_SINKS = {};
 
     /** As long as is needed for most calls, which have one chunk of one segment; the first {@link #count} are there. */
     private ExposedMemory[] exposed = new ExposedMemory[1];
