@@ -5,7 +5,6 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,7 +13,6 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.nettyrdma.verbs.CompletionHandler;
@@ -30,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sockets of one event loop, on one selector. {@link #poll} lets every ready socket make progress, which fills the
- * {@link DeliveryRing}, and then delivers from it; so no user code runs inside a connection's own code.
+ * The connections of one event loop. {@link #poll} lets ready sockets make progress, which fills the {@link DeliveryRing}, and
+ * then delivers from it; so no user code runs inside a connection's own code.
  */
 final class IwarpContext implements VerbsContext {
 
@@ -49,8 +47,7 @@ final class IwarpContext implements VerbsContext {
     private static final int MAX_IDLE_SLOTS = 4096;
 
     private final IwarpStatistics statistics;
-    private final Selector selector;
-    private final Consumer<SelectionKey> readyAction = this::ready;
+    private final ReadySockets sockets;
     private final AtomicInteger wakeState = new AtomicInteger(AWAKE);
 
     private final TimerQueue timers;
@@ -72,7 +69,7 @@ final class IwarpContext implements VerbsContext {
         this.statistics = statistics;
         this.steeringTagGenerator = steeringTagGenerator;
         timers = new TimerQueue(nanoClock);
-        selector = Selector.open();
+        sockets = new ReadySockets();
     }
 
     @Override
@@ -110,9 +107,9 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
-        int work = runDeferred();              // 1. what an earlier round left or a user asked for
-        work += selector.selectNow(readyAction); // 2. sockets
-        work += timers.run();                  // 3. time-outs, after the data that may have come in time
+        int work = runDeferred();   // 1. what an earlier round left or a user asked for
+        work += sockets.progress(); // 2. sockets
+        work += timers.run();       // 3. time-outs, after the data that may have come in time
         return work + deliveries.deliver(handler, maxCompletions);
     }
 
@@ -123,12 +120,8 @@ final class IwarpContext implements VerbsContext {
         }
         if (wakeState.compareAndSet(AWAKE, ASLEEP)) {
             long limitNanos = Math.min(timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos, timers.nanosToNext());
-            if (limitNanos == 0) {
-                selector.selectNow(readyAction);
-            } else if (limitNanos == Long.MAX_VALUE) {
-                selector.select(readyAction);
-            } else {
-                selector.select(readyAction, 1 + TimeUnit.NANOSECONDS.toMillis(limitNanos - 1));
+            if (limitNanos > 0) {
+                sockets.await(limitNanos == Long.MAX_VALUE ? 0 : 1 + TimeUnit.NANOSECONDS.toMillis(limitNanos - 1));
             }
         }
         wakeState.set(AWAKE);
@@ -137,19 +130,7 @@ final class IwarpContext implements VerbsContext {
     @Override
     public void wakeup() {
         if (wakeState.getAndSet(WOKEN) == ASLEEP) {
-            selector.wakeup();
-        }
-    }
-
-    private void ready(SelectionKey key) {
-        SocketHandler handler = (SocketHandler) key.attachment();
-        if (!key.isValid()) {
-            return; // closed by the handler of another socket in this round
-        }
-        try {
-            handler.ready(key.readyOps());
-        } catch (IOException | RuntimeException e) {
-            fail(handler, e);
+            sockets.wakeup();
         }
     }
 
@@ -172,8 +153,7 @@ final class IwarpContext implements VerbsContext {
     }
 
     SelectionKey register(SelectableChannel channel, int operations, SocketHandler handler) throws IOException {
-        channel.configureBlocking(false);
-        return channel.register(selector, operations, handler);
+        return sockets.register(channel, operations, handler);
     }
 
     /**
@@ -184,14 +164,12 @@ final class IwarpContext implements VerbsContext {
     }
 
     /**
-     * Takes a socket off this context's selector, which lets go of a cancelled key in its next round; only then can another
-     * selector have the socket.
+     * Takes a socket off this context, so that another one can have it.
      *
      * @param then what to do when that has happened
      */
     void deregister(SelectionKey key, Runnable then) {
-        key.cancel();
-        defer(() -> defer(then)); // the deferred tasks of a round run before its selection
+        sockets.deregister(key, then);
     }
 
     /**
@@ -231,16 +209,13 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public void close() {
-        if (!selector.isOpen()) {
+        if (!sockets.isOpen()) {
             return;
         }
         for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
             queuePair.close();
         }
-        for (SelectionKey key : selector.keys()) {
-            closeQuietly(key.channel());
-        }
-        closeQuietly(selector);
+        sockets.close();
     }
 
     /**
