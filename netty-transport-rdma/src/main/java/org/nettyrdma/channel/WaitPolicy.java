@@ -9,11 +9,14 @@ package org.nettyrdma.channel;
  * <p>A trial of sleeping while polling pays costs each of its waits a wake-up, so where polling is far better it is rare and
  * short: with one such wait in a hundred, the 99th percentile of a call's latency would be a wake-up. As soon as polling is
  * not far better any more, trials are as frequent and long as where the case was never clear.
+ *
+ * <p>Both ends of a connection may decide this way, and while both sleep, each wait has the wake-ups of both in it. An end that begins to
+ * poll saves only its own, and must find the answer of the other, which still sleeps, within its time: so that is several wake-ups long.
  */
 final class WaitPolicy {
 
-    /** How long to poll at most: about what it takes to put a thread to sleep and wake it on a slow machine. */
-    static final long SPIN_NANOS = 50_000;
+    /** How long to poll at most: the wake-up of a peer on a slow machine, which takes 40 to 100 µs, and what it then has to do. */
+    static final long SPIN_NANOS = 200_000;
 
     /** A longer wait says only that there was no work, whichever way it was spent. */
     private static final double LONGEST_TELLING_WAIT_NANOS = 2.0 * SPIN_NANOS;
@@ -23,7 +26,8 @@ final class WaitPolicy {
     private static final int WAITS_PER_SHORT_TRIAL = 16;
     private static final int ROUNDS_BETWEEN_SHORT_TRIALS = 31;
     private static final double WEIGHT_OF_NEWEST = 1.0 / 32;
-    private static final double WORTHWHILE = 0.9;
+    /** So polling begins where work comes within four wake-ups. */
+    private static final double WORTHWHILE = 0.8;
     private static final double FAR_BETTER = 0.5;
 
     private double averageSleepingNanos = LONGEST_TELLING_WAIT_NANOS;

@@ -59,6 +59,23 @@ class WaitPolicyTest {
     }
 
     @Test
+    void shouldSpinWhereThatSavesOneOfTwoWakeups() {
+        wait(MANY, 115_000, 200_000); // the peer sleeps, too
+        assertTrue(shareOfSpins(115_000, 200_000) > 0.9);
+    }
+
+    @Test
+    void shouldNotMindIdleTimesBetweenBurstsOfWork() {
+        int spins = 0;
+        for (int i = 0; i < MANY; i++) {
+            boolean spinning = policy.spinNanos() > 0;
+            spins += spinning ? 1 : 0;
+            policy.waited(i % 20 == 0 ? 3_000_000 : spinning ? 10_000 : 60_000);
+        }
+        assertTrue(spins > MANY * 0.9, spins + " spins");
+    }
+
+    @Test
     void shouldStartBySleeping() {
         assertEquals(0, policy.spinNanos());
     }
