@@ -7,40 +7,51 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
 /**
  * A message with a call or a reply. It keeps the fields of its header instead of the header, and changes its credits in place,
- * because nearly all messages are of this kind: one object for each, and not two or three.
+ * because nearly all messages are of this kind: one object for each, of 32 bytes, and not two or three.
  */
-final class ConveyingMessage extends RpcRdmaMessage {
+sealed class ConveyingMessage extends RpcRdmaMessage permits InvalidatingMessage {
 
     private final ChunkLists chunks;
     private final int xid;
-    private final int flags;
+    private int creditWord;
     private final byte version;
+    private final byte flags;
     private final boolean noMsg;
     private final boolean response;
-    private int creditWord;
 
     /**
      * @param header a header that, with this role, it {@linkplain #canHold can hold}
      */
     ConveyingMessage(WithChunks header, Role role, ByteBuf body) {
-        this((byte) header.version(), header.xid(), (int) header.credits(), header.flags(), header.chunks(),
+        this(header.version(), header.xid(), (int) header.credits(), header.flags(), header.chunks(),
                 header instanceof NoMsg, role, body);
     }
 
-    ConveyingMessage(byte version, int xid, int creditWord, int flags, ChunkLists chunks, boolean noMsg, Role role, ByteBuf body) {
+    /** Of fields that it {@linkplain #canHold(int, int, Role) can hold}. */
+    ConveyingMessage(int version, int xid, int creditWord, int flags, ChunkLists chunks, boolean noMsg, Role role, ByteBuf body) {
         super(body);
-        this.version = version;
+        this.version = (byte) version;
         this.xid = xid;
         this.creditWord = creditWord;
-        this.flags = flags;
+        this.flags = (byte) flags;
         this.chunks = chunks;
         this.noMsg = noMsg;
         this.response = role == Role.RESPONSE;
     }
 
-    /** Whether nothing of a header is lost here: the versions that there are fit, and calls and replies have one of two roles. */
+    /** What another message is, whose reference passes to this one. */
+    ConveyingMessage(ConveyingMessage other) {
+        this(other.version, other.xid, other.creditWord, other.flags, other.chunks, other.noMsg, other.role(), other.content());
+    }
+
+    /** Whether nothing of a header is lost here. */
     static boolean canHold(WithChunks header, Role role) {
-        return (byte) header.version() == header.version() && (role == Role.REQUEST || role == Role.RESPONSE);
+        return canHold(header.version(), header.flags(), role);
+    }
+
+    /** The versions that there are fit, and the flags that are defined; and calls and replies have one of two roles. */
+    static boolean canHold(int version, int flags, Role role) {
+        return (byte) version == version && (byte) flags == flags && (role == Role.REQUEST || role == Role.RESPONSE);
     }
 
     @Override
@@ -56,6 +67,11 @@ final class ConveyingMessage extends RpcRdmaMessage {
     @Override
     int version() {
         return version;
+    }
+
+    /** The flag word of its header. */
+    int flags() {
+        return flags;
     }
 
     @Override
@@ -87,5 +103,20 @@ final class ConveyingMessage extends RpcRdmaMessage {
     public RpcRdmaMessage withCredits(int credits) {
         creditWord = credits;
         return this;
+    }
+
+    @Override
+    RpcRdmaMessage invalidating(int steeringTag) {
+        return new InvalidatingMessage(this, steeringTag);
+    }
+
+    @Override
+    boolean isInvalidating() {
+        return false;
+    }
+
+    @Override
+    int invalidatedTag() {
+        return 0;
     }
 }

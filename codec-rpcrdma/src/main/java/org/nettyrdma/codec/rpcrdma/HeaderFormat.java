@@ -28,6 +28,25 @@ interface HeaderFormat {
      */
     RpcRdmaHeader read(ByteBuf in) throws RpcRdmaException;
 
+    /** Whether messages of this type convey a call or a reply, so that {@link #readChunks} can read their headers. */
+    boolean conveys(int type);
+
+    /**
+     * Reads the header of a call or a reply, but not the words that every version has, and the flags.
+     *
+     * @param in   a message with at least the words that every version has; afterwards its reader index stands behind the header
+     * @param type its type word, which {@link #conveys} knows
+     * @throws RpcRdmaException if it breaks a rule; then the reader index is undefined
+     */
+    ChunkLists readChunks(ByteBuf in, int type) throws RpcRdmaException;
+
+    /**
+     * The flag word of a message whose chunks could be read.
+     *
+     * @param start where the message begins
+     */
+    int flagsOf(ByteBuf in, int start);
+
     /** The length of a header in bytes, without what follows it. */
     int lengthOf(RpcRdmaHeader header);
 
@@ -38,4 +57,25 @@ interface HeaderFormat {
      * @throws IllegalArgumentException if this version cannot say it
      */
     void write(RpcRdmaHeader header, Role role, ByteBuf out);
+
+    /** Appends what {@link #write(RpcRdmaHeader, Role, ByteBuf)} does, without making the header first. */
+    void writeConveying(ConveyingMessage message, ByteBuf out);
+
+    /** The length of a message's header in bytes. */
+    default int lengthOf(RpcRdmaMessage message) {
+        return message instanceof ConveyingMessage ? version().headerLength(message.chunks()) : lengthOf(message.header());
+    }
+
+    /**
+     * Appends a message's header to {@code out}, which has room for {@link #lengthOf} bytes.
+     *
+     * @throws IllegalArgumentException if this version cannot say it
+     */
+    default void write(RpcRdmaMessage message, ByteBuf out) {
+        if (message instanceof ConveyingMessage conveying) {
+            writeConveying(conveying, out);
+        } else {
+            write(message.header(), message.role(), out);
+        }
+    }
 }

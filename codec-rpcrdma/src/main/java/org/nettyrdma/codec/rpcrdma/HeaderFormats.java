@@ -61,22 +61,23 @@ final class HeaderFormats {
     }
 
     /**
-     * The format to write a header with.
+     * The format to write the header of a message with.
      *
      * @throws IllegalArgumentException if its version is not spoken
      */
-    HeaderFormat ofSent(RpcRdmaHeader header) {
-        if (header instanceof VersionError || header.version() != VersionTwoLayout.VERSION) {
+    HeaderFormat ofSent(RpcRdmaMessage message) {
+        boolean conveying = message instanceof ConveyingMessage; // which has a header only for who asks
+        if (message.version() != VersionTwoLayout.VERSION || !conveying && message.header() instanceof VersionError) {
             return one;
         }
         if (!spoken.includes(RpcRdmaVersion.TWO)) {
-            throw new IllegalArgumentException("version 2 (spoken: " + spoken + "): " + header);
+            throw new IllegalArgumentException("version 2 (spoken: " + spoken + "): " + message.header());
         }
         return two;
     }
 
-    /** Whether a received header has flags that nobody has registered. */
-    boolean hasUnknownFlags(RpcRdmaHeader header) {
-        return (header.flags() & ~flagMask) != 0;
+    /** Whether some of the flags of a received header are registered by nobody. */
+    boolean hasUnknown(int flags) {
+        return (flags & ~flagMask) != 0;
     }
 }

@@ -12,6 +12,9 @@ final class OtherMessage extends RpcRdmaMessage {
 
     private final RpcRdmaHeader header;
     private final Role role;
+    private boolean invalidating;
+    /** The receiver's steering tag that the Send invalidates, if it is {@link #invalidating}. */
+    private int invalidatedTag;
 
     OtherMessage(RpcRdmaHeader header, Role role, ByteBuf body) {
         super(body);
@@ -68,5 +71,22 @@ final class OtherMessage extends RpcRdmaMessage {
     @Override
     public RpcRdmaMessage withCredits(int credits) {
         return credits == header.credits() ? this : with(header.withCredits(credits), content());
+    }
+
+    @Override
+    RpcRdmaMessage invalidating(int steeringTag) {
+        invalidating = true;
+        invalidatedTag = steeringTag;
+        return this;
+    }
+
+    @Override
+    boolean isInvalidating() {
+        return invalidating;
+    }
+
+    @Override
+    int invalidatedTag() {
+        return invalidatedTag;
     }
 }

@@ -36,43 +36,62 @@ final class RpcRdmaHeaderReader {
      * @throws RpcRdmaException if it breaks a rule; then the reader index is undefined
      */
     RpcRdmaHeader read(ByteBuf in) throws RpcRdmaException {
-        int xid = in.readInt();
-        int version = in.readInt();
-        long credits = in.readUnsignedInt();
-        int typeCode = in.readInt();
-        MessageType type = MessageType.of(typeCode);
-        // The error types come before the version: whoever refuses a version may quote that version in its answer.
-        if (type == MessageType.RDMA_ERROR) {
-            return readError(in, xid, version, credits);
-        }
-        if (version != RpcRdmaLayout.VERSION || !spoken.includes(RpcRdmaVersion.ONE)) {
-            throw RpcRdmaException.version(version, spoken);
-        }
-        switch (type) {
-            case RDMA_MSG:
-                return new Msg(xid, credits, chunkLists.read(in, 0));
-            case RDMA_NOMSG:
-                ChunkLists chunks = chunkLists.read(in, 0);
-                if (in.isReadable()) {
-                    throw malformed("%d bytes after an RDMA_NOMSG header", in.readableBytes());
-                }
-                return new NoMsg(xid, credits, chunks);
-            case RDMA_MSGP:
-                // The hint may be ignored, the message is to be treated as RDMA_MSG (rfc5666bis-01, section 5.7.1).
-                requireReadable(in, RpcRdmaLayout.ALIGNMENT_HINT_LENGTH, "alignment hint");
-                in.skipBytes(RpcRdmaLayout.ALIGNMENT_HINT_LENGTH);
-                return new Msg(xid, credits, chunkLists.read(in, 0));
-            case RDMA_DONE:
+        int start = in.readerIndex();
+        int xid = in.getInt(start);
+        long credits = in.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET);
+        MessageType type = MessageType.of(in.getInt(start + RpcRdmaLayout.TYPE_OFFSET));
+        return switch (type) {
+            // Of any version: whoever refuses a version may quote that version in its answer.
+            case RDMA_ERROR -> readError(in, xid, in.getInt(start + RpcRdmaLayout.VERSION_OFFSET), credits);
+            case RDMA_MSG, RDMA_MSGP -> new Msg(xid, credits, readChunks(in, type));
+            case RDMA_NOMSG -> new NoMsg(xid, credits, readChunks(in, type));
+            case RDMA_DONE -> {
+                skipFixed(in);
                 if (in.isReadable()) {
                     throw malformed("%d bytes after an RDMA_DONE", in.readableBytes());
                 }
-                return new Done(xid, credits);
-            default:
-                throw malformed("message type %s (expected: 0..4)", Integer.toUnsignedString(typeCode));
+                yield new Done(xid, credits);
+            }
+            case UNKNOWN -> {
+                skipFixed(in);
+                throw malformed("message type %s (expected: 0..4)",
+                        Integer.toUnsignedString(in.getInt(start + RpcRdmaLayout.TYPE_OFFSET)));
+            }
+        };
+    }
+
+    /**
+     * Reads the chunks of a call or a reply.
+     *
+     * @param in   the received message, with at least the fixed words; afterwards its reader index stands behind the header
+     * @param type RDMA_MSG, RDMA_NOMSG or RDMA_MSGP
+     * @throws RpcRdmaException if the header breaks a rule; then the reader index is undefined
+     */
+    ChunkLists readChunks(ByteBuf in, MessageType type) throws RpcRdmaException {
+        skipFixed(in);
+        if (type == MessageType.RDMA_MSGP) {
+            // The hint may be ignored, the message is to be treated as RDMA_MSG (rfc5666bis-01, section 5.7.1).
+            requireReadable(in, RpcRdmaLayout.ALIGNMENT_HINT_LENGTH, "alignment hint");
+            in.skipBytes(RpcRdmaLayout.ALIGNMENT_HINT_LENGTH);
         }
+        ChunkLists chunks = chunkLists.read(in, 0);
+        if (type == MessageType.RDMA_NOMSG && in.isReadable()) {
+            throw malformed("%d bytes after an RDMA_NOMSG header", in.readableBytes());
+        }
+        return chunks;
+    }
+
+    /** The fixed words of anything but an error. */
+    private void skipFixed(ByteBuf in) throws RpcRdmaException {
+        int version = in.getInt(in.readerIndex() + RpcRdmaLayout.VERSION_OFFSET);
+        if (version != RpcRdmaLayout.VERSION || !spoken.includes(RpcRdmaVersion.ONE)) {
+            throw RpcRdmaException.version(version, spoken);
+        }
+        in.skipBytes(RpcRdmaLayout.FIXED_LENGTH);
     }
 
     private static RpcRdmaHeader readError(ByteBuf in, int xid, int version, long credits) throws RpcRdmaException {
+        in.skipBytes(RpcRdmaLayout.FIXED_LENGTH);
         requireReadable(in, Integer.BYTES, "error code");
         int code = in.readInt();
         RpcRdmaHeader header;

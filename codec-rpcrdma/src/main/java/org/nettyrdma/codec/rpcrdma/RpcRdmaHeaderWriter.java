@@ -3,7 +3,7 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
@@ -27,8 +27,7 @@ final class RpcRdmaHeaderWriter {
     /** Appends the header to {@code out}, which has room for {@link #lengthOf} bytes. */
     static void write(RpcRdmaHeader header, ByteBuf out) {
         if (header instanceof WithChunks message) {
-            writeFixed(header, header instanceof Msg ? MessageType.RDMA_MSG : MessageType.RDMA_NOMSG, out);
-            ChunkListWriter.write(message.chunks(), out);
+            writeConveying(header.xid(), header.version(), header.credits(), message instanceof NoMsg, message.chunks(), out);
         } else if (header instanceof VersionError error) {
             writeFixed(header, MessageType.RDMA_ERROR, out);
             out.writeInt(RpcRdmaLayout.ERR_VERS);
@@ -44,8 +43,18 @@ final class RpcRdmaHeaderWriter {
         }
     }
 
+    /** Appends the header of a call or a reply, given by its fields. */
+    static void writeConveying(int xid, int version, long credits, boolean noMsg, ChunkLists chunks, ByteBuf out) {
+        writeFixed(xid, version, credits, noMsg ? MessageType.RDMA_NOMSG : MessageType.RDMA_MSG, out);
+        ChunkListWriter.write(chunks, out);
+    }
+
     private static void writeFixed(RpcRdmaHeader header, MessageType type, ByteBuf out) {
-        out.writeLong((long) header.xid() << 32 | header.version() & 0xFFFF_FFFFL);
-        out.writeLong(header.credits() << 32 | type.code());
+        writeFixed(header.xid(), header.version(), header.credits(), type, out);
+    }
+
+    private static void writeFixed(int xid, int version, long credits, MessageType type, ByteBuf out) {
+        out.writeLong((long) xid << 32 | version & 0xFFFF_FFFFL);
+        out.writeLong(credits << 32 | type.code());
     }
 }

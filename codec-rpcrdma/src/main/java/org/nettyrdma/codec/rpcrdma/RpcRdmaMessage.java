@@ -18,10 +18,6 @@ import org.nettyrdma.handler.credit.CreditedMessage;
 public abstract sealed class RpcRdmaMessage extends DefaultByteBufHolder implements CreditedMessage
         permits ConveyingMessage, OtherMessage {
 
-    private boolean invalidating;
-    /** The receiver's steering tag that the Send invalidates, if it is {@link #invalidating}. */
-    private int invalidatedTag;
-
     RpcRdmaMessage(ByteBuf body) {
         super(body);
     }
@@ -139,23 +135,15 @@ public abstract sealed class RpcRdmaMessage extends DefaultByteBufHolder impleme
      * returned.
      *
      * @param steeringTag a steering tag of the receiver
-     * @return the message to pass on, which is this one
+     * @return the message to pass on
      */
-    RpcRdmaMessage invalidating(int steeringTag) {
-        invalidating = true;
-        invalidatedTag = steeringTag;
-        return this;
-    }
+    abstract RpcRdmaMessage invalidating(int steeringTag);
 
     /** Whether the Send invalidates a steering tag of the receiver. */
-    boolean isInvalidating() {
-        return invalidating;
-    }
+    abstract boolean isInvalidating();
 
-    /** The steering tag to invalidate, if {@link #isInvalidating()}. */
-    int invalidatedTag() {
-        return invalidatedTag;
-    }
+    /** The steering tag to invalidate, if {@link #isInvalidating()}; otherwise 0. */
+    abstract int invalidatedTag();
 
     @Override
     public RpcRdmaMessage replace(ByteBuf content) {
@@ -165,7 +153,7 @@ public abstract sealed class RpcRdmaMessage extends DefaultByteBufHolder impleme
     /** A message in the same role, by the same kind of Send. */
     RpcRdmaMessage with(RpcRdmaHeader header, ByteBuf content) {
         RpcRdmaMessage message = of(role(), header, content);
-        return invalidating ? message.invalidating(invalidatedTag) : message;
+        return isInvalidating() ? message.invalidating(invalidatedTag()) : message;
     }
 
     @Override
@@ -210,12 +198,12 @@ public abstract sealed class RpcRdmaMessage extends DefaultByteBufHolder impleme
     @Override
     public boolean equals(Object other) {
         return other instanceof RpcRdmaMessage message && super.equals(other) && header().equals(message.header())
-                && role() == message.role() && invalidating == message.invalidating && invalidatedTag == message.invalidatedTag;
+                && role() == message.role() && isInvalidating() == message.isInvalidating() && invalidatedTag() == message.invalidatedTag();
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), header(), role(), invalidating, invalidatedTag);
+        return Objects.hash(super.hashCode(), header(), role(), isInvalidating(), invalidatedTag());
     }
 
     @Override

@@ -46,7 +46,7 @@ public enum RpcRdmaVersion {
      * @param isNoMsg whether the RPC message is in a chunk
      */
     RpcRdmaMessage message(Role role, int xid, int credits, ChunkLists chunks, ByteBuf body, boolean isNoMsg) {
-        return new ConveyingMessage((byte) number, xid, credits, 0, chunks, isNoMsg, role, body);
+        return new ConveyingMessage(number, xid, credits, 0, chunks, isNoMsg, role, body);
     }
 
     /** A header for an RPC message that follows; credits and direction are stamped on its way out. */

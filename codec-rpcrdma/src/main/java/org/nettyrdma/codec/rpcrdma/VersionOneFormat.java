@@ -34,6 +34,21 @@ final class VersionOneFormat implements HeaderFormat {
     }
 
     @Override
+    public boolean conveys(int type) {
+        return type >= MessageType.RDMA_MSG.code() && type <= MessageType.RDMA_MSGP.code();
+    }
+
+    @Override
+    public ChunkLists readChunks(ByteBuf in, int type) throws RpcRdmaException {
+        return reader.readChunks(in, MessageType.of(type));
+    }
+
+    @Override
+    public int flagsOf(ByteBuf in, int start) {
+        return 0;
+    }
+
+    @Override
     public int lengthOf(RpcRdmaHeader header) {
         return RpcRdmaHeaderWriter.lengthOf(header);
     }
@@ -41,5 +56,10 @@ final class VersionOneFormat implements HeaderFormat {
     @Override
     public void write(RpcRdmaHeader header, Role role, ByteBuf out) {
         RpcRdmaHeaderWriter.write(header, out);
+    }
+
+    @Override
+    public void writeConveying(ConveyingMessage message, ByteBuf out) {
+        RpcRdmaHeaderWriter.writeConveying(message.xid(), message.version(), message.credits(), message.isNoMsg(), message.chunks(), out);
     }
 }

@@ -34,17 +34,28 @@ final class VersionTwoFormat implements HeaderFormat {
         if (received.readableBytes() < VersionTwoLayout.PREFIX_LENGTH) {
             return inboundRole;
         }
-        boolean response = (received.getInt(start + VersionTwoLayout.FLAGS_OFFSET) & VersionTwoLayout.F_RESPONSE) != 0;
-        HeaderType<?> extension = conveysCall(type) ? null : extensions.headerType(type);
+        boolean response = (flagsOf(received, start) & VersionTwoLayout.F_RESPONSE) != 0;
+        HeaderType<?> extension = conveys(type) ? null : extensions.headerType(type);
         if (extension != null) {
             return extension.role(response);
         }
         // A request of a type that nobody knows is refused outside of the credits: its sender may not count it either.
-        return response ? Role.RESPONSE : conveysCall(type) ? Role.REQUEST : Role.NEITHER;
+        return response ? Role.RESPONSE : conveys(type) ? Role.REQUEST : Role.NEITHER;
     }
 
-    private static boolean conveysCall(int type) {
+    @Override
+    public boolean conveys(int type) {
         return type == VersionTwoLayout.RDMA2_MSG || type == VersionTwoLayout.RDMA2_NOMSG;
+    }
+
+    @Override
+    public ChunkLists readChunks(ByteBuf in, int type) throws RpcRdmaException {
+        return reader.readChunks(in, type);
+    }
+
+    @Override
+    public int flagsOf(ByteBuf in, int start) {
+        return in.getInt(start + VersionTwoLayout.FLAGS_OFFSET);
     }
 
     @Override
@@ -59,15 +70,21 @@ final class VersionTwoFormat implements HeaderFormat {
 
     @Override
     public void write(RpcRdmaHeader header, Role role, ByteBuf out) {
-        writer.write(header, flags(header, role), out);
+        writer.write(header, flags(header.flags(), role), out);
+    }
+
+    @Override
+    public void writeConveying(ConveyingMessage message, ByteBuf out) {
+        writer.writeConveying(message.xid(), message.credits(), message.isNoMsg(), flags(message.flags(), message.role()),
+                message.chunks(), out);
     }
 
     /** Without a role the sender of the message knows best what its credits mean. */
-    private static int flags(RpcRdmaHeader header, Role role) {
+    private static int flags(int flags, Role role) {
         return switch (role) {
-            case REQUEST -> header.flags() & ~VersionTwoLayout.F_RESPONSE;
-            case RESPONSE -> header.flags() | VersionTwoLayout.F_RESPONSE;
-            case NOTICE, CONTROL, NEITHER -> header.flags();
+            case REQUEST -> flags & ~VersionTwoLayout.F_RESPONSE;
+            case RESPONSE -> flags | VersionTwoLayout.F_RESPONSE;
+            case NOTICE, CONTROL, NEITHER -> flags;
         };
     }
 }

@@ -31,20 +31,18 @@ final class VersionTwoHeaderReader {
      * @throws RpcRdmaException if it breaks a rule; then the reader index is undefined
      */
     RpcRdmaHeader read(ByteBuf in) throws RpcRdmaException {
-        int xid = in.readInt();
-        in.skipBytes(Integer.BYTES); // the version is why this reader was chosen
-        long credits = in.readUnsignedInt();
-        int type = in.readInt();
+        int start = in.readerIndex();
+        int xid = in.getInt(start); // the version is why this reader was chosen
+        long credits = in.getUnsignedInt(start + RpcRdmaLayout.CREDITS_OFFSET);
+        int type = in.getInt(start + RpcRdmaLayout.TYPE_OFFSET);
         switch (type) {
             case VersionTwoLayout.RDMA2_MSG: {
-                int flags = readFlags(in);
-                return new Msg(xid, VersionTwoLayout.VERSION, credits, flags, readChunkLists(in));
+                ChunkLists chunks = readChunks(in, type);
+                return new Msg(xid, VersionTwoLayout.VERSION, credits, in.getInt(start + VersionTwoLayout.FLAGS_OFFSET), chunks);
             }
             case VersionTwoLayout.RDMA2_NOMSG: {
-                int flags = readFlags(in);
-                ChunkLists chunks = readChunkLists(in);
-                requireEnd(in, "RDMA2_NOMSG");
-                return new NoMsg(xid, VersionTwoLayout.VERSION, credits, flags, chunks);
+                ChunkLists chunks = readChunks(in, type);
+                return new NoMsg(xid, VersionTwoLayout.VERSION, credits, in.getInt(start + VersionTwoLayout.FLAGS_OFFSET), chunks);
             }
             case VersionTwoLayout.RDMA2_ERROR:
                 return readError(in, xid, credits, readFlags(in));
@@ -65,9 +63,22 @@ final class VersionTwoHeaderReader {
         }
     }
 
-    private ChunkLists readChunkLists(ByteBuf in) throws RpcRdmaException {
+    /**
+     * Reads the chunks of a call or a reply.
+     *
+     * @param in   the received message, with at least the words that every version has; afterwards its reader index stands behind
+     *             the header
+     * @param type RDMA2_MSG or RDMA2_NOMSG
+     * @throws RpcRdmaException if the header breaks a rule; then the reader index is undefined
+     */
+    ChunkLists readChunks(ByteBuf in, int type) throws RpcRdmaException {
+        readFlags(in);
         requireReadable(in, Integer.BYTES, "handle to invalidate");
-        return chunkLists.read(in, in.readInt());
+        ChunkLists chunks = chunkLists.read(in, in.readInt());
+        if (type == VersionTwoLayout.RDMA2_NOMSG) {
+            requireEnd(in, "RDMA2_NOMSG");
+        }
+        return chunks;
     }
 
     private RpcRdmaHeader readError(ByteBuf in, int xid, long credits, int flags) throws RpcRdmaException {
@@ -120,7 +131,9 @@ final class VersionTwoHeaderReader {
         }
     }
 
+    /** Reads all that stands in front of what depends on the type. */
     private static int readFlags(ByteBuf in) throws RpcRdmaException {
+        in.skipBytes(RpcRdmaLayout.FIXED_LENGTH);
         requireReadable(in, Integer.BYTES, "flags");
         return in.readInt();
     }

@@ -3,7 +3,7 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.buffer.ByteBuf;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ConnectionProperties;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
 
@@ -39,13 +39,9 @@ final class VersionTwoHeaderWriter {
      * @param flags the flag word, with RPCRDMA2_F_RESPONSE where it belongs
      */
     void write(RpcRdmaHeader header, int flags, ByteBuf out) {
-        if ((flags & ~extensions.flagMask()) != 0) {
-            // Reserved bits MUST be sent as zero (version-two-08, section 3.2).
-            throw new IllegalArgumentException("flags: " + extensions.flagNames(flags) + " (expected: registered ones only)");
-        }
+        requireRegistered(flags);
         if (header instanceof WithChunks message) {
-            writeCommon(header, header instanceof Msg ? VersionTwoLayout.RDMA2_MSG : VersionTwoLayout.RDMA2_NOMSG, out);
-            writeFlagsAndChunks(flags, message.chunks(), out);
+            writeConveying(header.xid(), header.credits(), message instanceof NoMsg, flags, message.chunks(), out);
         } else if (header instanceof TransportError error) {
             writePrefix(header, VersionTwoLayout.RDMA2_ERROR, flags, out);
             out.writeInt(error.error().code());
@@ -61,15 +57,29 @@ final class VersionTwoHeaderWriter {
         }
     }
 
+    /** Appends the header of a call or a reply, given by its fields. */
+    void writeConveying(int xid, long credits, boolean noMsg, int flags, ChunkLists chunks, ByteBuf out) {
+        requireRegistered(flags);
+        writeCommon(xid, credits, noMsg ? VersionTwoLayout.RDMA2_NOMSG : VersionTwoLayout.RDMA2_MSG, out);
+        writeFlagsAndChunks(flags, chunks, out);
+    }
+
+    /** Reserved bits MUST be sent as zero (version-two-08, section 3.2). */
+    private void requireRegistered(int flags) {
+        if ((flags & ~extensions.flagMask()) != 0) {
+            throw new IllegalArgumentException("flags: " + extensions.flagNames(flags) + " (expected: registered ones only)");
+        }
+    }
+
     private static void writePrefix(RpcRdmaHeader header, int type, int flags, ByteBuf out) {
-        writeCommon(header, type, out);
+        writeCommon(header.xid(), header.credits(), type, out);
         out.writeInt(flags);
     }
 
     /** What stands in front of the flags, as in version 1. */
-    private static void writeCommon(RpcRdmaHeader header, int type, ByteBuf out) {
-        out.writeLong((long) header.xid() << 32 | VersionTwoLayout.VERSION);
-        out.writeLong(header.credits() << 32 | type & 0xFFFF_FFFFL);
+    private static void writeCommon(int xid, long credits, int type, ByteBuf out) {
+        out.writeLong((long) xid << 32 | VersionTwoLayout.VERSION);
+        out.writeLong(credits << 32 | type & 0xFFFF_FFFFL);
     }
 
     /** The flags come along, as the prefix and what follows it are not a whole number of 64-bit words each. */

@@ -115,7 +115,7 @@ class ResponderFuzzTest {
 
     /** Where calls go both ways, what is too short to tell which way it goes is dropped in version 1. */
     private boolean needsAnswer(int setting) {
-        return versionTwo || (setting & REVERSE) == 0 || text.readableBytes() >= RpcRdmaCodec.LEAST_LENGTH_WITH_DIRECTION;
+        return versionTwo || (setting & REVERSE) == 0 || text.readableBytes() >= RpcRdmaDecoder.LEAST_LENGTH_WITH_DIRECTION;
     }
 
     private static boolean isCall(int special) {
