@@ -17,15 +17,13 @@ public final class ExposedMemory {
     private enum State { EXPOSED, INVALIDATING, INVALIDATED }
 
     private final ExposureTable table;
-    private final RdmaChannel channel;
     private final ByteBuf memory;
     private final RemoteSegment segment;
     private State state = State.EXPOSED;
     private ChannelPromise invalidation; // only if somebody waits for it
 
-    ExposedMemory(ExposureTable table, RdmaChannel channel, ByteBuf memory, RemoteSegment segment) {
+    ExposedMemory(ExposureTable table, ByteBuf memory, RemoteSegment segment) {
         this.table = table;
-        this.channel = channel;
         this.memory = Objects.requireNonNull(memory, "memory").retain();
         this.segment = segment;
     }
@@ -68,6 +66,7 @@ public final class ExposedMemory {
      *         is full
      */
     public ChannelFuture invalidate() {
+        RdmaChannel channel = table.channel();
         assert channel.eventLoop().inEventLoop();
         if (state == State.EXPOSED) {
             state = State.INVALIDATING;

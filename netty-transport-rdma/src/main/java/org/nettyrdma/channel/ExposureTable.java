@@ -50,7 +50,7 @@ final class ExposureTable {
         try {
             int tag = queuePair.expose(pieces.region(0), pieces.offset(0), length, access.right());
             RemoteSegment segment = new RemoteSegment(tag, length, queuePair.remoteOffset(tag));
-            ExposedMemory exposed = new ExposedMemory(this, channel, memory, segment);
+            ExposedMemory exposed = new ExposedMemory(this, memory, segment);
             byTag.put(tag, exposed);
             all.add(exposed);
             statistics.increment(Counter.EXPOSURES);
@@ -58,6 +58,11 @@ final class ExposureTable {
         } catch (IOException e) {
             throw new RdmaException("memory of " + length + " bytes cannot be exposed: " + e.getMessage(), e);
         }
+    }
+
+    /** The channel whose memory this is about. */
+    RdmaChannel channel() {
+        return channel;
     }
 
     /** The user withdraws exposed memory. Where that fails the channel ends, and all exposure with it. */

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
-import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
@@ -31,7 +30,7 @@ final class CallSender {
 
     private final ChannelHandlerContext ctx;
     private final RpcRdmaLimits limits;
-    private final PeerPolicy policy;
+    private final CallExposer exposer;
     private final CallPlanner planner;
     private final UpperLayerBindings bindings;
     private final ChunkStatistics statistics;
@@ -46,7 +45,7 @@ final class CallSender {
                ChunkStatistics statistics, RpcRdmaConnection connection, boolean reverse, RequesterCalls calls) {
         this.ctx = ctx;
         this.limits = limits;
-        this.policy = policy;
+        this.exposer = new CallExposer(ctx.channel(), statistics, policy);
         this.planner = new CallPlanner(limits, policy, () -> connection.terms().threshold(),
                 reverse ? connection::peerReverseSupport : () -> ReverseRequestSupport.GENERAL);
         this.bindings = bindings;
@@ -101,7 +100,7 @@ final class CallSender {
     private long memoryOf(ByteBuf call, CallPlan plan, boolean keep) {
         long bytes = plan.exposedBytes(call.readableBytes());
         boolean copied = keep && plan.maxSegments() > 0
-                && !CallExposure.isInPlace((RdmaChannel) ctx.channel(), policy, plan, call);
+                && !exposer.isInPlace(plan, call);
         return copied ? bytes + call.readableBytes() : bytes;
     }
 
@@ -186,8 +185,8 @@ final class CallSender {
 
     private void send(ByteBuf message, CallPlan plan, List<DataItem> items, ReplySpace space, long bytes, ChannelPromise promise,
                       boolean keep) throws IOException {
-        CallExposure exposure = plan.hasChunks() ? CallExposure.open((RdmaChannel) ctx.channel(), statistics, policy,
-                InvalidationPolicy.ofRequester(connection.terms()), plan, message) : null;
+        CallExposure exposure = plan.hasChunks()
+                ? exposer.open(plan, message, InvalidationPolicy.ofRequester(connection.terms())) : null;
         RequesterCall call = calls.newCall().begin(message, exposure, bytes, plan, items, space);
         if (keep) {
             call.keep(message);

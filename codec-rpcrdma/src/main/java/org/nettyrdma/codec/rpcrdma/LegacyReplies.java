@@ -31,6 +31,7 @@ final class LegacyReplies {
     private final LegacyProfile profile;
     private final RpcRdmaLimits limits;
     private final ChunkStatistics statistics;
+    private final CallExposer exposer;
     /** Oldest first, and since all wait equally long, also in the order in which their time is over. */
     private final Queue<PendingReply> pending = new ArrayDeque<>();
     private int pendingBytes;
@@ -41,6 +42,7 @@ final class LegacyReplies {
         this.profile = profile;
         this.limits = limits;
         this.statistics = statistics;
+        this.exposer = new CallExposer(channel, statistics, PeerPolicy.SPECIFICATION);
     }
 
     /**
@@ -58,8 +60,7 @@ final class LegacyReplies {
         requireRoom(bytes);
         DataItems.requireWithin(items, bytes);
         CallPlan plan = CallPlan.of(bytes, items, NO_ANSWER, threshold, PeerPolicy.SPECIFICATION, limits);
-        CallExposure exposure = CallExposure.open(channel, statistics, PeerPolicy.SPECIFICATION,
-                InvalidationPolicy.NONE, plan, reply);
+        CallExposure exposure = exposer.open(plan, reply, InvalidationPolicy.NONE);
         int xid = RpcOffsets.word(reply, 0);
         add(new PendingReply(xid, bytes, System.nanoTime() + nanos(profile.doneTimeoutMillis()), exposure));
         statistics.increment(Counter.REPLIES_WITH_READ_CHUNK);

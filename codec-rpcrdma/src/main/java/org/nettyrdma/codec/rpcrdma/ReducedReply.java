@@ -4,6 +4,7 @@ import static org.nettyrdma.codec.rpcrdma.RpcRdmaException.malformed;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
 
@@ -15,14 +16,12 @@ final class ReducedReply {
 
     private final RequesterCall call;
     private final ByteBuf stream;
-    private final boolean isLong;
     /** For each Write chunk offered, how much of it was written. */
     private final List<Integer> placedBytes;
 
-    private ReducedReply(RequesterCall call, ByteBuf stream, boolean isLong, List<Integer> placedBytes) {
+    private ReducedReply(RequesterCall call, ByteBuf stream, List<Integer> placedBytes) {
         this.call = call;
         this.stream = stream;
-        this.isLong = isLong;
         this.placedBytes = placedBytes;
     }
 
@@ -51,7 +50,7 @@ final class ReducedReply {
         boolean isLong = reply.isNoMsg();
         ChunkLists returned = reply.chunks();
         if (returned == ChunkLists.EMPTY && !isLong) {
-            return new ReducedReply(call, reply.content(), false, List.of());
+            return new ReducedReply(call, reply.content(), List.of());
         }
         if (!returned.readChunks().isEmpty()) {
             throw malformed("reply with a Read list");
@@ -66,7 +65,7 @@ final class ReducedReply {
                 || RpcOffsets.word(stream, Integer.BYTES) != 1)) {
             throw malformed("Reply chunk of %d bytes holds no reply with XID %08x", replyBytes, reply.xid());
         }
-        return new ReducedReply(call, stream, isLong, placedBytes(call, returned));
+        return new ReducedReply(call, stream, placedBytes(call, returned));
     }
 
     private static List<Integer> placedBytes(RequesterCall call, ChunkLists returned) throws RpcRdmaException {
@@ -78,9 +77,16 @@ final class ReducedReply {
         if (chunks.size() != offered.size()) {
             throw malformed("%d Write chunks returned of %d offered", chunks.size(), offered.size());
         }
-        List<Integer> placed = List.of();
+        List<Integer> planned = call.writeChunkBytes();
+        List<Integer> placed = planned; // as long as each chunk was filled, as usual
         for (int i = 0; i < chunks.size(); i++) {
-            placed = ShortLists.append(placed, written(offered.get(i), chunks.get(i), call.exposure().writeSink(i), "Write chunk"));
+            int bytes = written(offered.get(i), chunks.get(i), call.exposure().writeSinks().get(i), "Write chunk");
+            if (placed == planned && bytes != planned.get(i)) {
+                placed = new ArrayList<>(planned.subList(0, i));
+            }
+            if (placed != planned) {
+                placed.add(bytes);
+            }
         }
         return placed;
     }
@@ -116,12 +122,12 @@ final class ReducedReply {
 
     /** Whether the stream came in the Reply chunk. */
     boolean isLong() {
-        return isLong;
+        return stream == call.replySink();
     }
 
     /** How many bytes came in the Reply chunk. */
     int replyChunkBytes() {
-        return isLong ? stream.readableBytes() : 0;
+        return isLong() ? stream.readableBytes() : 0;
     }
 
     /** How many bytes came in Write chunks. */
@@ -149,33 +155,41 @@ final class ReducedReply {
         } catch (RuntimeException e) { // the binding could not parse what the peer sent
             throw malformed("results cannot be parsed: %s", e);
         }
-        List<ByteBuf> contents = List.of();
+        List<ByteBuf> sinks = call.exposure().writeSinks();
+        List<ByteBuf> contents = placedBytes.contains(0) ? new ArrayList<>(sinks.size()) : sinks;
+        int found = 0;
         int end = 0;
         for (int i = 0; i < placedBytes.size(); i++) {
             int placed = placedBytes.get(i);
             if (placed == 0) {
                 continue;
             }
-            DataItem item = contents.size() < items.size() ? items.get(contents.size()) : null;
+            DataItem item = found < items.size() ? items.get(found) : null;
             if (item == null || item.position() < end || item.position() > stream.readableBytes()) {
                 throw malformed("no result for the %d bytes in Write chunk %d", placed, i);
             }
             end = item.position();
-            contents = ShortLists.append(contents, content(call.exposure().writeSink(i), item, placed));
+            setContent(sinks.get(i), item, placed);
+            if (contents != sinks) {
+                contents.add(sinks.get(i));
+            }
+            found++;
         }
         // All is checked; only now references are taken.
-        contents.forEach(ByteBuf::retain);
+        for (int i = 0; i < contents.size(); i++) {
+            contents.get(i).retain();
+        }
         return DataItems.putIn(alloc, stream.retain(), items, contents);
     }
 
-    /** The sink with the content of an item and its padding, whether or not the responder has written that too. */
-    private static ByteBuf content(ByteBuf sink, DataItem item, int placed) throws RpcRdmaException {
+    /** Leaves in the sink the content of an item and its padding, whether or not the responder has written that too. */
+    private static void setContent(ByteBuf sink, DataItem item, int placed) throws RpcRdmaException {
         int padded = (int) RpcOffsets.padded(item.length());
         // The count that is left inline must match (rfc5666bis-01, section 4.4.3.1).
         if (placed != item.length() && placed != padded) {
             throw malformed("result of %d bytes, of which %d were written", item.length(), placed);
         }
         sink.setIndex(0, item.length());
-        return sink.writeZero(padded - item.length());
+        sink.writeZero(padded - item.length());
     }
 }

@@ -94,6 +94,11 @@ final class RequesterCall implements ChannelFutureListener {
         return exposure;
     }
 
+    /** How long each Write chunk is that was offered. */
+    List<Integer> writeChunkBytes() {
+        return plan.writeChunkBytes();
+    }
+
     /** The memory that was offered as Reply chunk, {@code null} if none was. */
     ByteBuf replySink() {
         return exposure == null ? null : exposure.replySink();

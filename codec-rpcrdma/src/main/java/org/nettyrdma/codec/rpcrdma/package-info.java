@@ -16,6 +16,6 @@
  * {@code RpcRdmaLayout}, {@code RpcRdmaHeaderReader}, {@code HeaderFormat}, {@code RpcRdmaCodec}, {@code RpcRdmaConnection},
  * {@code ConnectionHandler}, {@code VersionNegotiationHandler},
  * {@code ResponderChunkHandler}, {@code ReadChunkFetchQueue}, {@code ReadChunkFetch}, {@code ReplyPlacement}, {@code RequesterChunkHandler},
- * {@code CallPlan}, {@code CallExposure}, {@code ReducedReply}.
+ * {@code CallPlan}, {@code CallExposer}, {@code CallExposure}, {@code ReducedReply}.
  */
 package org.nettyrdma.codec.rpcrdma;
