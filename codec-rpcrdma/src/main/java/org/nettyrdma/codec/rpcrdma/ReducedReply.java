@@ -47,10 +47,15 @@ final class ReducedReply {
      * @throws RpcRdmaException if the two do not fit together
      */
     static ReducedReply of(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {
+        ByteBuf stream = streamOf(call, reply);
+        return new ReducedReply(call, stream, placedBytes(call, reply.chunks()));
+    }
+
+    private static ByteBuf streamOf(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {
         boolean isLong = reply.isNoMsg();
         ChunkLists returned = reply.chunks();
         if (returned == ChunkLists.EMPTY && !isLong) {
-            return new ReducedReply(call, reply.content(), List.of());
+            return reply.content();
         }
         if (!returned.readChunks().isEmpty()) {
             throw malformed("reply with a Read list");
@@ -60,12 +65,15 @@ final class ReducedReply {
         if (isLong != replyBytes > 0) {
             throw malformed("%s with %d bytes in the Reply chunk", isLong ? "RDMA_NOMSG" : "RDMA_MSG", replyBytes);
         }
-        ByteBuf stream = isLong ? call.replySink().setIndex(0, replyBytes) : reply.content();
-        if (isLong && (replyBytes < 2 * Integer.BYTES || RpcOffsets.word(stream, 0) != reply.xid()
-                || RpcOffsets.word(stream, Integer.BYTES) != 1)) {
+        if (!isLong) {
+            return reply.content();
+        }
+        ByteBuf stream = call.replySink().setIndex(0, replyBytes);
+        if (replyBytes < 2 * Integer.BYTES || RpcOffsets.word(stream, 0) != reply.xid()
+                || RpcOffsets.word(stream, Integer.BYTES) != 1) {
             throw malformed("Reply chunk of %d bytes holds no reply with XID %08x", replyBytes, reply.xid());
         }
-        return new ReducedReply(call, stream, placedBytes(call, returned));
+        return stream;
     }
 
     private static List<Integer> placedBytes(RequesterCall call, ChunkLists returned) throws RpcRdmaException {
@@ -146,9 +154,10 @@ final class ReducedReply {
      * @throws RpcRdmaException if it cannot be told where a result belongs
      */
     ByteBuf assemble(ByteBufAllocator alloc, UpperLayerBindings bindings) throws RpcRdmaException {
-        if (writeChunkBytes() == 0) {
-            return stream.retain();
-        }
+        return writeChunkBytes() == 0 ? stream.retain() : withResults(alloc, bindings);
+    }
+
+    private ByteBuf withResults(ByteBufAllocator alloc, UpperLayerBindings bindings) throws RpcRdmaException {
         List<DataItem> items;
         try {
             items = call.itemsOf(stream, bindings, placedBytes);
