@@ -65,7 +65,7 @@ final class RpcRdmaDecoder {
         int length = received.readableBytes();
         int type = received.getInt(start + RpcRdmaLayout.TYPE_OFFSET);
         if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE) {
-            return padding != null && inboundRole == Role.REQUEST ? decodeDone(format, received)
+            return padding != null && inboundRole == Role.REQUEST ? invalidated(decodeDone(format, received), withMessage)
                     : drop(received, Counter.DONE_MESSAGES_DROPPED);
         }
         Role role = format.roleOf(received, inboundRole);
@@ -121,7 +121,7 @@ final class RpcRdmaDecoder {
     }
 
     private static RpcRdmaMessage invalidated(RpcRdmaMessage message, RemoteInvalidation withMessage) {
-        return withMessage == null ? message : message.invalidating(withMessage.steeringTag());
+        return withMessage == null || message == null ? message : message.invalidating(withMessage.steeringTag());
     }
 
     private void countUnknown(int flags) {

@@ -13,8 +13,8 @@
  * }</pre>
  *
  * <p>All handlers belong to the event loop of their channel and keep plain fields. To understand the code read
- * {@code RpcRdmaLayout}, {@code RpcRdmaHeaderReader}, {@code HeaderFormat}, {@code RpcRdmaCodec}, {@code RpcRdmaConnection},
- * {@code ConnectionHandler}, {@code VersionNegotiationHandler},
+ * {@code RpcRdmaLayout}, {@code RpcRdmaHeaderReader}, {@code HeaderFormat}, {@code RpcRdmaDecoder}, {@code RpcRdmaEncoder},
+ * {@code RpcRdmaConnection}, {@code ConnectionHandler}, {@code VersionNegotiationHandler},
  * {@code ResponderChunkHandler}, {@code ReadChunkFetchQueue}, {@code ReadChunkFetch}, {@code ReplyPlacement}, {@code RequesterChunkHandler},
  * {@code CallPlan}, {@code CallExposer}, {@code CallExposure}, {@code ReducedReply}.
  */

@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaSend;
+import org.nettyrdma.channel.RemoteInvalidation;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
@@ -222,6 +224,23 @@ class RpcRdmaCodecTest {
                 00000003 00000001 00000040 00000001 00000000 00000000
                 00000001 00000001 00003300 00000018 00000000 00000040"""), hex(sent.content()));
         sent.release();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {NULL_REPLY, "00000001 00000001 00000040 00000000", "00000001 00000001 00000040 00000004 00000002"})
+    void shouldTellWithEachMessageWhatItHasInvalidated(String message) {
+        client.pipeline().fireUserEventTriggered(new RemoteInvalidation(0xFFFFFFFF));
+        client.writeInbound(hex(message));
+        client.writeInbound(hex(message));
+
+        RpcRdmaMessage invalidating = client.readInbound();
+        assertTrue(invalidating.isInvalidating());
+        assertEquals(0xFFFFFFFF, invalidating.invalidatedTag());
+        RpcRdmaMessage other = client.readInbound();
+        assertFalse(other.isInvalidating());
+        assertEquals(invalidating.xid(), other.xid());
+        invalidating.release();
+        other.release();
     }
 
     @Test
