@@ -32,7 +32,8 @@ interface HeaderFormat {
     boolean conveys(int type);
 
     /**
-     * Reads the header of a call or a reply, but not the words that every version has, and the flags.
+     * Reads the chunks of a call or a reply. What stands in front of them is checked as far as that must be, and left to the caller
+     * to get by its place.
      *
      * @param in   a message with at least the words that every version has; afterwards its reader index stands behind the header
      * @param type its type word, which {@link #conveys} knows
