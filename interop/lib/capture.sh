@@ -7,13 +7,13 @@ capture() {
     capture_file=$2
     setpriv --pdeathsig TERM dumpcap -q -i lo -B 64 -f "tcp port $1 or udp port 9" -w "$capture_file.raw" 2>>"$log/capture.log" &
     capture_pid=$!
-    await 20 "the capture" test -s "$capture_file.raw"
+    await 60 "the capture" test -s "$capture_file.raw"
 }
 
 # Ends the capture when it has seen a last datagram, and with it all that came before, and puts each MPA frame into a packet of its own.
 stop_capture() {
     echo "end of capture" >/dev/udp/127.0.0.1/9
-    await 20 "the end of the capture" capture_has_ended
+    await 60 "the end of the capture" capture_has_ended
     kill_capture
     ! grep -E 'dropped on .*: [0-9]+/[1-9]' "$log/capture.log" || { say "the capture has lost packets"; return 1; }
     "$interop/lib/align" "$capture_file.raw" "$capture_file" 2>>"$log/tshark.log"

@@ -105,7 +105,7 @@ share() {
 # What the kernel always says: iw_cm misses the port mapper's daemon, nfsd opens its grace period, an emulated processor is slow.
 kernel_log_mark() {
     tolerated=('iwpm_register_pid: Unable to send' 'NFSD: Using .* recovery directory' 'NFSD: starting .* grace period' 'hrtimer: interrupt took')
-    guest 20 dmesg --clear
+    guest 60 dmesg --clear
 }
 
 # Kernel messages that a scenario provokes on purpose, as extended regular expressions.
@@ -115,8 +115,8 @@ tolerate() {
 
 # Warnings and worse since the mark fail the scenario.
 kernel_log_check() {
-    guest 20 dmesg >"$log/dmesg"
-    guest 20 dmesg --level=emerg,alert,crit,err,warn >"$log/complaints"
+    guest 60 dmesg >"$log/dmesg"
+    guest 60 dmesg --level=emerg,alert,crit,err,warn >"$log/complaints"
     local pattern
     for pattern in "${tolerated[@]}"; do
         grep -Ev -- "$pattern" "$log/complaints" >"$log/complaints.left" || true

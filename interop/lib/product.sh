@@ -43,7 +43,7 @@ start_relay() {
     relay_port=$(free_port)
     setpriv --pdeathsig TERM "$interop/lib/relay" "${@:2}" "$relay_port" "$1" >>"$log/relay.log" 2>&1 &
     relay_pid=$!
-    await 10 "the relay" port_is_listening "$relay_port"
+    await 60 "the relay" port_is_listening "$relay_port"
 }
 
 stop_relay() {

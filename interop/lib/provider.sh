@@ -37,7 +37,7 @@ test_provider() {
         library=$1
         shift
     fi
-    guest 20 use_device "$device"
+    guest 60 use_device "$device"
     start_job "${test_runner:-run_tests}" "$provider_classpath" "$library" "$@"
     await_job "$job" "$limit" || status=$?
     cp "$(job_file output)" "$file"

@@ -22,8 +22,8 @@ scenario() {
     expect "names listed" 300 "$(grep -c 'file-' "$log/ls.log")"
     checked "ls -l of 300 files"
     client 120 rm -r --mount-port "$guest_mount_port" "$url/tree" >"$log/rm.log"
-    expect_output "what is left" "" guest 10 ls -A /tmp/export
+    expect_output "what is left" "" guest 60 ls -A /tmp/export
     checked "rm -r leaves nothing"
     rm -r "$log/tree" "$log/back"
-    guest 20 stop_kernel_server "$laboratory"
+    guest 60 stop_kernel_server "$laboratory"
 }

@@ -10,7 +10,7 @@ scenario() {
         guest 30 mount_product "$rdma_port" "$tcp_port"
         guest 90 small_operations >"$log/fio.$credits.log"
         rate=$(awk -F';' 'NF > 49 { print $8 + $49 }' "$log/fio.$credits.log")
-        guest 20 transport_counters >"$log/counters.$credits"
+        guest 60 transport_counters >"$log/counters.$credits"
         guest 30 umount /mnt
         stop_server
         source "$log/counters.$credits"

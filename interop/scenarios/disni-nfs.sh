@@ -5,7 +5,7 @@ scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
     local device
     for device in rxe siw; do
-        guest 20 use_device $device
+        guest 60 use_device $device
         serve_in_guest
         between_our_ends $device
         kernel_client $device
@@ -13,11 +13,11 @@ scenario() {
         removed_device $device
         server_counts $device
     done
-    guest 20 use_device siw
+    guest 60 use_device siw
     software_server
     upstream_library
     for device in rxe siw; do
-        guest 20 use_device $device
+        guest 60 use_device $device
         kernel_server $device
     done
 }
@@ -89,7 +89,7 @@ server_counts() {
 kernel_server() {
     guest 30 start_kernel_server "$laboratory"
     guest 180 copy_by_product "$nfs_classpath" "$native_library" rdma://10.0.2.15:20049/tmp/export/ 20048 >"$log/kernel.$1.log"
-    guest 20 stop_kernel_server "$laboratory"
+    guest 60 stop_kernel_server "$laboratory"
     withdrawn_as_expected "$1" "$log/kernel.$1.log"
     checked "$1: our client on the kernel's server, 4 MiB put and got, SHA-256 equal; $who"
 }

@@ -7,5 +7,5 @@ scenario() {
     for device in rxe siw; do
         test_provider 200 $device "tests.$device" "-Drdma.software=$device" org.nettyrdma.channel.DeviceRemovalTest
     done
-    guest 20 use_device siw
+    guest 60 use_device siw
 }

@@ -5,5 +5,5 @@ scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
     tolerate 'rxe_invalidate_mr: ' # the contract withdraws keys that do not exist
     test_provider 580 rxe tests org.nettyrdma.verbs.DisniVerbsContractTest org.nettyrdma.channel.DisniTransportTest
-    guest 20 use_device siw
+    guest 60 use_device siw
 }

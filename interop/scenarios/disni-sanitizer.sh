@@ -13,5 +13,5 @@ scenario() {
     test_provider 400 rxe tests "$(in_guest "$library")" --add-exports=java.base/sun.nio.ch=ALL-UNNAMED $tests.DisniVerbsContractTest $tests.disni.NativeVerbsTest $tests.disni.NativeFuzzTest
     ! grep -qE 'Sanitizer|runtime error' "$log/tests.log" || { say "the sanitizers complain:"; grep -E -A 20 'Sanitizer|runtime error' "$log/tests.log" >&2; return 1; }
     checked "AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer say nothing"
-    guest 20 use_device siw
+    guest 60 use_device siw
 }

@@ -15,7 +15,7 @@ scenario() {
 
     guest 30 mount_product "$rdma_port" "$tcp_port" soft,timeo=50,retrans=1
     guest_fails 60 "No space left on device" dd if=/dev/zero of=/mnt/large bs=1M count=32 conv=fsync
-    guest 10 rm /mnt/large
+    guest 60 rm /mnt/large
     guest 30 dd if=/dev/zero of=/mnt/small bs=1M count=8 conv=fsync status=none
     checked "full file system: ENOSPC, and room again after rm"
 
@@ -36,7 +36,7 @@ scenario() {
     guest 30 mount_product "$rdma_port" "$tcp_port"
     guest_fails 10 "Read-only file system" touch /mnt/file
     guest_fails 10 "Read-only file system" rm /mnt/small
-    guest 10 cat /mnt/small >/dev/null
+    guest 60 cat /mnt/small >/dev/null
     guest 30 umount /mnt
     checked "read-only export: EROFS"
 }

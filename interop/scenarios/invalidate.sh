@@ -11,9 +11,9 @@ kernel_client() {
     start_server --export "$log/export" --no-root-squash --statistics
     capture "$rdma_port" "$log/client.pcap"
     guest 30 mount_product "$rdma_port" "$tcp_port"
-    guest 20 transport_counters >"$log/counters.before"
+    guest 60 transport_counters >"$log/counters.before"
     guest 60 write_and_read 100
-    guest 20 transport_counters >"$log/counters.after"
+    guest 60 transport_counters >"$log/counters.after"
     guest 30 umount /mnt
     stop_capture
     stop_server
@@ -35,7 +35,7 @@ kernel_server() {
     client 60 put --statistics --mount-port "$guest_mount_port" "$log/data" "rdma://127.0.0.1:$guest_rdma_port/tmp/export/" >"$log/put.log"
     client 60 get --statistics --mount-port "$guest_mount_port" "rdma://127.0.0.1:$guest_rdma_port/tmp/export/data" "$log/back" >"$log/get.log"
     stop_capture
-    guest 20 stop_kernel_server "$laboratory"
+    guest 60 stop_kernel_server "$laboratory"
     cmp "$log/data" "$log/back" >&2
     local invalidated
     invalidated=$(packets "$log/server.pcap" "iwarp_rdma.opcode == 4 && tcp.srcport == 20049")

@@ -24,7 +24,7 @@ scenario() {
     checksums "$log/export" >"$log/sums.host"
     same "what the guest reads and the server has" "$log/sums.guest" "$log/sums.host"
     checked "SHA-256 of $(wc -l <"$log/sums.host") files equal on both sides"
-    guest 20 transport_counters >"$log/counters"
+    guest 60 transport_counters >"$log/counters"
     guest 30 umount /mnt
     source "$log/counters"
     checked "chunks: $read_chunks Read, $write_chunks Write, $reply_chunks Reply; $sends sends, $connects connect, bad replies $bad_reply"

@@ -21,7 +21,7 @@ survive_killed_server() {
     guest 90 large_sums >"$log/sums.guest"
     (cd "$log/export" && sha256sum large) >"$log/sums.host"
     same "the file written and the file on the server" "$log/sums.guest" "$log/sums.host"
-    guest 20 transport_counters >"$log/counters.killed"
+    guest 60 transport_counters >"$log/counters.killed"
     guest 60 umount /mnt
     source "$log/counters.killed"
     expect_at_least "connections made" 2 "$connects"
@@ -36,7 +36,7 @@ survive_broken_link() {
     stop_relay
     start_relay "$rdma_port" # the same port again, and no cuts
     guest 60 broken_sums >"$log/sums.guest"
-    guest 20 transport_counters >"$log/counters.cut"
+    guest 60 transport_counters >"$log/counters.cut"
     guest 60 umount /mnt
     (cd "$log/export/broken" && sha256sum ./*) >"$log/sums.host"
     same "the files written and the files on the server" "$log/sums.guest" "$log/sums.host"

@@ -12,13 +12,13 @@ scenario() {
     for name in "${reverse_files[@]}"; do
         await 30 "the delegation of $name" grep -qx "delegated: $name" "$log/check.log"
         waited=$(guest 60 write_against_delegation "$name")
-        await 10 "the return of $name" grep -qx "returned: $name" "$log/check.log"
+        await 60 "the return of $name" grep -qx "returned: $name" "$log/check.log"
     done
     wait "$check_pid"
     stop_capture
     grep -qx "back channel on this connection: true" "$log/check.log"
     expect "callbacks answered" "${#reverse_files[@]}" "$(grep -c '^callback: CB_COMPOUND CB_SEQUENCE CB_RECALL, status 0$' "$log/check.log")"
-    guest 20 stop_kernel_server "$laboratory"
+    guest 60 stop_kernel_server "$laboratory"
     checked "${#reverse_files[@]} delegations recalled by CB_SEQUENCE and CB_RECALL on the client's connection, the last writer waited $waited ms"
 }
 

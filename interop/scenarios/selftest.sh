@@ -13,11 +13,11 @@ scenario() {
     capture "$relay_port" "$log/self.pcap"
     guest 60 self_mount "port=$relay_port,mountport=$guest_mount_port,mountproto=tcp,timeo=20" 10.0.2.2
     guest 60 self_copy
-    guest 10 transport_counters >"$log/counters"
+    guest 60 transport_counters >"$log/counters"
     guest 30 umount /mnt
     stop_capture
     stop_relay
-    guest 10 stop_kernel_server "$laboratory"
+    guest 60 stop_kernel_server "$laboratory"
     source "$log/counters"
     expect_at_least "Read chunks" 8 "$read_chunks"
     expect_at_least "Write chunks" 8 "$write_chunks"

@@ -12,8 +12,8 @@ kernel_client() {
     start_server --export "$log/export" --no-root-squash --statistics
     capture "$rdma_port" "$log/client.pcap"
     guest 30 mount_product "$rdma_port" "$tcp_port"
-    expect_output "Read chunks for a write of 3000 bytes at 4096" 0 guest 20 chunks_of_write 3000
-    expect_output "Read chunks for a write of 4000 bytes at 4096" 1 guest 20 chunks_of_write 4000
+    expect_output "Read chunks for a write of 3000 bytes at 4096" 0 guest 60 chunks_of_write 3000
+    expect_output "Read chunks for a write of 4000 bytes at 4096" 1 guest 60 chunks_of_write 4000
     guest 30 umount /mnt
     stop_capture
     expect_output "private data of the kernel" "f6ab0e1801010303" private_data "$log/client.pcap" Req
@@ -21,9 +21,9 @@ kernel_client() {
 
     start_relay "$rdma_port" --hide-private-data
     guest 30 mount_product "$relay_port" "$tcp_port"
-    expect_output "Read chunks for a write of 700 bytes at 1024" 0 guest 20 chunks_of_write 700
-    expect_output "Read chunks for a write of 1000 bytes at 1024" 1 guest 20 chunks_of_write 1000
-    guest 20 read_back
+    expect_output "Read chunks for a write of 700 bytes at 1024" 0 guest 60 chunks_of_write 700
+    expect_output "Read chunks for a write of 1000 bytes at 1024" 1 guest 60 chunks_of_write 1000
+    guest 60 read_back
     guest 30 umount /mnt
     stop_relay
     stop_server
@@ -43,17 +43,17 @@ kernel_server() {
     stop_relay
     expect "connections of 4096 and of 1024 bytes that our client counts" "1 2" \
         "$(connections "$log/client.log" 4096 4096) $(connections "$log/client.log" 1024 1024)"
-    guest 20 stop_kernel_server "$laboratory"
+    guest 60 stop_kernel_server "$laboratory"
     checked "kernel server: our client sends 3000 bytes inline, and by chunk when no private data came back"
 }
 
 # How many RDMA Reads the kernel's server has made for one file that we put.
 reads_of_put() {
     local before after
-    before=$(guest 10 cat /proc/sys/sunrpc/svc_rdma/rdma_stat_read)
+    before=$(guest 60 cat /proc/sys/sunrpc/svc_rdma/rdma_stat_read)
     client 60 put --statistics --mount-port "$guest_mount_port" "$2" "rdma://127.0.0.1:$1/tmp/export/" >>"$log/put.log"
-    after=$(guest 10 cat /proc/sys/sunrpc/svc_rdma/rdma_stat_read)
-    guest 10 cat "/tmp/export/${2##*/}" | cmp - "$2" >&2
+    after=$(guest 60 cat /proc/sys/sunrpc/svc_rdma/rdma_stat_read)
+    guest 60 cat "/tmp/export/${2##*/}" | cmp - "$2" >&2
     echo $((after - before))
 }
 

@@ -17,7 +17,7 @@ scenario() {
     capture "$guest_rdma_port" "$log/kernel.pcap"
     copy_both_ways prefer-v2 "rdma://127.0.0.1:$guest_rdma_port/tmp/export" --mount-port "$guest_mount_port"
     stop_capture
-    guest 20 stop_kernel_server "$laboratory"
+    guest 60 stop_kernel_server "$laboratory"
     expect "calls in version 2 that the kernel got on two connections" 2 "$(count "$log/kernel.pcap" 2 '[01]')"
     expect "ERR_VERS from the kernel, for version 1 only" 2 "$(count "$log/kernel.pcap" 2 4 000000010000000100000001)"
     expect_at_least "messages in version 1" 20 "$(count "$log/kernel.pcap" 1 '[01]')"

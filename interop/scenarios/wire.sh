@@ -7,7 +7,7 @@ scenario() {
     capture "$guest_rdma_port" "$log/kernel.pcap"
     copy_both_ways "rdma://127.0.0.1:$guest_rdma_port/tmp/export" --mount-port "$guest_mount_port"
     stop_capture
-    guest 20 stop_kernel_server "$laboratory"
+    guest 60 stop_kernel_server "$laboratory"
     judge "$log/kernel.pcap" "kernel server"
 
     mkdir "$log/export"

@@ -8,7 +8,7 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 module=$here/../../..
-xdr=$module/src/main/resources/org/nettyrdma/codec/rpcrdma
+xdr=$module/src/main/resources/org/nettyrdma/codec/rpcrdma/format
 
 for tool in rpcgen cc pkg-config python3; do
     command -v "$tool" >/dev/null || { echo "$tool is missing, nothing was checked"; exit 77; }

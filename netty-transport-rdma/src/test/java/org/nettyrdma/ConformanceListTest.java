@@ -26,7 +26,7 @@ class ConformanceListTest {
     private static final Pattern TEST_NAME = Pattern.compile("`(\\w+)\\.(\\w+)`");
     private static final List<String> SPECIFICATIONS = List.of("RFC 5040", "RFC 5041", "RFC 5042", "RFC 5044", "RFC 6581");
     private static final List<String> PACKAGES =
-            List.of("org.nettyrdma.verbs.iwarp.", "org.nettyrdma.verbs.", "org.nettyrdma.channel.");
+            List.of("org.nettyrdma.verbs.iwarp.", "org.nettyrdma.verbs.", "org.nettyrdma.channel.", "org.nettyrdma.testkit.");
 
     /** The cells of every row of every table, each row with its line as the last cell. */
     private static List<String[]> rows() throws IOException {

@@ -1,7 +1,5 @@
 package org.nettyrdma.benchmarks;
-
 import com.google.gson.Gson;
-import io.netty.channel.ChannelException;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -12,8 +10,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The program of the processes that are measured. Each peer has its own, so that none pays for what the JIT compiler has learnt from
- * another. It reads one JSON {@link Request} a line and answers each with an {@link Answer}, until its input ends.
+ * The program of the processes that are measured. Each peer has its own, so that none pays for what the JIT compiler has learnt
+ * from another. It reads one JSON {@link Request} a line and answers each with an {@link Answer}, until its input ends.
  */
 final class Agent {
 
@@ -148,7 +146,8 @@ final class Agent {
                 Thread.sleep(request.durationNanos() / 1_000_000);
                 value = ProcessorTime.now().nanos() - before.nanos();
             }
-            case COMPILED -> value = TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
+            case COMPILED -> value = TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getCompilationMXBean()
+                    .getTotalCompilationTime());
             case MEMORY -> memory = MemoryUse.now();
             case MEMORY_LATER -> memory = memoryAfter(request.durationNanos()).get();
             case DISCONNECT -> {

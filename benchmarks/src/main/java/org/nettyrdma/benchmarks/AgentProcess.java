@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,11 +49,18 @@ final class AgentProcess implements AutoCloseable {
             command.addAll(List.of("taskset", "-c", "0"));
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(memoryAccess());
         command.addAll(jvmOptions);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Agent.class.getName()));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().putAll(environment);
         return new AgentProcess(builder.start());
+    }
+
+    /** What this JVM was told about access to memory by addresses, on which newer JDKs need to be told. */
+    private static List<String> memoryAccess() {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(argument -> argument.matches("--(sun-misc-unsafe-memory-access|enable-native-access)=.*")).toList();
     }
 
     /** Starts the server; returns its port. */

@@ -11,8 +11,8 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
- * The RPC program that every transport serves. Its READ answers with the same memory again and again, so that what is measured is how
- * bytes move, not how a server makes them.
+ * The RPC program that every transport serves. Its READ answers with the same memory again and again, so that what is measured is
+ * how bytes move, not how a server makes them.
  */
 final class BenchmarkProgram implements RpcProgram {
 

@@ -10,8 +10,6 @@ enum Case {
     PING_PONG("64-byte ping-pong", new Load(Operation.ECHO, 64, 1)),
     /** Many small calls at once: rate. */
     CALLS_32("64-byte calls, 32 outstanding", new Load(Operation.ECHO, 64, 32)),
-    /** The same where a loop that spins takes time from the other end. */
-    CALLS_32_ONE_CPU("64-byte calls, 32 outstanding, both ends on one CPU", new Load(Operation.ECHO, 64, 32)),
     /** Large results. */
     READ_1M("1 MiB READ, 8 outstanding", new Load(Operation.READ, 1 << 20, 8)),
     /** Large arguments. */
@@ -19,7 +17,15 @@ enum Case {
     /** Results of a middling size. */
     READ_64K("64 KiB READ, 8 outstanding", new Load(Operation.READ, 1 << 16, 8)),
     /** Arguments of a middling size. */
-    WRITE_64K("64 KiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 16, 8));
+    WRITE_64K("64 KiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 16, 8)),
+    /** Results of the size of a block of many file systems. */
+    READ_16K("16 KiB READ, 8 outstanding", new Load(Operation.READ, 1 << 14, 8)),
+    /** Arguments of that size. */
+    WRITE_16K("16 KiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 14, 8)),
+    /** Results of a page. */
+    READ_4K("4 KiB READ, 8 outstanding", new Load(Operation.READ, 1 << 12, 8)),
+    /** Arguments of a page. */
+    WRITE_4K("4 KiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 12, 8));
 
     private final String title;
     private final Load load;
@@ -46,11 +52,6 @@ enum Case {
 
     Load load() {
         return load;
-    }
-
-    /** Whether both ends are one process that may use one CPU only, whatever was asked for. */
-    boolean oneCpu() {
-        return this == CALLS_32_ONE_CPU;
     }
 
     boolean measuresLatency() {

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Runs the peers in turn. The library has a window before each window of another peer, so that a change of the machine's speed hits both; a
- * ratio is the median of the ratios of such neighbours.
+ * Runs the peers in turn. The library has a window before each window of another peer, so that a change of the machine's speed
+ * hits both; a ratio is the median of the ratios of such neighbours.
  */
 final class Comparison implements AutoCloseable {
 
@@ -29,7 +29,8 @@ final class Comparison implements AutoCloseable {
      * @param peers       which; those that cannot run here are left out, and said to be
      * @param pairs         windows of each pair of peers
      * @param seconds       length of a window
-     * @param warmUpSeconds of each case on each peer before its first window, repeated while it is not {@linkplain Contestant#warmUp warm}
+     * @param warmUpSeconds of each case on each peer before its first window, repeated while it is not
+     *                      {@linkplain Contestant#warmUp warm}
      */
     Comparison(Set<Peer> peers, Placement placement, int pairs, double seconds, double warmUpSeconds) throws IOException {
         this.placement = placement;
@@ -59,7 +60,8 @@ final class Comparison implements AutoCloseable {
     CaseResult run(Case scenario) throws IOException {
         List<Pairing> pairings = newPairings(scenario);
         if (pairings.isEmpty()) {
-            return new CaseResult(scenario, placement, Map.of(Peer.RDMA, alone(contestants.get(Peer.RDMA), scenario.load())), pairings);
+            return new CaseResult(scenario, placement, Map.of(Peer.RDMA, alone(contestants.get(Peer.RDMA), scenario.load())),
+                    pairings);
         }
         Set<Peer> warm = EnumSet.noneOf(Peer.class);
         for (Pairing pairing : pairings) {
@@ -91,13 +93,14 @@ final class Comparison implements AutoCloseable {
     private List<Pairing> newPairings(Case scenario) {
         List<Pairing> pairings = new ArrayList<>();
         for (Peer peer : contestants.keySet()) {
-            if (peer != Peer.RDMA && peer.rdma() && peer.takes(scenario)) {
+            if (peer != Peer.RDMA && peer.rdma() && peer.takes(scenario, placement)) {
                 pairings.add(newPairing(peer, Peer.RDMA));
-            } else if (peer != Peer.RDMA && peer.takes(scenario)) {
+            } else if (peer != Peer.RDMA && peer.takes(scenario, placement)) {
                 pairings.add(newPairing(Peer.RDMA, peer));
             }
         }
-        if (Peer.RDMA_BUSY_POLL.takes(scenario) && contestants.keySet().containsAll(List.of(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP))) {
+        if (Peer.RDMA_BUSY_POLL.takes(scenario, placement)
+                && contestants.keySet().containsAll(List.of(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP))) {
             pairings.add(newPairing(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP)); // neither of them ever sleeps
         }
         return pairings;

@@ -110,7 +110,8 @@ final class Contestant implements AutoCloseable {
         run(load, seconds * RAMP);
         Counters before = settledCount();
         Answer answer = run(load, seconds);
-        Window window = new Window(load, Histograms.decode(answer.latencies()), answer.elapsedNanos(), settledCount().minus(before));
+        Window window = new Window(load, Histograms.decode(answer.latencies()), answer.elapsedNanos(),
+                settledCount().minus(before));
         rest();
         return window;
     }
@@ -153,7 +154,8 @@ final class Contestant implements AutoCloseable {
 
     private EndsMemory.Without processMemory() throws IOException {
         MemoryUse client = clientProcess.ask(Action.MEMORY).memory();
-        return new EndsMemory.Without(client, serverProcess == clientProcess ? client : serverProcess.ask(Action.MEMORY).memory());
+        return new EndsMemory.Without(client, serverProcess == clientProcess ? client
+                : serverProcess.ask(Action.MEMORY).memory());
     }
 
     /** How long it took to open the connections, in nanoseconds. */

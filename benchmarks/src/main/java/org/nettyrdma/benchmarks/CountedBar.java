@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the library may use for each call at most. Counts scatter little, but a run fails for none of them: some need longer than a short
- * run until the JIT compiler is done.
+ * What the library may use for each call at most. Counts scatter little, but a run fails for none of them: some need longer than
+ * a short run until the JIT compiler is done.
  *
  * @param scenario the case
  * @param figure   what is counted

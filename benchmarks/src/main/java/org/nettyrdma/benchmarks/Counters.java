@@ -1,7 +1,8 @@
 package org.nettyrdma.benchmarks;
 
 /**
- * What one end, or both, have done since they were started. Where an end cannot tell, a figure stays 0 and {@link #movementKnown} says so.
+ * What one end, or both, have done since they were started. Where an end cannot tell, a figure stays 0 and {@link #movementKnown}
+ * says so.
  *
  * @param cpuNanos            processor time of the process; shared by the ends in it
  * @param clientAllocated     bytes of Java heap that the client's event loops have allocated

@@ -18,8 +18,9 @@ record EndsMemory(long clientBytes, long serverBytes) {
     }
 
     /**
-     * Both ends without connections. Pools keep their direct memory, so that it is compared with what it was before the first connection;
-     * classes and compiled code stay, so that the heap is compared with what it is when the first connection has been closed again.
+     * Both ends without connections. Pools keep their direct memory, so that it is compared with what it was before the first
+     * connection; classes and compiled code stay, so that the heap is compared with what it is when the first connection has been
+     * closed again.
      *
      * @param client the end that opens connections
      * @param server the other end

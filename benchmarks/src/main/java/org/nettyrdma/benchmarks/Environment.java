@@ -17,6 +17,7 @@ import java.util.TreeMap;
  *
  * @param date        UTC
  * @param command     the options of the run
+ * @param wakeUpMicros how long it takes to wake a thread, from {@link WakeUp}
  * @param processor   model name
  * @param processors  how many the run could use
  * @param memory      of the machine, in bytes
@@ -27,16 +28,17 @@ import java.util.TreeMap;
  * @param tcpWmem     what Linux lets a send buffer be that nobody has set: least, first, most, in bytes
  * @param connections what the connections of each peer say about themselves, sizes of their socket buffers included
  */
-record Environment(String date, String command, String processor, int processors, long memory, String kernel, String java,
-        String commit, Map<String, String> versions, String tcpWmem, Map<Peer, String> connections) {
+record Environment(String date, String command, double wakeUpMicros, String processor, int processors, long memory,
+        String kernel, String java, String commit, Map<String, String> versions, String tcpWmem, Map<Peer, String> connections) {
 
-    static Environment of(String command, Map<Peer, String> connections) {
+    static Environment of(String command, double wakeUpMicros, Map<Peer, String> connections) {
         Map<String, String> versions = new TreeMap<>();
         versions.put("netty", Version.identify().get("netty-transport").artifactVersion());
         versions.put("oncrpc4j", mavenVersion("org.dcache", "oncrpc4j-core"));
         versions.put("jucx", mavenVersion("org.openucx", "jucx"));
         versions.put("libucx0", output("dpkg-query", "-W", "-f", "${Version}", "libucx0"));
-        return new Environment(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(), command, valueIn("/proc/cpuinfo", "model name"),
+        return new Environment(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(), command, wakeUpMicros,
+                valueIn("/proc/cpuinfo", "model name"),
                 Runtime.getRuntime().availableProcessors(), memoryBytes(),
                 System.getProperty("os.name") + ' ' + System.getProperty("os.version"),
                 System.getProperty("java.vm.name") + ' ' + System.getProperty("java.vm.version"), headCommit(), versions,
@@ -44,7 +46,8 @@ record Environment(String date, String command, String processor, int processors
     }
 
     private static String mavenVersion(String group, String artifact) {
-        try (InputStream in = Environment.class.getResourceAsStream("/META-INF/maven/" + group + '/' + artifact + "/pom.properties")) {
+        try (InputStream in = Environment.class.getResourceAsStream("/META-INF/maven/" + group + '/' + artifact
+                + "/pom.properties")) {
             if (in == null) {
                 return "";
             }

@@ -39,7 +39,7 @@ enum Figure {
     static final List<Figure> SMALL_CALLS = List.of(CALLS_PER_SECOND, P99_MICROS, CPU_MICROS_PER_CALL);
     /** What is shown of bulk data. */
     static final List<Figure> BULK = List.of(GIGABYTES_PER_SECOND, CPU_SECONDS_PER_GIGABYTE);
-    private static final List<Figure> LATENCY = List.of(P50_MICROS, P99_MICROS);
+    private static final List<Figure> LATENCY = List.of(P50_MICROS, P99_MICROS, CPU_MICROS_PER_CALL);
     private static final List<Figure> RATE = List.of(CALLS_PER_SECOND, CPU_MICROS_PER_CALL);
 
     private final String title;

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How figures change with the number of connections, the credits, the size of the data and the number of event loops. What is compared
- * takes turns; a figure is the median of its windows.
+ * How figures change with the number of connections, the credits, the size of the data and the number of event loops. What is
+ * compared takes turns; a figure is the median of its windows.
  */
 final class Growth {
 
@@ -84,7 +84,8 @@ final class Growth {
             for (ConnectionSeries series : ConnectionSeries.values()) {
                 turns.add(series, series.setup(OUTSTANDING), Placement.TWO_PROCESSES, 1);
             }
-            turns.warmUp(new Load(Operation.ECHO, ECHO_BYTES, OUTSTANDING), warmUpSeconds * PROCESSES); // each compiles for itself
+            // each compiles for itself
+            turns.warmUp(new Load(Operation.ECHO, ECHO_BYTES, OUTSTANDING), warmUpSeconds * PROCESSES);
             for (int connections : numbers) {
                 if (connections > OpenFiles.mostConnections()) {
                     notes.add(connections + " connections are left out, since a process may have too few files open: ulimit -Hn");
@@ -94,7 +95,8 @@ final class Growth {
                 }
             }
         }
-        return new Curves("connections", "64-byte calls, at least 32 outstanding in all, two processes", "connections", points, notes);
+        return new Curves("connections", "64-byte calls, at least 32 outstanding in all, two processes", "connections", points,
+                notes);
     }
 
     private static List<Point> connections(Turns<ConnectionSeries> turns, int connections) throws IOException {
@@ -117,7 +119,8 @@ final class Growth {
             double receiveKibibytes = series.setup(load.outstanding()).receiveBufferBytes() / KIBIBYTE;
             EndsMemory active = contestant.memoryUnderLoad(load, MEMORY_SECONDS);
             point.values().put("receive buffers, KiB", receiveKibibytes);
-            point.values().put("idle client, KiB more", idle.get(series).clientBytes() / KIBIBYTE / connections - receiveKibibytes);
+            point.values().put("idle client, KiB more", idle.get(series).clientBytes() / KIBIBYTE / connections
+                    - receiveKibibytes);
             point.values().put("idle server", idle.get(series).serverBytes() / KIBIBYTE / connections - receiveKibibytes);
             point.values().put("active client", active.clientBytes() / KIBIBYTE / connections - receiveKibibytes);
             point.values().put("active server", active.serverBytes() / KIBIBYTE / connections - receiveKibibytes);
@@ -172,7 +175,8 @@ final class Growth {
     Curves sizes() throws IOException {
         List<Point> points = new ArrayList<>();
         try (Turns<Peer> turns = newTurns()) {
-            turns.add(Peer.RDMA, Setup.of(Peer.RDMA).withMaxPayloadBytes(MAX_PAYLOAD_BYTES).withSmallBuffers(), Placement.ONE_PROCESS, 1);
+            turns.add(Peer.RDMA, Setup.of(Peer.RDMA).withMaxPayloadBytes(MAX_PAYLOAD_BYTES).withSmallBuffers(),
+                    Placement.ONE_PROCESS, 1);
             for (Peer peer : List.of(Peer.EPOLL, Peer.EPOLL_256K)) {
                 turns.add(peer, Setup.of(peer).withMaxPayloadBytes(MAX_PAYLOAD_BYTES), Placement.ONE_PROCESS, 1);
             }
@@ -207,7 +211,8 @@ final class Growth {
             turns.take(load).forEach((key, seen) ->
                     points.add(Point.of(key.peer().title(), key.loops(), Figure.SMALL_CALLS, seen)));
         }
-        return new Curves("event-loops", "64-byte calls, 4 connections, 32 outstanding on each, one process", "event loops of each end",
+        return new Curves("event-loops", "64-byte calls, 4 connections, 32 outstanding on each, one process",
+                "event loops of each end",
                 points, List.of());
     }
 

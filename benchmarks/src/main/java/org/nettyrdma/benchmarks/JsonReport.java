@@ -53,7 +53,8 @@ final class JsonReport {
         json.put("placement", result.placement());
         json.put("load", result.scenario().load());
         Map<String, Object> peers = new LinkedHashMap<>();
-        result.windows().forEach((peer, windows) -> peers.put(peer.toString(), windows.stream().map(JsonReport::window).toList()));
+        result.windows().forEach((peer, windows) -> peers.put(peer.toString(),
+                windows.stream().map(JsonReport::window).toList()));
         json.put("windows", peers);
         List<Map<String, Object>> ratios = new ArrayList<>();
         for (Pairing pairing : result.pairings()) {

@@ -14,9 +14,9 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 
 /**
- * Keeps a fixed number of calls outstanding on one connection for a while. Everything runs on the connection's event loop, so a call's
- * latency has no thread hand-over in it that a user's code on the same loop would not have. What it needs for a call beyond what the RPC
- * client takes is made ahead, so that the allocation measured is that of the library.
+ * Keeps a fixed number of calls outstanding on one connection for a while. Everything runs on the connection's event loop, so a
+ * call's latency has no thread hand-over in it that a user's code on the same loop would not have. What it needs for a call
+ * beyond what the RPC client takes is made ahead, so that the allocation measured is that of the library.
  */
 final class LoadGenerator implements AutoCloseable {
 

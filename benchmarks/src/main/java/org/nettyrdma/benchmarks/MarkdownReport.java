@@ -18,6 +18,14 @@ final class MarkdownReport {
         return out.toString();
     }
 
+    /** How to read what follows. */
+    MarkdownReport wakeUp(double micros) {
+        line(String.format(Locale.ROOT, "To wake a thread takes %.1f µs on this machine. A loop that polls saves that where it"
+                + " has a processor to itself. What both ends on one CPU reach owes nothing to polling.", micros));
+        line("");
+        return this;
+    }
+
     /** The tables of the comparison, one for each placement. */
     MarkdownReport comparison(List<CaseResult> results) {
         for (Placement placement : Placement.values()) {
@@ -45,7 +53,8 @@ final class MarkdownReport {
             }
         }
         line("");
-        line("In brackets: the figure of " + Peer.RDMA.title() + " divided by that of the column; under a variant of it, that of the"
+        line("In brackets: the figure of " + Peer.RDMA.title()
+                + " divided by that of the column; under a variant of it, that of the"
                 + " variant divided by that of " + Peer.RDMA.title() + ". Medians of the ratios of neighbouring windows.");
         line("");
     }
@@ -138,7 +147,8 @@ final class MarkdownReport {
         rule(titles.size());
         for (Registrations.Row row : rows) {
             double[] rates = Figure.CALLS_PER_SECOND.of(row.windows());
-            List<String> cells = new ArrayList<>(List.of(row.title(), row.policy().title(), String.format(Locale.ROOT, "%.0f to %.0f",
+            List<String> cells = new ArrayList<>(List.of(row.title(), row.policy().title(),
+                    String.format(Locale.ROOT, "%.0f to %.0f",
                     Statistics.quantile(0.25, rates), Statistics.quantile(0.75, rates))));
             figures.forEach(figure -> cells.add(figure.format(row.median(figure))));
             row(cells);

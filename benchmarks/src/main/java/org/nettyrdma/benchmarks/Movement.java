@@ -1,8 +1,8 @@
 package org.nettyrdma.benchmarks;
 
 /**
- * Whether the calls of a peer since its start have moved the bytes that their loads say, by the way they were to go. A figure for bulk data
- * that took the inline path would be one of something else. Not thread safe.
+ * Whether the calls of a peer since its start have moved the bytes that their loads say, by the way they were to go. A figure for
+ * bulk data that took the inline path would be one of something else. Not thread safe.
  */
 final class Movement {
 

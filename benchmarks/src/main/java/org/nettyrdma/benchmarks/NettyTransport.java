@@ -25,11 +25,12 @@ import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 
 /**
- * Bootstraps of the peers that are Netty transports. They differ in channel class, event loop group, framing and socket options, and in
- * nothing else.
+ * Bootstraps of the peers that are Netty transports. They differ in channel class, event loop group, framing and socket options,
+ * and in nothing else.
  */
 final class NettyTransport {
 
@@ -89,7 +90,7 @@ final class NettyTransport {
         return bootstrap.channel(peer.epoll() ? EpollSocketChannel.class : NioSocketChannel.class).handler(initializer(false));
     }
 
-    private RpcRdma.Builder limits(RpcRdma.Builder builder) {
+    private RpcRdmaBuilder limits(RpcRdmaBuilder builder) {
         if (setup.maxPayloadBytes() > Setup.DEFAULT_MAX_PAYLOAD_BYTES) {
             builder.maxMessageBytes(setup.maxPayloadBytes() + MESSAGE_OVERHEAD_BYTES);
         }

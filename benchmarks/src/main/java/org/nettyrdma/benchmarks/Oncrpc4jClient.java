@@ -107,7 +107,8 @@ final class Oncrpc4jClient implements ClientEnd {
             if (operation == Operation.WRITE || operation == Operation.CHECKSUM) {
                 Int result = new Int(0);
                 reply.getReplyResult(result);
-                require(result.value() == (operation == Operation.WRITE ? load.payloadBytes() : Payload.checksum(load.payloadBytes())));
+                require(result.value() == (operation == Operation.WRITE ? load.payloadBytes()
+                        : Payload.checksum(load.payloadBytes())));
             } else {
                 Opaque result = new Opaque(null);
                 reply.getReplyResult(result);

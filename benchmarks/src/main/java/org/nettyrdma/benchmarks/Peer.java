@@ -76,11 +76,12 @@ enum Peer {
     }
 
     /** Whether a case says something about it. */
-    boolean takes(Case scenario) {
+    boolean takes(Case scenario, Placement placement) {
+        boolean oneCpu = placement == Placement.ONE_CPU;
         return switch (this) {
-            case RDMA_BUSY_POLL -> scenario == Case.PING_PONG;
-            case RDMA_CRC -> scenario.measuresBytes();
-            case UCX_TCP, UCX_SHM -> !scenario.oneCpu(); // two threads that spin on one CPU measure its scheduler
+            case RDMA_BUSY_POLL -> scenario == Case.PING_PONG && !oneCpu;
+            case RDMA_CRC, NIO_256K, EPOLL_256K -> scenario.measuresBytes();
+            case UCX_TCP, UCX_SHM -> !oneCpu; // two threads that spin on one CPU measure its scheduler
             default -> true;
         };
     }

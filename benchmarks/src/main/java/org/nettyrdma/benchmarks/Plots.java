@@ -31,7 +31,8 @@ final class Plots {
     }
 
     private static SvgPlot latency(CaseResult result) {
-        SvgPlot plot = new SvgPlot(result.scenario().title() + ", " + result.placement().title(), "percentile of the calls", "µs", true);
+        SvgPlot plot = new SvgPlot(result.scenario().title() + ", " + result.placement().title(), "percentile of the calls", "µs",
+                true);
         result.windows().forEach((peer, windows) -> {
             Histogram all = Histograms.newHistogram();
             windows.forEach(window -> all.add(window.latencyNanos()));

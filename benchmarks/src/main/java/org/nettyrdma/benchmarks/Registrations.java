@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What it costs to expose memory for each call and to withdraw it again, for each way to agree on who withdraws it. The ways take turns
- * window by window.
+ * What it costs to expose memory for each call and to withdraw it again, for each way to agree on who withdraws it. The ways take
+ * turns window by window.
  */
 final class Registrations {
 

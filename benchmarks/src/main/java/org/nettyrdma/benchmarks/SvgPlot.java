@@ -9,8 +9,8 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 
 /**
- * Curves as an SVG image, with a logarithmic abscissa. Written here because the libraries that draw charts need AWT and its fonts, which a
- * server's JVM often lacks, to put a few lines and words into a file.
+ * Curves as an SVG image, with a logarithmic abscissa. Written here because the libraries that draw charts need AWT and its
+ * fonts, which a server's JVM often lacks, to put a few lines and words into a file.
  */
 final class SvgPlot {
 
@@ -21,7 +21,8 @@ final class SvgPlot {
     private static final int TOP = 50;
     private static final int BOTTOM = 390;
     /** Told apart by those, too, who do not see all colours (Okabe and Ito), with different dashes as well. */
-    private static final List<String> COLOURS = List.of("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000");
+    private static final List<String> COLOURS = List.of("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+            "#000000");
     private static final List<String> DASHES = List.of("none", "6 3", "2 3");
 
     private final String title;
@@ -62,7 +63,8 @@ final class SvgPlot {
             xml.writeStartDocument("UTF-8", "1.0");
             xml.writeStartElement("svg");
             xml.writeDefaultNamespace("http://www.w3.org/2000/svg");
-            attributes(xml, "width", WIDTH, "height", HEIGHT, "viewBox", "0 0 " + WIDTH + ' ' + HEIGHT, "font-family", "sans-serif",
+            attributes(xml, "width", WIDTH, "height", HEIGHT, "viewBox", "0 0 " + WIDTH + ' ' + HEIGHT, "font-family",
+                    "sans-serif",
                     "font-size", 12);
             element(xml, "rect", "width", WIDTH, "height", HEIGHT, "fill", "white");
             draw(xml);
@@ -80,7 +82,8 @@ final class SvgPlot {
         if (all.isEmpty()) {
             throw new IllegalStateException(title + " has no point");
         }
-        Axis x = new Axis(all.stream().mapToDouble(Point::x).min().orElseThrow(), all.stream().mapToDouble(Point::x).max().orElseThrow(),
+        Axis x = new Axis(all.stream().mapToDouble(Point::x).min().orElseThrow(),
+                all.stream().mapToDouble(Point::x).max().orElseThrow(),
                 true, LEFT, RIGHT);
         Axis y = Axis.rounded(all.stream().mapToDouble(Point::y).min().orElseThrow(),
                 all.stream().mapToDouble(Point::y).max().orElseThrow(), logarithmicY, BOTTOM, TOP);
@@ -100,7 +103,8 @@ final class SvgPlot {
                 throw new IllegalStateException(e);
             }
         });
-        element(xml, "polyline", "points", LEFT + "," + TOP + ' ' + LEFT + ',' + BOTTOM + ' ' + RIGHT + ',' + BOTTOM, "fill", "none",
+        element(xml, "polyline", "points", LEFT + "," + TOP + ' ' + LEFT + ',' + BOTTOM + ' ' + RIGHT + ',' + BOTTOM, "fill",
+                "none",
                 "stroke", "black");
         for (int i = 0; i < series.size(); i++) {
             curve(xml, series.get(i), i, x, y);
@@ -138,7 +142,8 @@ final class SvgPlot {
     private static void attributes(XMLStreamWriter xml, Object... namesAndValues) throws XMLStreamException {
         for (int i = 0; i < namesAndValues.length; i += 2) {
             Object value = namesAndValues[i + 1];
-            xml.writeAttribute((String) namesAndValues[i], value instanceof Double number ? coordinate(number) : String.valueOf(value));
+            xml.writeAttribute((String) namesAndValues[i], value instanceof Double number ? coordinate(number)
+                    : String.valueOf(value));
         }
     }
 
@@ -176,7 +181,8 @@ final class SvgPlot {
 
         private static double below(double value) {
             double decade = decade(value);
-            return STEPS.stream().map(step -> step * decade).filter(tick -> tick <= value).reduce((one, next) -> next).orElse(decade);
+            return STEPS.stream().map(step -> step * decade).filter(tick -> tick <= value).reduce((one, next) -> next)
+                    .orElse(decade);
         }
 
         private static double above(double value) {

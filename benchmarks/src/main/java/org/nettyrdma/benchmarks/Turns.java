@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Contestants that take turns window by window, each in a process or two of its own, so that a change of the machine's speed hits all.
+ * Contestants that take turns window by window, each in a process or two of its own, so that a change of the machine's speed hits
+ * all.
  *
  * @param <K> what tells them apart
  */
@@ -52,7 +53,10 @@ final class Turns<K> implements AutoCloseable {
         contestants.remove(key).close();
     }
 
-    /** Runs a load on each of them until the JIT compiler can be expected to be done; it competes with the load for the processors. */
+    /**
+     * Runs a load on each of them until the JIT compiler can be expected to be done; it competes with the load for the
+     * processors.
+     */
     void warmUp(Load load, double warmUpSeconds) throws IOException {
         for (Contestant contestant : contestants.values()) {
             contestant.measure(load, warmUpSeconds);

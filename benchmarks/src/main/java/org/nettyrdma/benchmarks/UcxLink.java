@@ -14,8 +14,8 @@ import org.openucx.jucx.ucp.UcpWorker;
 import org.openucx.jucx.ucp.UcpWorkerParams;
 
 /**
- * One end of a connection of UCX: a worker and its endpoint. The ends tell each other their addresses over a socket, so that all transports
- * of UCX are set up alike. Used by one thread, which has to call {@link #progress} all the time.
+ * One end of a connection of UCX: a worker and its endpoint. The ends tell each other their addresses over a socket, so that all
+ * transports of UCX are set up alike. Used by one thread, which has to call {@link #progress} all the time.
  */
 final class UcxLink implements AutoCloseable {
 

@@ -5,8 +5,8 @@ import java.nio.ByteOrder;
 import org.openucx.jucx.UcxUtils;
 
 /**
- * What the peers on UCX send to each other: messages as long as ONC RPC's would be, whose tags say what is asked for. A reply's tag is the
- * number of the slot that waits for it.
+ * What the peers on UCX send to each other: messages as long as ONC RPC's would be, whose tags say what is asked for. A reply's
+ * tag is the number of the slot that waits for it.
  */
 final class UcxMessages {
 

@@ -111,7 +111,8 @@ final class UcxServer implements ServerEnd {
                 case CHECKSUM -> reply.putInt(UcxMessages.REPLY_HEADER_BYTES - Integer.BYTES,
                         Payload.checksum(message.slice(UcxMessages.REQUEST_HEADER_BYTES, bytes)));
             }
-            link.endpoint().sendTaggedNonBlocking(UcxMessages.address(reply), UcxMessages.replyBytes(operation, bytes), slot, null);
+            link.endpoint().sendTaggedNonBlocking(UcxMessages.address(reply), UcxMessages.replyBytes(operation, bytes), slot,
+                    null);
             post();
         }
 

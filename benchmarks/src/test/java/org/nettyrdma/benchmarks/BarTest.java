@@ -2,16 +2,20 @@ package org.nettyrdma.benchmarks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class BarTest {
 
-    private final Bar atLeast = new Bar(Case.READ_1M, Figure.GIGABYTES_PER_SECOND, Peer.RDMA, List.of(Peer.NIO, Peer.EPOLL), 1.3);
-    private final Bar atMost = new Bar(Case.PING_PONG, Figure.P50_MICROS, Peer.RDMA, List.of(Peer.NIO), 0.25);
+    private final Bar atLeast = new Bar(Case.READ_1M, Figure.GIGABYTES_PER_SECOND, Peer.RDMA, List.of(Peer.NIO, Peer.EPOLL), 1.3,
+            false);
+    private final Bar atMost = new Bar(Case.PING_PONG, Figure.P50_MICROS, Peer.RDMA, List.of(Peer.NIO), 0.25, false);
 
     @Test
     void shouldHoldFromItsLimitOn() {
@@ -63,6 +67,28 @@ class BarTest {
     }
 
     @Test
+    void shouldNotJudgeOneSettingByTheBarOfTheOther() {
+        Pairing pairing = pairing(Case.READ_1M, Peer.NIO, 1, 1);
+        CaseResult scheduled = CaseResult.of(Case.READ_1M, Placement.TWO_PROCESSES, List.of(pairing));
+        CaseResult oneCpu = CaseResult.of(Case.READ_1M, Placement.ONE_CPU, List.of(pairing));
+        Bar barOfOneCpu = new Bar(Case.READ_1M, Figure.GIGABYTES_PER_SECOND, Peer.RDMA, List.of(Peer.NIO), 1.2, true);
+        assertNotNull(atLeast.verdict(scheduled));
+        assertNull(atLeast.verdict(oneCpu));
+        assertNotNull(barOfOneCpu.verdict(oneCpu));
+        assertNull(barOfOneCpu.verdict(scheduled));
+    }
+
+    @Test
+    void shouldJudgeRateAndProcessorTimeOfEachCaseOnOneCpu() {
+        for (Case scenario : Case.values()) {
+            Set<Figure> figures = Bar.ALL.stream().filter(bar -> bar.oneCpu() && bar.scenario() == scenario).map(Bar::figure)
+                    .collect(Collectors.toSet());
+            assertEquals(scenario.measuresBytes() ? Set.of(Figure.GIGABYTES_PER_SECOND, Figure.CPU_SECONDS_PER_GIGABYTE)
+                    : Set.of(Figure.CALLS_PER_SECOND, Figure.CPU_MICROS_PER_CALL), figures, scenario.toString());
+        }
+    }
+
+    @Test
     void shouldBoundWhatIsCounted() {
         CountedBar registrations = new CountedBar(Case.READ_64K, Figure.REGISTRATIONS_PER_CALL, 1);
         assertTrue(registrations.holds(1));
@@ -76,7 +102,8 @@ class BarTest {
     }
 
     private static Pairing pairing(Case scenario, Peer baseline, int calls, int baselineCalls) {
-        return new Pairing(Peer.RDMA, baseline, List.of(Windows.of(scenario, calls)), List.of(Windows.of(scenario, baselineCalls)));
+        return new Pairing(Peer.RDMA, baseline, List.of(Windows.of(scenario, calls)),
+                List.of(Windows.of(scenario, baselineCalls)));
     }
 
     private static CaseResult result(Case scenario, Pairing... pairings) {

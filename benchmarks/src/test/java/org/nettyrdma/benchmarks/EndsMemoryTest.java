@@ -11,7 +11,8 @@ class EndsMemoryTest {
 
     @Test
     void shouldCountWhatPoolsHaveKept() {
-        EndsMemory memory = EndsMemory.between(atStart.withHeapOf(closedAgain), new MemoryUse(153, 1010), new MemoryUse(264, 2020));
+        EndsMemory memory = EndsMemory.between(atStart.withHeapOf(closedAgain), new MemoryUse(153, 1010),
+                new MemoryUse(264, 2020));
         assertEquals(new EndsMemory(3 + 1000, 4 + 2000), memory);
     }
 

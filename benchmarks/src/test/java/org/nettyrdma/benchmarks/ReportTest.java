@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 
 class ReportTest {
 
-    private final CaseResult result = CaseResult.of(Case.READ_64K, Placement.TWO_PROCESSES, List.of(new Pairing(Peer.RDMA, Peer.NIO,
+    private final CaseResult result = CaseResult.of(Case.READ_64K, Placement.TWO_PROCESSES,
+            List.of(new Pairing(Peer.RDMA, Peer.NIO,
             List.of(Windows.of(Case.READ_64K, 300)), List.of(Windows.of(Case.READ_64K, 200)))));
 
     @Test
@@ -20,7 +21,8 @@ class ReportTest {
         JsonObject only = json.getAsJsonArray("cases").get(0).getAsJsonObject();
         assertEquals("READ_64K", only.get("case").getAsString());
         assertEquals("TWO_PROCESSES", only.get("placement").getAsString());
-        assertEquals(300, only.getAsJsonObject("windows").getAsJsonArray("rdma").get(0).getAsJsonObject().get("calls").getAsInt());
+        assertEquals(300, only.getAsJsonObject("windows").getAsJsonArray("rdma").get(0).getAsJsonObject().get("calls")
+                .getAsInt());
         JsonObject ratio = only.getAsJsonArray("ratios").get(0).getAsJsonObject();
         assertEquals("nio", ratio.get("to").getAsString());
         assertEquals(1.5, ratio.get("median").getAsDouble(), 1e-9);
@@ -35,9 +37,18 @@ class ReportTest {
     @Test
     void shouldSayWhatACurveLacks() {
         String text = new MarkdownReport().growth(new Growth.Curves("x", "Title", "things",
-                List.of(new Growth.Point("one", 2048, Map.of("calls/s", 3.5), new double[] {3.5})), List.of("4096 are left out"))).text();
+                List.of(new Growth.Point("one", 2048, Map.of("calls/s", 3.5), new double[] {3.5})), List.of("4096 are left out")))
+                .text();
         assertTrue(text.contains("Title.\n4096 are left out.\n"), text);
         assertTrue(text.contains("| one | 2Ki | 3.50 |"), text);
+    }
+
+    @Test
+    void shouldBeginWithTheCostOfWakingAThread() {
+        double micros = WakeUp.medianMicros();
+        assertTrue(micros > 0 && micros < 10_000, micros + " µs");
+        String text = new MarkdownReport().wakeUp(4.25).comparison(List.of(result)).text();
+        assertTrue(text.startsWith("To wake a thread takes 4.3 µs on this machine."), text);
     }
 
     @Test

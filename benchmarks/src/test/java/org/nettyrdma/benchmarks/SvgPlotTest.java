@@ -31,7 +31,8 @@ class SvgPlotTest {
     @Test
     void shouldPutPointsWhereTheirValuesAre() throws Exception {
         Document svg = parse(new SvgPlot("t", "x", "y", false)
-                .add("s", List.of(new SvgPlot.Point(1, 0, "1"), new SvgPlot.Point(10, 50, "10"), new SvgPlot.Point(100, 100, "100")))
+                .add("s", List.of(new SvgPlot.Point(1, 0, "1"), new SvgPlot.Point(10, 50, "10"),
+                new SvgPlot.Point(100, 100, "100")))
                 .text());
         NodeList circles = svg.getElementsByTagName("circle");
         assertEquals(3, circles.getLength());

@@ -17,15 +17,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The module's lists must not rot: each row has a section, a rule, an answer and tests that exist. A row is
- * {@code | section | rule | answer | `Class.method`, ... |}; the tests may be in any module, and what stands in brackets says which
- * cases of the test.
+ * {@code | section | rule | answer | `Class.method`, ... |}; the tests may be in any module, and what stands in brackets
+ * says which cases of the test.
  */
 class ConformanceListTest {
 
     private static final Pattern CELL_BORDER = Pattern.compile("(?<!\\\\)\\|");
     private static final Pattern ANSWER = Pattern.compile("(Done|Not applicable|Upper layer|Otherwise)\\b.*");
     private static final Pattern TEST = Pattern.compile("`(\\w+)(?:\\.(\\w+))?`");
-    private static final Path README = Path.of("../README.md");
+    private static final Path OVERVIEW = Path.of("../docs/testing.md");
 
     private record Row(int line, List<String> cells) {
     }
@@ -69,12 +69,12 @@ class ConformanceListTest {
         assertEquals(List.of(), missing);
     }
 
-    /** The number stands in the row of the readme that links the list. */
+    /** The number stands in the row of the overview that links the list. */
     @ParameterizedTest
     @ValueSource(strings = {"CONFORMANCE.md", "CONFORMANCE-V2.md", "CONFORMANCE-LEGACY.md"})
-    void shouldCountTheRulesInTheReadme(String list) throws IOException {
-        Matcher count = Pattern.compile("\\| \\[[^]]*]\\(codec-rpcrdma/" + Pattern.quote(list) + "\\)[^|]*\\| (\\d+) \\|")
-                .matcher(Files.readString(README));
+    void shouldCountTheRulesInTheOverview(String list) throws IOException {
+        Matcher count = Pattern.compile("\\| \\[[^]]*]\\(\\.\\./codec-rpcrdma/" + Pattern.quote(list) + "\\)[^|]*\\| (\\d+) \\|")
+                .matcher(Files.readString(OVERVIEW));
         assertTrue(count.find(), list);
         assertEquals(rows(list).size(), Integer.parseInt(count.group(1)));
     }

@@ -2,14 +2,16 @@ package org.nettyrdma.channel;
 
 import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.support.DirectMemory;
 
 /**
- * A piece of a slab, of one of the {@link SizeClasses}. It is either in a {@link BlockStack} or held by one
- * {@link RegisteredByteBuf}; nothing else refers to it, so that a leaked buffer can be collected and reported.
+ * A piece of a {@link Slab}, of one of the {@link SizeClasses}; or memory of its own that is not registered. It is either in a
+ * {@link BlockStack} or held by one {@link RegisteredByteBuf}; nothing else refers to it, so that a leaked buffer can be
+ * collected and reported.
  */
 final class Block {
 
-    final MemoryRegion region;
+    final Slab slab; // null if it is not registered
     final int offset;
     final ByteBuffer view;
 
@@ -19,13 +21,32 @@ final class Block {
     /** Where the block goes when it is released: the stripe it was last taken from. */
     BlockStack home;
 
-    /** The block below this one in its {@link BlockStack}. */
+    /** The block below this one in its {@link BlockStack}, or the one that its buffer had before. */
     Block below;
 
-    Block(MemoryRegion region, int offset, int size) {
-        this.region = region;
+    /** How often the pool was trimmed while this block was free. */
+    int age;
+
+    /** A piece of registered memory. */
+    Block(Slab slab, int offset, int size) {
+        this.slab = slab;
         this.offset = offset;
-        view = region.memory().slice(offset, size);
+        view = slab.region.memory().slice(offset, size);
+    }
+
+    /** Memory of its own. */
+    Block(ByteBuffer memory) {
+        slab = null;
+        offset = 0;
+        view = memory;
+    }
+
+    boolean isRegistered() {
+        return slab != null;
+    }
+
+    MemoryRegion region() {
+        return slab.region;
     }
 
     int size() {
@@ -33,6 +54,10 @@ final class Block {
     }
 
     void release() {
-        home.push(this);
+        if (slab == null) {
+            DirectMemory.free(view);
+        } else {
+            home.push(this);
+        }
     }
 }

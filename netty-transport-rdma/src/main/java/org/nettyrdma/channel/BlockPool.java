@@ -4,16 +4,27 @@ import io.netty.util.NettyRuntime;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.internal.MathUtil;
 import java.io.IOException;
-import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.nettyrdma.verbs.MemoryRegion;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.support.DirectMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Registered memory in blocks. Slabs are allocated and registered on demand, each cut into blocks of one size, and kept for
- * good. Free blocks wait in stripes; a thread always uses the same stripe, so that event loops do not contend.
+ * Registered memory in blocks. Slabs are allocated and registered on demand, each cut into blocks of one size. Free blocks wait
+ * in stripes; a thread always uses the same stripe, so that event loops do not contend. Taking and releasing a block is all
+ * that a steady state does.
+ *
+ * <p>Where no more can be registered, slabs of which every block is free are cut into blocks of another size, or make room for
+ * another slab. {@link #trim} gives those back to the system that nobody has used for a while. Which slabs are free is found by
+ * looking at all free blocks, so that taking and releasing need not count.
  *
  * <p>Safe for use from any thread.
  */
@@ -23,13 +34,28 @@ final class BlockPool {
 
     private static final int SMALLEST_SLAB_BYTES = 1 << 20;
     private static final int LARGEST_SLAB_BYTES = 16 << 20;
-    private static final int PAGE_BYTES = 4096;
+    /** A slab has at most one part in this many of what its size class has, so that little of it is never used. */
+    private static final int GROWTH_PART = 4;
+    /** Where the system gives no slab of a size, half of it is tried, down to this. */
+    private static final int LEAST_SLAB_BYTES = 64 << 10;
+
+    /** After the system has refused memory it is not asked again for this long, unless this pool has given some back. */
+    private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** While memory is short, searches for free slabs that find none take at most one part in this many of the time. */
+    private static final int SWEEP_COST = 16;
+
+    /** A free slab goes back to the system with the second trim that finds it unused. */
+    private static final int TRIMS_UNUSED = 2;
+
+    private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final VerbsProvider provider;
     private final long maxBytes;
     private final MemoryRegionTable regions = new MemoryRegionTable();
     private final BlockStack[][] stripes; // by stripe and size class
     private final AtomicInteger threads = new AtomicInteger();
+    private final LongAdder unregisteredBlocks = new LongAdder();
     private final FastThreadLocal<BlockStack[]> stripe = new FastThreadLocal<>() {
         @Override
         protected BlockStack[] initialValue() {
@@ -37,12 +63,19 @@ final class BlockPool {
         }
     };
 
-    // Guarded by this: the slab of each size class that is being cut, and how far.
-    private final MemoryRegion[] slabs = new MemoryRegion[SizeClasses.COUNT];
-    private final int[] cutBytes = new int[SizeClasses.COUNT];
-    private final long[] slabBytes = new long[SizeClasses.COUNT];
-    private volatile long registeredBytes;
-    private boolean exhaustionLogged;
+    // Guarded by this:
+    private final Slab[] slabs = new Slab[SizeClasses.COUNT];       // the slab of each size class that is being cut
+    private final List<Slab> inUse = new ArrayList<>();
+    private final List<Slab> spares = new ArrayList<>();            // registered, but belong to no size class
+    private final long[] slabBytes = new long[SizeClasses.COUNT];   // all slabs of a size class
+    private volatile long registeredBytes;                          // also what is being registered at the moment
+    private long refusedUntilNanos = System.nanoTime();
+    private volatile String refusal = "";
+    private long pushesSwept = -1;
+    private long blocksSwept;
+    private long nextSweepNanos;
+    private long shortages;
+    private long nextLogNanos = System.nanoTime();
 
     BlockPool(VerbsProvider provider, long maxBytes) {
         this.provider = provider;
@@ -63,8 +96,34 @@ final class BlockPool {
         return registeredBytes;
     }
 
+    long maxBytes() {
+        return maxBytes;
+    }
+
+    /** Why there is no registered block where {@link #takeBlock} has given one that is not registered. */
+    String shortage() {
+        String reason = refusal;
+        return reason.isEmpty() ? registeredBytes + " of " + maxBytes + " bytes are registered (org.nettyrdma.maxRegisteredBytes)"
+                : reason;
+    }
+
+    /** A block of at least {@code bytes}, registered if that can be had. */
+    Block takeBlock(int bytes) {
+        Block block = take(bytes);
+        if (block == null) {
+            block = new Block(DirectMemory.allocate(bytes));
+            unregisteredBlocks.increment();
+        }
+        return block;
+    }
+
+    /** How many blocks that are not registered were handed out. */
+    long unregisteredBlocks() {
+        return unregisteredBlocks.sum();
+    }
+
     /** A block of at least {@code bytes}, or {@code null} if that is too large or the memory is used up. */
-    Block take(int bytes) {
+    private Block take(int bytes) {
         if (bytes > SizeClasses.LARGEST) {
             return null;
         }
@@ -72,16 +131,33 @@ final class BlockPool {
         BlockStack own = stripe.get()[sizeClass];
         Block block = own.pop();
         if (block == null) {
-            block = cut(sizeClass, false);
+            block = takeElsewhere(sizeClass);
+            if (block == null) {
+                return null;
+            }
         }
+        block.home = own;
+        block.age = 0;
+        return block;
+    }
+
+    private Block takeElsewhere(int sizeClass) {
+        Block block = cut(sizeClass);
         if (block == null) {
             block = steal(sizeClass);
         }
         if (block == null) {
-            block = cut(sizeClass, true);
+            block = grow(sizeClass);
         }
-        if (block != null) {
-            block.home = own;
+        if (block == null && reclaim()) {
+            block = cut(sizeClass);
+            if (block == null) {
+                makeRoom(SizeClasses.sizeOf(sizeClass));
+                block = grow(sizeClass);
+            }
+        }
+        if (block == null) {
+            tellShortage();
         }
         return block;
     }
@@ -97,49 +173,223 @@ final class BlockPool {
         return null;
     }
 
-    private synchronized Block cut(int sizeClass, boolean mayGrow) {
-        int size = SizeClasses.sizeOf(sizeClass);
-        MemoryRegion slab = slabs[sizeClass];
-        if (slab == null || cutBytes[sizeClass] + size > slab.memory().capacity()) {
-            slab = mayGrow ? newSlab(sizeClass, size) : null;
-            if (slab == null) {
-                return null;
+    private synchronized Block cut(int sizeClass) {
+        Slab slab = slabs[sizeClass];
+        Block block = slab == null ? null : slab.cut();
+        if (block == null && !spares.isEmpty()) {
+            int size = SizeClasses.sizeOf(sizeClass);
+            Slab spare = spares.stream().filter(each -> each.bytes() >= size).min(Comparator.comparingInt(Slab::bytes))
+                    .orElse(null);
+            if (spare != null) {
+                spares.remove(spare);
+                block = use(spare, sizeClass);
             }
         }
-        Block block = new Block(slab, cutBytes[sizeClass], size);
-        cutBytes[sizeClass] += size;
         return block;
     }
 
-    /** Slabs of a size class double in size, so that a little use takes little memory and much use few registrations. */
-    private MemoryRegion newSlab(int sizeClass, int blockBytes) {
-        long wanted = Math.max(blockBytes, Math.min(LARGEST_SLAB_BYTES, Math.max(SMALLEST_SLAB_BYTES, slabBytes[sizeClass])));
-        int bytes = (int) Math.min(wanted, maxBytes - registeredBytes) & -PAGE_BYTES;
-        if (bytes < blockBytes) {
-            exhausted("the limit of " + maxBytes + " bytes is reached", null);
-            return null;
-        }
-        ByteBuffer memory = ByteBuffer.allocateDirect(bytes + PAGE_BYTES - 1).alignedSlice(PAGE_BYTES).slice(0, bytes);
-        MemoryRegion slab;
-        try {
-            slab = provider.registerMemory(memory);
-        } catch (IOException e) {
-            exhausted("the device refuses to register more; on Linux the limit of locked memory (ulimit -l) may be too low", e);
-            return null;
-        }
-        regions.add(slab);
+    /** Makes a slab one of a size class. */
+    private Block use(Slab slab, int sizeClass) {
+        slab.cutInto(sizeClass);
+        inUse.add(slab);
         slabs[sizeClass] = slab;
-        cutBytes[sizeClass] = 0;
-        slabBytes[sizeClass] += bytes;
-        registeredBytes += bytes;
-        return slab;
+        slabBytes[sizeClass] += slab.bytes();
+        return slab.cut();
     }
 
-    private void exhausted(String reason, IOException cause) {
-        if (!exhaustionLogged) {
-            exhaustionLogged = true;
-            LOGGER.warn("No more registered memory for provider {}: {}. Data in other memory is copied.", provider.name(), reason,
-                    cause);
+    // --- More memory
+
+    /** Adds a slab, or finds that there can be none. The provider may take its time for memory, so nobody else waits for it. */
+    private Block grow(int sizeClass) {
+        int blockBytes = SizeClasses.sizeOf(sizeClass);
+        int bytes = reserve(sizeClass, blockBytes);
+        if (bytes == 0) {
+            return null;
+        }
+        Slab slab = null;
+        String reason = "the provider has failed";
+        Block block;
+        try {
+            for (int size = bytes; slab == null && size >= blockBytes && size > 0; size = Slab.wholePages(size / 2)) {
+                try {
+                    slab = Slab.allocate(provider, size);
+                    reason = "";
+                } catch (IOException e) {
+                    LOGGER.debug("No registered memory of {} bytes", size, e);
+                    reason = e.getMessage();
+                }
+                if (size <= LEAST_SLAB_BYTES) {
+                    break;
+                }
+            }
+        } finally { // whatever a provider throws, nothing stays reserved for a slab that is not there
+            block = grown(sizeClass, bytes, slab, reason);
+        }
+        return block;
+    }
+
+    /** How large the next slab may be, 0 if there can be none. So much counts as registered from now on. */
+    private synchronized int reserve(int sizeClass, int blockBytes) {
+        if (System.nanoTime() - refusedUntilNanos < 0) {
+            return 0;
+        }
+        // Slabs grow with their size class, so that a little use takes little memory and much use few registrations.
+        long wanted = Math.min(LARGEST_SLAB_BYTES, Math.max(SMALLEST_SLAB_BYTES, slabBytes[sizeClass] / GROWTH_PART));
+        wanted = blockBytes < SMALLEST_SLAB_BYTES ? wanted : Math.max(1, wanted / blockBytes) * blockBytes;
+        int bytes = Slab.wholePages(Math.min(wanted, maxBytes - registeredBytes));
+        if (bytes < blockBytes) {
+            refusal = "";
+            return 0;
+        }
+        registeredBytes += bytes;
+        return bytes;
+    }
+
+    private synchronized Block grown(int sizeClass, int reservedBytes, Slab slab, String reason) {
+        refusal = reason;
+        if (slab == null) {
+            registeredBytes -= reservedBytes;
+            refusedUntilNanos = System.nanoTime() + REFUSED_NANOS;
+            return null;
+        }
+        registeredBytes -= reservedBytes - slab.bytes();
+        regions.add(slab.region);
+        return use(slab, sizeClass);
+    }
+
+    // --- Less memory
+
+    /** Makes spares of all slabs that nobody uses; {@code false} if there are none. */
+    private synchronized boolean reclaim() {
+        long pushes = 0;
+        for (BlockStack[] stacks : stripes) {
+            for (BlockStack stack : stacks) {
+                pushes += stack.pushes();
+            }
+        }
+        long released = pushes - pushesSwept;
+        long startNanos = System.nanoTime();
+        if (pushesSwept >= 0 && (released == 0 || released < blocksSwept / SWEEP_COST && startNanos - nextSweepNanos < 0)) {
+            return !spares.isEmpty(); // a search would find nothing, or not enough to be worth it
+        }
+        List<Slab> free = sweep(0);
+        spares.addAll(free);
+        pushesSwept = pushes;
+        if (!free.isEmpty()) {
+            blocksSwept = 0; // that was worth it
+        }
+        long endNanos = System.nanoTime();
+        nextSweepNanos = endNanos + SWEEP_COST * (endNanos - startNanos);
+        return !spares.isEmpty();
+    }
+
+    /**
+     * Finds the slabs that nobody uses, and that have been unused for a number of trims, and takes them out of their size class.
+     */
+    private List<Slab> sweep(int trims) {
+        for (Slab slab : inUse) {
+            slab.free = 0;
+            slab.age = Integer.MAX_VALUE;
+        }
+        blocksSwept = 0;
+        filter(block -> {
+            block.age += trims > 0 ? 1 : 0;
+            block.slab.free++;
+            block.slab.age = Math.min(block.slab.age, block.age);
+            blocksSwept++;
+            return true;
+        });
+        List<Slab> free = new ArrayList<>();
+        for (Slab slab : inUse) {
+            if (slab.isFree() && slab.age >= trims) {
+                slab.free = 0;
+                slab.leaving = true;
+                free.add(slab);
+            }
+        }
+        if (free.isEmpty()) {
+            return free;
+        }
+        List<Block> taken = new ArrayList<>();
+        filter(block -> {
+            if (block.slab.leaving) {
+                block.slab.free++;
+                taken.add(block);
+            }
+            return !block.slab.leaving;
+        });
+        for (Slab slab : free) {
+            slab.leaving = slab.isFree(); // somebody may have taken a block meanwhile
+        }
+        taken.stream().filter(block -> !block.slab.leaving).forEach(Block::release);
+        free.removeIf(slab -> !slab.leaving);
+        for (Slab slab : free) {
+            slab.leaving = false;
+            slab.age = 0;
+            slabBytes[slab.sizeClass()] -= slab.bytes();
+            if (slabs[slab.sizeClass()] == slab) {
+                slabs[slab.sizeClass()] = null;
+            }
+        }
+        inUse.removeAll(free);
+        return free;
+    }
+
+    private void filter(Predicate<Block> filter) {
+        for (BlockStack[] stacks : stripes) {
+            for (BlockStack stack : stacks) {
+                stack.filter(filter);
+            }
+        }
+    }
+
+    /** Gives spares back, which are too small for a block, until there is room for it. */
+    private synchronized void makeRoom(int blockBytes) {
+        Iterator<Slab> each = spares.iterator();
+        while (each.hasNext()) {
+            Slab spare = each.next();
+            each.remove();
+            giveBack(spare);
+            if (maxBytes - registeredBytes >= blockBytes && refusal.isEmpty()) {
+                break;
+            }
+        }
+        refusedUntilNanos = System.nanoTime();
+    }
+
+    private void giveBack(Slab slab) {
+        regions.remove(slab.region); // first: what comes to lie there is not registered
+        if (slab.close()) {
+            registeredBytes -= slab.bytes();
+        }
+    }
+
+    /**
+     * Gives the slabs back to the system that were not used since the last trim but one.
+     *
+     * @return whether it may be worth to trim again, because a slab is free, but not for long enough
+     */
+    synchronized boolean trim() {
+        List<Slab> unused = sweep(TRIMS_UNUSED);
+        spares.forEach(spare -> spare.age++);
+        spares.stream().filter(spare -> spare.age >= TRIMS_UNUSED).forEach(unused::add);
+        spares.removeAll(unused);
+        unused.forEach(this::giveBack);
+        if (!unused.isEmpty()) {
+            refusedUntilNanos = System.nanoTime();
+        }
+        return !spares.isEmpty() || inUse.stream().anyMatch(slab -> slab.age < TRIMS_UNUSED && slab.isFree());
+    }
+
+    private synchronized void tellShortage() {
+        shortages++;
+        long now = System.nanoTime();
+        if (now - nextLogNanos >= 0) {
+            LOGGER.warn("No more registered memory for provider {}, asked for {} times: {}. Data in other memory is copied, or "
+                    + "fails.",
+                    provider.name(), shortages, shortage());
+            nextLogNanos = now + LOG_INTERVAL_NANOS;
+            shortages = 0;
         }
     }
 }

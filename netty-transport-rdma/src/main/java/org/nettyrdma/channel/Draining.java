@@ -21,20 +21,28 @@ final class Draining {
     private final RdmaEventLoop loop;
     private final QueuePair queuePair;
     private final WorkRequests work;
-    private Future<?> timeout;
+    private Future<?> timeout; // null before the start
     private boolean connectionEnded;
     private boolean done;
 
-    /** Starts the end of a queue pair. */
+    /** What is to end; {@link #start} ends it. */
     Draining(RdmaChannel channel, RdmaEventLoop loop, QueuePair queuePair, WorkRequests work, boolean connectionEnded) {
         this.channel = channel;
         this.loop = loop;
         this.queuePair = queuePair;
         this.work = work;
         this.connectionEnded = connectionEnded;
-        work.receives().releaseMessages();
-        queuePair.moveToError(); // from here on the device returns every buffer it has
+    }
+
+    /** Starts the end of the queue pair. Where a step fails the others are done all the same, and time ends it. */
+    void start() {
         timeout = loop.schedule(this::timeIsOver, channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
+        try {
+            queuePair.moveToError(); // from here on the device returns every buffer it has
+            work.receives().releaseMessages();
+        } catch (RuntimeException e) {
+            LOGGER.warn("{} The end of the connection failed", channel, e);
+        }
         finishIfDrained();
     }
 
@@ -51,7 +59,10 @@ final class Draining {
         }
     }
 
-    /** The device may have returned everything, to a loop that is behind, for instance because it closes very many channels at once. */
+    /**
+     * The device may have returned everything, to a loop that is behind, for instance because it closes very many channels at
+     * once.
+     */
     private void timeIsOver() {
         giveUpAfter(loop.exhaustivePolls());
     }
@@ -69,32 +80,48 @@ final class Draining {
 
     /** Buffers that the device still has are never used again: that could be worse. */
     private void giveUp() {
-        int leaked = work.buffersWithDevice();
-        if (leaked > 0) {
-            channel.statistics().add(Counter.BUFFERS_LEAKED_ON_PURPOSE, leaked);
-            LOGGER.warn("{} The device has not returned {} buffers within {} ms of the close; they are given up", channel, leaked,
-                    channel.config().getCloseTimeoutMillis());
-        }
+        giveUpBuffers("within " + channel.config().getCloseTimeoutMillis() + " ms of the close");
         finish();
     }
 
-    private void finish() {
-        queuePair.close();
-        forget();
+    private void giveUpBuffers(String when) {
+        int leaked = work.buffersWithDevice();
+        if (leaked > 0) {
+            channel.statistics().add(Counter.BUFFERS_LEAKED_ON_PURPOSE, leaked);
+            LOGGER.warn("{} The device has not returned {} buffers {}; they are given up", channel, leaked, when);
+        }
     }
 
-    /** The loop's context is closed, and the queue pair with it: nothing will complete, the device has lost all access. */
+    private void finish() {
+        try {
+            queuePair.close();
+        } finally {
+            forget();
+        }
+    }
+
+    /**
+     * The loop's context is closed, and the queue pair with it: nothing will complete, and the device has lost all access unless
+     * it says otherwise.
+     */
     void contextClosed() {
         if (!done) {
-            work.abandonedByDevice();
+            if (queuePair.mayUsePosted()) {
+                giveUpBuffers("with its context");
+            } else {
+                work.abandonedByDevice();
+            }
             forget();
         }
     }
 
     private void forget() {
         done = true;
-        timeout.cancel(false);
-        work.exposures().closed();
         loop.remove(channel);
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+        work.exposures().closed();
+        channel.released();
     }
 }

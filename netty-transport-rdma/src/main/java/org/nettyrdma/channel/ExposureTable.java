@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.util.collection.IntObjectHashMap;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -9,16 +10,25 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The memory that one channel has exposed, by steering tag, and the invalidations in progress. Event loop only.
  */
 final class ExposureTable {
 
-    private final RdmaChannel channel;
-    private final RdmaEventLoop loop;
+    private static final Logger LOGGER = LoggerFactory.getLogger(ExposureTable.class);
+
+    /** What peers may touch for ever; nobody may free it, not even the garbage collector. */
+    private static final Queue<ExposedMemory> LOST = new ConcurrentLinkedQueue<>();
+
+    private final Channel channel;
+    private final ChannelTurns turns;
+    private final PostingTools tools;
     private final QueuePair queuePair;
     private final int channelId;
     private final SendQueue sendQueue;
@@ -29,13 +39,15 @@ final class ExposureTable {
     private final Queue<ExposedMemory> waiting = new ArrayDeque<>(); // for room in the send queue
     private int lastSlot;
 
-    ExposureTable(RdmaChannel channel, RdmaEventLoop loop, QueuePair queuePair, int channelId, SendQueue sendQueue) {
+    ExposureTable(Channel channel, ChannelTurns turns, PostingTools tools, QueuePair queuePair, int channelId,
+                  SendQueue sendQueue, RdmaChannelStatistics statistics) {
         this.channel = channel;
-        this.loop = loop;
+        this.turns = turns;
+        this.tools = tools;
         this.queuePair = queuePair;
         this.channelId = channelId;
         this.sendQueue = sendQueue;
-        statistics = channel.statistics();
+        this.statistics = statistics;
     }
 
     ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws RdmaException {
@@ -43,25 +55,36 @@ final class ExposureTable {
             throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: a piece of "
                     + memory + ')');
         }
-        RegisteredPieces pieces = loop.pieces();
+        RegisteredPieces pieces = tools.pieces();
         if (!pieces.find(memory, index, length) || pieces.count() != 1) {
             throw new RdmaException("memory to expose must be registered and in one piece: " + memory);
         }
+        memory.retain(); // first of all, so that nothing is open to the peer that nobody holds
+        Pin pin = Pin.of(memory, access == RemoteAccess.WRITE);
+        ExposedMemory exposed;
         try {
             int tag = queuePair.expose(pieces.region(0), pieces.offset(0), length, access.right());
-            RemoteSegment segment = new RemoteSegment(tag, length, queuePair.remoteOffset(tag));
-            ExposedMemory exposed = new ExposedMemory(this, memory, segment);
-            byTag.put(tag, exposed);
-            all.add(exposed);
-            statistics.increment(Counter.EXPOSURES);
-            return exposed;
+            exposed = new ExposedMemory(this, memory, pin, new RemoteSegment(tag, length, queuePair.remoteOffset(tag)));
         } catch (IOException e) {
+            release(memory, pin);
             throw new RdmaException("memory of " + length + " bytes cannot be exposed: " + e.getMessage(), e);
+        } catch (Throwable t) {
+            release(memory, pin);
+            throw t;
         }
+        byTag.put(exposed.segment().steeringTag(), exposed);
+        all.add(exposed);
+        statistics.increment(Counter.EXPOSURES);
+        return exposed;
+    }
+
+    private static void release(ByteBuf memory, Pin pin) {
+        Pin.release(pin);
+        memory.release();
     }
 
     /** The channel whose memory this is about. */
-    RdmaChannel channel() {
+    Channel channel() {
         return channel;
     }
 
@@ -73,7 +96,7 @@ final class ExposureTable {
         try {
             invalidate(exposed);
         } catch (IOException e) {
-            channel.fail(e);
+            turns.fail(e);
         }
     }
 
@@ -165,13 +188,30 @@ final class ExposureTable {
         return invalidating.size();
     }
 
-    /** The connection has ended and the peer can touch nothing any more. */
+    /** The connection has ended and the peer can touch nothing any more, unless the queue pair tells otherwise. */
     void closed() {
         var exposed = new ArrayList<>(all);
         all.clear();
         byTag.clear();
         invalidating.clear();
         waiting.clear();
-        exposed.forEach(ExposedMemory::invalidated);
+        for (ExposedMemory each : exposed) {
+            try {
+                if (queuePair.mayUseExposed(each.segment().steeringTag())) {
+                    lost(each);
+                } else {
+                    each.invalidated();
+                }
+            } catch (RuntimeException e) { // its memory was released more often than retained; that of the others was not
+                LOGGER.warn("{} {} cannot be released", channel, each, e);
+            }
+        }
+    }
+
+    private void lost(ExposedMemory exposed) {
+        LOST.add(exposed);
+        statistics.increment(Counter.BUFFERS_LEAKED_ON_PURPOSE);
+        LOGGER.warn("{} The device has not taken away the peer's access to {}; the memory is given up", channel, exposed);
+        exposed.lost(new RdmaException("the device has not taken away the peer's access to exposed memory"));
     }
 }

@@ -1,20 +1,31 @@
 package org.nettyrdma.channel;
 
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOutboundBuffer;
 import java.io.IOException;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 
 /**
- * Passes on what has arrived as far as reads are wanted, one message with each {@code channelRead}. Event loop only.
+ * Passes on what has arrived as far as reads are wanted, one message with each {@code channelRead}, and as long as the peer takes
+ * what this side sends: {@link RdmaChannelOption#MAX_OUTBOUND_MESSAGES}. Event loop only.
  */
 final class InboundDelivery {
 
-    private final RdmaChannel channel;
+    private final Channel channel;
+    private final RdmaChannelConfig config;
+    private final RdmaChannelStatistics statistics;
+    private final ChannelTurns turns;
     private final WorkRequests work;
     private final ReceiveQueue messages;
     private boolean readPending;
+    /** Nothing is passed on until half of what this side has written is done. */
+    private boolean waitingForCompletions;
 
-    InboundDelivery(RdmaChannel channel, WorkRequests work) {
-        this.channel = channel;
+    InboundDelivery(RdmaChannelConfig config, RdmaChannelStatistics statistics, ChannelTurns turns, WorkRequests work) {
+        channel = config.channel();
+        this.config = config;
+        this.statistics = statistics;
+        this.turns = turns;
         this.work = work;
         messages = work.receives();
     }
@@ -23,40 +34,90 @@ final class InboundDelivery {
     void beginRead() {
         readPending = true;
         if (messages.hasMessage()) {
-            channel.schedule();
+            turns.schedule();
         }
     }
 
-    /** No read is wanted any more, unless one is {@code wantedAgain} by now. */
-    void clearReadPending(boolean wantedAgain) {
-        readPending = wantedAgain;
+    /** No read is wanted any more. Any thread. */
+    void readsCleared() {
+        if (channel.eventLoop().inEventLoop()) {
+            readPending = false;
+        } else {
+            channel.eventLoop().execute(() -> readPending = config.isAutoRead()); // one may be wanted again by then
+        }
+    }
+
+    /** The size of the receives to post has been set. Any thread. */
+    void receiveBufferSizeSet() {
+        if (!channel.eventLoop().inEventLoop()) {
+            channel.eventLoop().execute(this::receiveBufferSizeSet);
+        } else if (channel.isOpen()) {
+            messages.resize();
+            turns.schedule();
+        }
     }
 
     /** A message has arrived that is not passed on yet. */
     void messageArrived() {
         if (readPending) {
-            channel.schedule();
+            turns.schedule();
         } else {
-            channel.statistics().increment(Counter.RECEIVES_HELD_BACK);
+            statistics.increment(Counter.RECEIVES_HELD_BACK);
         }
     }
 
-    /** Passes messages on, if there are any and a read is wanted. */
-    void passOn() throws IOException {
+    /** Passes messages on, if there are any and a read is wanted: so many, or fewer if the user wants fewer. */
+    void passOn(int maxMessages) throws IOException {
         if (!readPending || !messages.hasMessage()) {
             return;
         }
+        int left = Math.min(maxMessages, roomForAnswers());
+        if (left == 0) {
+            return;
+        }
         var handle = channel.unsafe().recvBufAllocHandle();
-        handle.reset(channel.config());
+        handle.reset(config);
         do {
             handle.incMessagesRead(1);
             readPending = false;
-            handle.lastBytesRead(messages.passOn(channel.pipeline()));
-        } while (messages.hasMessage() && handle.continueReading());
-        if (channel.state() == ChannelState.ACTIVE) {
+            int bytes = messages.passOn(channel.pipeline());
+            handle.attemptedBytesRead(bytes); // otherwise allocators that look for a full buffer stop after each message
+            handle.lastBytesRead(bytes);
+        } while (--left > 0 && messages.hasMessage() && handle.continueReading());
+        if (turns.state() == ChannelState.ACTIVE) {
             work.repost();
         }
         handle.readComplete();
         channel.pipeline().fireChannelReadComplete(); // reads on if AUTO_READ is set
+    }
+
+    /**
+     * How many messages may be passed on, as if each led to one that this side sends; 0 if they are held back. Of a connection
+     * that has ended everything is passed on: nothing will be completed any more.
+     */
+    private int roomForAnswers() {
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer(); // null once the channel is closed
+        if (outbound == null || turns.state() != ChannelState.ACTIVE) {
+            return Integer.MAX_VALUE;
+        }
+        boolean over = waitingForCompletions ? outbound.size() > most() / 2
+                : outbound.size() > config.getMaxOutboundMessages() || outbound.size() > ConnectionMemory.FEWEST_MESSAGES
+                        && outbound.size() > most();
+        if (over && !waitingForCompletions) {
+            statistics.increment(Counter.OUTBOUND_LIMIT_REACHED);
+        }
+        waitingForCompletions = over;
+        return over ? 0 : Math.max(ConnectionMemory.FEWEST_MESSAGES, most() - outbound.size());
+    }
+
+    /** Where nobody has set a bound the protocol may need none, and must not get one from the number of channels. */
+    private int most() {
+        int most = config.getMaxOutboundMessages();
+        return most == Integer.MAX_VALUE ? most : Math.min(most, messages.fairMessages());
+    }
+
+    /** Whether a completion may end what holds messages back. */
+    boolean isWaitingForCompletions() {
+        return waitingForCompletions;
     }
 }

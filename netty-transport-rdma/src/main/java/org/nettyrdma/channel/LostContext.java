@@ -13,8 +13,8 @@ import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsContext;
 
 /**
- * Stands in for a context that has failed and could not be replaced, for example because its device was removed: the event loop goes on without
- * channels, and who asks for one is told why there is none.
+ * Stands in for a context that has failed and could not be replaced, for example because its device was removed: the event loop
+ * goes on without channels, and who asks for one is told why there is none.
  */
 final class LostContext implements VerbsContext {
 

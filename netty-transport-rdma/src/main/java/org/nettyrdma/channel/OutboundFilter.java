@@ -11,14 +11,14 @@ import org.nettyrdma.verbs.Capabilities;
  */
 final class OutboundFilter {
 
-    private final RdmaEventLoop loop;
+    private final PostingTools tools;
     private final Capabilities capabilities;
     private final RdmaChannelStatistics statistics;
 
-    OutboundFilter(RdmaEventLoop loop, RdmaChannelStatistics statistics) {
-        this.loop = loop;
+    OutboundFilter(PostingTools tools, RdmaChannelStatistics statistics) {
+        this.tools = tools;
         this.statistics = statistics;
-        capabilities = loop.provider().capabilities();
+        capabilities = tools.provider().capabilities();
     }
 
     /** Returns what to post instead of {@code message}; its reference passes on. If this throws it stays with the caller. */
@@ -32,7 +32,7 @@ final class OutboundFilter {
             return read;
         }
         if (message instanceof RdmaSend send && send.isInvalidating() && !capabilities.sendWithInvalidate()) {
-            throw new RdmaException("provider " + loop.provider().name() + " has no Send with Invalidate");
+            throw new RdmaException("provider " + tools.provider().name() + " has no Send with Invalidate");
         }
         if (message instanceof RdmaOperation<?> operation) { // an RdmaSend or an RdmaWrite
             ByteBuf original = operation.content(); // which it does not give out any more once it was released
@@ -45,7 +45,7 @@ final class OutboundFilter {
 
     private void requireLength(int bytes) throws RdmaException {
         if (bytes > capabilities.maxMessageBytes()) {
-            throw new RdmaException("message of " + bytes + " bytes exceeds the limit of provider " + loop.provider().name()
+            throw new RdmaException("message of " + bytes + " bytes exceeds the limit of provider " + tools.provider().name()
                     + ", " + capabilities.maxMessageBytes());
         }
     }
@@ -54,14 +54,15 @@ final class OutboundFilter {
     private ByteBuf inRegisteredMemory(ByteBuf buffer) throws RdmaException {
         int length = buffer.readableBytes();
         requireLength(length);
-        RegisteredPieces pieces = loop.pieces();
+        RegisteredPieces pieces = tools.pieces();
         if (pieces.find(buffer, buffer.readerIndex(), length) && pieces.count() <= capabilities.maxGatherElements()) {
             return buffer;
         }
-        ByteBuf copy = loop.registeredAllocator().directBuffer(length, length);
+        ByteBuf copy = tools.registeredAllocator().directBuffer(length, length);
         if (!pieces.find(copy, 0, length)) {
             copy.release();
-            throw new RdmaException("no registered memory left for " + length + " bytes that must be copied in order to be sent");
+            throw new RdmaException("no registered memory left for " + length + " bytes that must be copied in order to be sent: "
+                    + tools.registeredAllocator().shortage());
         }
         copy.writeBytes(buffer, buffer.readerIndex(), length);
         statistics.add(Counter.COPIED_BYTES, length);

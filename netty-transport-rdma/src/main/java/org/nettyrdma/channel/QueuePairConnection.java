@@ -9,6 +9,7 @@ import java.net.ConnectException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePair;
@@ -30,6 +31,7 @@ final class QueuePairConnection implements QueuePair.Listener {
     private final RdmaChannel channel;
     private final ConnectionRequest request; // null unless a peer asked for this connection
     private volatile ByteBuf peerPrivateData = Unpooled.EMPTY_BUFFER;
+    private volatile SocketAddress bindAddress; // where to connect from, null for any
     private volatile SocketAddress localAddress;
     private volatile SocketAddress remoteAddress;
     private volatile RdmaConnectionInfo info;
@@ -64,8 +66,22 @@ final class QueuePairConnection implements QueuePair.Listener {
         return peerPrivateData;
     }
 
+    /**
+     * Says where to connect from, for which the device has no earlier use; {@code false} if that has been said, or does not
+     * apply.
+     */
+    boolean bind(SocketAddress address) {
+        if (bindAddress != null || isRequested()) {
+            return false;
+        }
+        bindAddress = address;
+        return true;
+    }
+
+    /** This side of the connection; before there is one the address that was bound to, {@code null} without. */
     SocketAddress localAddress() {
-        return localAddress;
+        SocketAddress connected = localAddress;
+        return connected != null ? connected : bindAddress;
     }
 
     SocketAddress remoteAddress() {
@@ -100,21 +116,29 @@ final class QueuePairConnection implements QueuePair.Listener {
     void accept(byte[] privateData) throws IOException {
         queuePair.accept(ByteBuffer.wrap(privateData));
         endPending = true;
-        channel.connecting();
+        channel.connectionIs(ChannelState.CONNECTING);
     }
 
     /** Asks a peer. The promise is told of the outcome, and cancelling it closes the channel. */
     void connect(SocketAddress remote, SocketAddress local, RdmaChannelConfig config, ChannelPromise promise)
             throws IOException {
-        queuePair.connect(remote, local, ByteBuffer.wrap(config.getPrivateData()));
+        queuePair.connect(remote, local != null ? local : bindAddress, ByteBuffer.wrap(config.getPrivateData()));
         endPending = true;
-        channel.connecting(); // before anything below can close it
+        channel.connectionIs(ChannelState.CONNECTING); // before anything below can close it
         attempt = ConnectAttempt.start(promise, remote, config.getConnectTimeoutMillis(), this::fail);
         promise.addListener(future -> {
             if (future.isCancelled()) {
-                channel.closeNow();
+                closeOnEventLoop(); // the promise may be one of another executor
             }
         });
+    }
+
+    private void closeOnEventLoop() {
+        if (channel.eventLoop().inEventLoop()) {
+            channel.closeNow();
+        } else {
+            channel.eventLoop().execute(channel::closeNow);
+        }
     }
 
     /** Whether {@link #connect} was called. */
@@ -132,9 +156,9 @@ final class QueuePairConnection implements QueuePair.Listener {
     private void fail(IOException cause) {
         if (attempt != null) {
             attempt.fail(cause instanceof ConnectTimeoutException ? cause
-                    : channel.annotate(cause, attempt.remoteAddress()));
+                    : channel.rdmaUnsafe().annotate(cause, attempt.remoteAddress()));
         } else {
-            LOGGER.debug("{} Accepting failed", channel, cause);
+            PeerLog.info(LOGGER, channel, "could not be accepted: {}", cause);
         }
         channel.closeNow();
     }
@@ -152,7 +176,7 @@ final class QueuePairConnection implements QueuePair.Listener {
         info = new RdmaConnectionInfo(provider.name(), parameters.mpaRevision(), parameters.checksum(),
                 parameters.inboundReadDepth(), parameters.outboundReadDepth(), provider.capabilities().maxMessageBytes());
         LOGGER.debug("{} Connected, {}", channel, info);
-        channel.established();
+        channel.connectionIs(ChannelState.ACTIVE);
         // Completing the promise may close the channel; channelActive is fired all the same, because it was active.
         boolean wanted = attempt == null || attempt.succeed();
         channel.pipeline().fireChannelActive();

@@ -10,11 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says whether RDMA can be used here, through which provider, and if not why.
+ * Says whether RDMA can be used on this machine, through which provider, and if not, why.
  *
- * <p>Providers are found once, with {@link ServiceLoader}. The first available one is used, in the order in which they are
- * found; the project's own come hardware first. The system property {@code org.nettyrdma.provider} picks one by name
- * instead; then no other is tried.
+ * <p>Providers are found once, with {@link ServiceLoader}. The first available one is used, in the order in which they are found.
+ * Of the two of this project the one for hardware comes first. The system property {@code org.nettyrdma.provider} picks one by
+ * name instead; then no other is tried.
+ *
+ * <p>No provider is available with a version of Netty that this transport was not tested with, or where jars of both series of
+ * Netty are mixed: the transport could send other memory than the program has written. docs/migrating.md lists the versions. The
+ * version is read from the files {@code META-INF/io.netty.versions.properties} of Netty. A program that packs Netty without these
+ * files names the version in the system property {@code org.nettyrdma.nettyVersion}.
  *
  * <p>Safe for use from any thread.
  */
@@ -38,6 +43,7 @@ public final class Rdma {
             VerbsProvider chosen = null;
             Throwable cause = null;
             try {
+                ensureNettyTested();
                 chosen = choose(PROVIDERS, SystemPropertyUtil.get(PROVIDER_PROPERTY));
             } catch (IllegalStateException e) {
                 cause = e;
@@ -59,6 +65,14 @@ public final class Rdma {
                     LOGGER.warn("Skipping an RDMA provider that cannot be loaded", e);
                 }
             }
+        }
+    }
+
+    /** Fails with what {@link NettyVersion} has against the Netty that is there. */
+    static void ensureNettyTested() {
+        String refusal = NettyVersion.refusal();
+        if (refusal != null) {
+            throw new IllegalStateException(refusal);
         }
     }
 

@@ -2,6 +2,7 @@ package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.AbstractChannel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
@@ -9,10 +10,12 @@ import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.function.Consumer;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePair;
@@ -21,42 +24,44 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A channel whose connection is an RDMA queue pair. It carries messages, not a stream: what one side writes as one message
- * the other reads as one.
+ * A channel whose connection is an RDMA queue pair. It carries messages, not a stream: the peer reads each message as it was
+ * written, as one.
  *
  * <h2>Inbound</h2>
- * Every message of the peer is passed on as one {@link ByteBuf}, reader index 0, in registered memory. Its one reference
- * passes to the pipeline. While no read is wanted ({@code AUTO_READ}) messages stay in their receive buffers, at most
- * {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH}, and the peer is slowed down.
+ * Every message of the peer is passed on as one {@link ByteBuf}, reader index 0, in registered memory. The pipeline owns its one
+ * reference. While no read is wanted ({@code AUTO_READ}) messages stay in their receive buffers, at most
+ * {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH}, and the peer is slowed down. Where
+ * {@link RdmaChannelOption#MAX_OUTBOUND_MESSAGES} is set, they also stay there while the peer does not take what this side sends.
  *
  * <h2>Outbound</h2>
- * {@link ByteBuf} and {@link RdmaSend} send a message, {@link RdmaWrite} and {@link RdmaRead} move bulk data; anything else
- * fails with {@link UnsupportedOperationException}. Messages are done in the order in which they were written, and their
- * promises complete in this order, when the device has completed them. Until then they count towards the water marks.
- * Data outside of registered memory ({@link RegisteredByteBufAllocator}) is copied into it and counted. A message that is
- * too long fails alone; a work request that fails ends the connection, as RDMA demands: the cause is fired as
- * {@code exceptionCaught} and fails everything that was flushed.
+ * {@link ByteBuf} and {@link RdmaSend} send a message, {@link RdmaWrite} and {@link RdmaRead} move bulk data; any other type
+ * fails with {@link UnsupportedOperationException}. Messages are sent in the order in which they were written. Their promises
+ * complete in this order, each when the device has completed its message. Until then a message counts towards the water marks.
+ * Data outside of registered memory ({@link RegisteredByteBufAllocator}) is copied into it and counted. A message that is too
+ * long fails alone. A work request that fails ends the connection, as RDMA demands. The cause is fired as {@code exceptionCaught}
+ * and fails everything that was flushed.
  *
  * <h2>Memory exposed to the peer</h2>
- * {@link #expose} opens memory to the peer of this channel until it is invalidated. What a message of the peer invalidates
- * is told by the user event {@link RemoteInvalidation}, directly before the message.
+ * {@link #expose} opens memory to the peer of this channel until it is invalidated. Where a message of the peer invalidates
+ * memory, the user event {@link RemoteInvalidation}, says so directly before the message.
  *
  * <h2>Life</h2>
- * The queue pair belongs to the event loop that the channel is registered with; a channel that is deregistered is closed.
- * Half-closure does not exist. When the peer ends the connection, the messages that arrived before are read first; so a
- * channel that does not read stays active until it reads or writes. A channel that is closed is inactive at once, but its
- * buffers are released only when the device has returned them, a moment later.
+ * The queue pair belongs to the event loop that the channel is registered with. A channel that is deregistered is closed.
+ * Half-closure does not exist. When the peer ends the connection, the messages that arrived before are read first. So a channel
+ * that does not read stays active until it reads or writes. A closed channel is inactive at once. Its buffers are released a
+ * moment later, when the device has returned them.
  */
 public final class RdmaChannel extends AbstractChannel {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(RdmaChannel.class);
-
-    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 128);
     private static final byte[] NO_DATA = {};
 
     private final RdmaChannelConfig config;
     private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
+    private final ChannelPromise releasePromise = newPromise();
     private final QueuePairConnection connection;
+    private final Life life = new Life();
     private volatile ChannelState state = ChannelState.OPEN;
 
     // Everything below belongs to the event loop, and is there from registration on.
@@ -66,7 +71,6 @@ public final class RdmaChannel extends AbstractChannel {
     private WorkRequests work;
     private InboundDelivery inbound;
     private OutboundFilter outboundFilter;
-    private SocketAddress bindAddress;
     private IOException endCause;
     private Draining draining;        // once closed, unless there was no queue pair
     private boolean scheduled;
@@ -82,7 +86,9 @@ public final class RdmaChannel extends AbstractChannel {
     RdmaChannel(RdmaServerChannel parent, ConnectionRequest request) {
         super(parent);
         connection = new QueuePairConnection(this, request);
-        config = new RdmaChannelConfig(this);
+        config = new RdmaChannelConfig(this, () -> ifRegistered(InboundDelivery::readsCleared),
+                () -> ifRegistered(InboundDelivery::receiveBufferSizeSet));
+        releasePromise.setUncancellable();
     }
 
     // --- What users see
@@ -93,7 +99,7 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
-     * What the peer sent along with its connection request or with its answer, also if the answer was no.
+     * The private data that the peer sent with its connection request or with its answer, also with a rejection.
      *
      * @return read-only bytes, which need not be released; empty if there were none or the peer has not answered yet
      */
@@ -117,7 +123,7 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
-     * What the provider of this channel's event loop can do, which need not be {@link Rdma#provider()}.
+     * The capabilities of the provider of this channel's event loop, which need not be {@link Rdma#provider()}.
      *
      * @return the limits and features, constant
      * @throws IllegalStateException if the channel is not registered
@@ -130,7 +136,7 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
-     * The longest message that can be sent. What the peer can receive may be less, and is for the two sides to agree on.
+     * The longest message that can be sent. The peer may be able to receive less; the two sides have to agree on that.
      *
      * @return the provider's limit in bytes
      * @throws IllegalStateException if the channel is not registered
@@ -149,33 +155,45 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
-     * How many messages have arrived and were not passed on yet. Each keeps a receive buffer, so that this many of
-     * {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH} are not posted to the device. Event loop only.
+     * How many messages have arrived and were not passed on yet. Each keeps a receive buffer. So as many of the
+     * {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH} receives are not posted to the device. Event loop only.
      *
      * @return 0 to the depth
      * @throws IllegalStateException if the channel is not registered
      */
     public int heldMessages() {
-        if (work == null) {
-            throw new IllegalStateException("the channel is not registered");
-        }
-        assert eventLoop().inEventLoop();
-        return work.receives().held();
+        return registeredWork().receives().held();
     }
 
     /**
-     * How long a message of the peer may be. This is {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE}, but less while that has
-     * been raised and smaller receives are still posted; {@link ReceiveBuffersReplaced} tells their end. Event loop only.
+     * How many messages of {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE} this channel may have in memory besides its receives, as
+     * its share of a sixteenth of the registered memory of all channels. Where
+     * {@link RdmaChannelOption#MAX_OUTBOUND_MESSAGES} is set, and larger, this takes its place. Event loop only.
+     *
+     * @return {@value ConnectionMemory#FEWEST_MESSAGES} or more, less when there are more channels
+     * @throws IllegalStateException if the channel is not registered
+     */
+    public int fairMessages() {
+        return registeredWork().receives().fairMessages();
+    }
+
+    /**
+     * How long a message of the peer may be: {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE}, but less while the option was raised
+     * and smaller receives are still posted; {@link ReceiveBuffersReplaced} tells their end. Event loop only.
      *
      * @return the size in bytes that every message may have until the option is set again
      * @throws IllegalStateException if the channel is not registered
      */
     public int receivableBytes() {
+        return registeredWork().receives().receivableBytes();
+    }
+
+    private WorkRequests registeredWork() {
         if (work == null) {
             throw new IllegalStateException("the channel is not registered");
         }
         assert eventLoop().inEventLoop();
-        return work.receives().receivableBytes();
+        return work;
     }
 
     /**
@@ -185,6 +203,25 @@ public final class RdmaChannel extends AbstractChannel {
      */
     public RdmaChannelStatistics statistics() {
         return statistics;
+    }
+
+    /**
+     * Tells when nothing of this channel is left: the device has returned every buffer, or the missing ones were given up after
+     * {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}, and its {@link #statistics} do not change any more. The future succeeds
+     * after the channel is closed, possibly later than {@link #closeFuture}.
+     *
+     * @return the future, which always succeeds and cannot be cancelled
+     */
+    public ChannelFuture releaseFuture() {
+        return releasePromise;
+    }
+
+    /** Nothing is left of the channel, which is closed. */
+    void released() {
+        if (work != null) {
+            work.receives().close();
+        }
+        releasePromise.trySuccess();
     }
 
     /**
@@ -217,17 +254,24 @@ public final class RdmaChannel extends AbstractChannel {
     @Override
     protected void doRegister() throws Exception {
         loop = (RdmaEventLoop) eventLoop();
-        config.registered(loop.registeredAllocator());
-        queuePair = connection.open(loop, config.queuePairAttributes(loop.provider()));
+        config.registered(loop.postingTools().registeredAllocator());
+        QueuePair opened = connection.open(loop, config.queuePairAttributes(loop.provider()));
         workRequestChannelId = loop.add(this);
-        work = new WorkRequests(this, loop, queuePair, workRequestChannelId);
-        inbound = new InboundDelivery(this, work);
-        outboundFilter = new OutboundFilter(loop, statistics);
-        // Receives come before the connection, so that the peer's first message never finds none.
-        work.repost();
+        try {
+            work = new WorkRequests(config, statistics, life, loop.postingTools(), opened, workRequestChannelId);
+        } catch (Throwable t) {
+            loop.remove(this);
+            opened.close();
+            throw t;
+        }
+        queuePair = opened;
+        inbound = new InboundDelivery(config, statistics, life, work);
+        outboundFilter = new OutboundFilter(loop.postingTools(), statistics);
         if (connection.isRequested()) {
             // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
             loop.execute(this::acceptRequest);
+        } else {
+            work.repost(); // receives come before the connection, so that the peer's first message never finds none
         }
     }
 
@@ -236,6 +280,8 @@ public final class RdmaChannel extends AbstractChannel {
             return; // closed by a handler
         }
         try {
+            // here, since the failure of a registration costs a server a stack trace in its log, and a peer can cause it
+            work.repost();
             connection.accept(config.getPrivateData());
         } catch (Throwable t) {
             fail(t);
@@ -254,7 +300,9 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     protected void doBind(SocketAddress localAddress) {
-        bindAddress = localAddress; // used when connecting; the device has no earlier use for it
+        if (state != ChannelState.OPEN || !connection.bind(localAddress)) {
+            throw new AlreadyBoundException();
+        }
     }
 
     @Override
@@ -273,6 +321,16 @@ public final class RdmaChannel extends AbstractChannel {
         return METADATA;
     }
 
+    /**
+     * Where this side of the connection is. Any thread.
+     *
+     * @return the address; before there is a connection the one that was bound to, {@code null} without either
+     */
+    @Override
+    public SocketAddress localAddress() {
+        return localAddress0(); // the superclass would keep the address that was bound to, though its port may have been 0
+    }
+
     @Override
     protected SocketAddress localAddress0() {
         return connection.localAddress();
@@ -288,7 +346,7 @@ public final class RdmaChannel extends AbstractChannel {
         return new RdmaUnsafe();
     }
 
-    private RdmaUnsafe rdmaUnsafe() {
+    RdmaUnsafe rdmaUnsafe() {
         return (RdmaUnsafe) unsafe();
     }
 
@@ -299,35 +357,10 @@ public final class RdmaChannel extends AbstractChannel {
         inbound.beginRead();
     }
 
-    /** No read is wanted any more. Any thread. */
-    void clearReadPending() {
+    /** What is set before the registration is in time for it. Any thread. */
+    private void ifRegistered(Consumer<InboundDelivery> change) {
         if (isRegistered()) {
-            if (eventLoop().inEventLoop()) {
-                inbound.clearReadPending(false);
-            } else {
-                eventLoop().execute(() -> inbound.clearReadPending(config.isAutoRead()));
-            }
-        }
-    }
-
-    /** The size of the receives to post has been set. Any thread. */
-    void receiveBufferSizeSet() {
-        if (!isRegistered()) {
-            return; // what is posted then has it already
-        }
-        if (!eventLoop().inEventLoop()) {
-            eventLoop().execute(this::receiveBufferSizeSet);
-        } else if (isOpen()) {
-            work.receives().resize();
-            schedule();
-        }
-    }
-
-    /** Asks for a turn, see {@link #takeTurn()}. */
-    void schedule() {
-        if (!scheduled) {
-            scheduled = true;
-            loop.schedule(this);
+            change.accept(inbound);
         }
     }
 
@@ -335,7 +368,7 @@ public final class RdmaChannel extends AbstractChannel {
     void takeTurn() {
         scheduled = false;
         try {
-            inbound.passOn();
+            inbound.passOn(loop.maxMessagesPerTurn());
             if (state == ChannelState.ACTIVE && work.receives().isReplaced()) {
                 work.receives().replacementTold(); // first, for a handler may set the next size
                 pipeline().fireUserEventTriggered(new ReceiveBuffersReplaced(work.receives().receivableBytes()));
@@ -354,13 +387,14 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    // --- Completions
-
     /** A work request has completed; {@link org.nettyrdma.verbs.CompletionHandler} tells when the values are valid. */
     void completed(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
                    int vendorError) {
         try {
             work.completed(workRequestId, status, byteLength, invalidated, invalidatedTag, vendorError);
+            if (inbound.isWaitingForCompletions()) {
+                life.schedule();
+            }
         } catch (Throwable t) {
             fail(t);
         }
@@ -369,18 +403,41 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    void messageArrived() {
-        if (state == ChannelState.CLOSED) {
-            work.receives().releaseMessages();
-        } else {
-            inbound.messageArrived();
-        }
-    }
+    /** What the parts of this channel see of it. */
+    private final class Life implements WorkRequests.Owner {
 
-    /** The device returns what it had: the connection is over. Why will be told with the disconnect. */
-    void flushed() {
-        if (state == ChannelState.ACTIVE) {
-            state = ChannelState.ENDED;
+        @Override
+        public ChannelState state() {
+            return state;
+        }
+
+        @Override
+        public void schedule() {
+            if (!scheduled) {
+                scheduled = true;
+                loop.schedule(RdmaChannel.this);
+            }
+        }
+
+        @Override
+        public void fail(Throwable cause) {
+            RdmaChannel.this.fail(cause);
+        }
+
+        @Override
+        public void messageArrived() {
+            if (state == ChannelState.CLOSED) {
+                work.receives().releaseMessages();
+            } else {
+                inbound.messageArrived();
+            }
+        }
+
+        @Override
+        public void flushed() {
+            if (state == ChannelState.ACTIVE) {
+                state = ChannelState.ENDED;
+            }
         }
     }
 
@@ -410,7 +467,7 @@ public final class RdmaChannel extends AbstractChannel {
     /** The first failure is the cause of the end; what comes after it is only its consequence. Event loop only. */
     void fail(Throwable cause) {
         if (!isOpen()) {
-            LOGGER.debug("{} Failure after the end", this, cause);
+            LOGGER.debug("{} Failure after the end: {}", this, cause.toString());
             return;
         }
         IOException failure = cause instanceof IOException e ? e : new RdmaException("the channel failed: " + cause, cause);
@@ -445,19 +502,32 @@ public final class RdmaChannel extends AbstractChannel {
         if (!isOpen()) {
             return;
         }
-        if (state == ChannelState.CONNECTING) {
-            connection.abort();
-        }
+        boolean wasConnecting = state == ChannelState.CONNECTING;
         state = ChannelState.CLOSED;
+        if (connection.isRequested() && parent() instanceof RdmaServerChannel server) {
+            server.connectionEnded(connection.remoteAddress());
+        }
         if (queuePair != null) {
             draining = new Draining(this, loop, queuePair, work, !connection.isEndPending());
-        } else if (connection.isRequested()) {
+        }
+        if (wasConnecting) {
+            connection.abort();
+        }
+        if (draining != null) {
+            draining.start();
+            return;
+        }
+        if (connection.isRequested()) {
             connection.reject(NO_DATA); // does nothing if it was rejected before
         }
+        released();
     }
 
     /** The loop's context is closed, and all of its channels were. */
     void contextClosed() {
+        if (draining == null) { // the close itself has failed
+            draining = new Draining(this, loop, queuePair, work, true);
+        }
         draining.contextClosed();
     }
 
@@ -467,14 +537,9 @@ public final class RdmaChannel extends AbstractChannel {
         return state;
     }
 
-    /** The peer was asked, or its request was answered. */
-    void connecting() {
-        state = ChannelState.CONNECTING;
-    }
-
-    /** The connection stands. */
-    void established() {
-        state = ChannelState.ACTIVE;
+    /** The connection is asked for or answered, or stands. */
+    void connectionIs(ChannelState newState) {
+        state = newState;
     }
 
     /** The connection that stood has ended; {@code null} for an orderly end. */
@@ -482,7 +547,7 @@ public final class RdmaChannel extends AbstractChannel {
         if (isActive()) {
             state = ChannelState.ENDED;
             endCause = cause;
-            schedule(); // what arrived before the end is read before the end is told
+            life.schedule(); // what arrived before the end is read before the end is told
         }
     }
 
@@ -493,13 +558,8 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    /** Adds to the cause of a failed attempt where it led, as Netty's transports do. */
-    Throwable annotate(Throwable cause, SocketAddress remoteAddress) {
-        return rdmaUnsafe().annotate(cause, remoteAddress);
-    }
-
     /** What only a subclass of Netty's may do or call. */
-    private final class RdmaUnsafe extends AbstractUnsafe {
+    final class RdmaUnsafe extends AbstractUnsafe {
 
         @Override
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
@@ -515,13 +575,14 @@ public final class RdmaChannel extends AbstractChannel {
                 if (remoteAddress instanceof InetSocketAddress address && address.isUnresolved()) {
                     throw new UnresolvedAddressException();
                 }
-                connection.connect(remoteAddress, localAddress != null ? localAddress : bindAddress, config, promise);
+                connection.connect(remoteAddress, localAddress, config, promise);
             } catch (Throwable t) {
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeNow();
             }
         }
 
+        /** Adds to the cause of a failed attempt where it led, as Netty's transports do. */
         Throwable annotate(Throwable cause, SocketAddress remoteAddress) {
             return annotateConnectException(cause, remoteAddress);
         }

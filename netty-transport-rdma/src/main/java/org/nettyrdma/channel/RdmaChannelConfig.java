@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.FixedRecvByteBufAllocator;
@@ -10,11 +11,11 @@ import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
- * The settings of one {@link RdmaChannel}; what they mean is told at {@link RdmaChannelOption}. The setters throw
- * {@link IllegalStateException} once the channel is registered, but for those of which is said that they can be called later.
+ * The settings of one {@link RdmaChannel}; {@link RdmaChannelOption} describes each. The setters throw
+ * {@link IllegalStateException} once the channel is registered, except those that say that they can be called later.
  *
- * <p>The allocator is the {@link RegisteredByteBufAllocator} of the event loop's provider unless another is set. Messages
- * are received into memory from that one in any case, for the device can reach no other.
+ * <p>The allocator is the {@link RegisteredByteBufAllocator} of the event loop's provider unless another is set. Messages are
+ * always received into memory of that allocator, because the device can reach no other memory.
  */
 public final class RdmaChannelConfig extends DefaultChannelConfig {
 
@@ -26,6 +27,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     private volatile int receiveQueueDepth = 128;
     private volatile int receiveBufferSize = 4096;
     private volatile int sendQueueDepth = 256;
+    private volatile int maxOutboundMessages = Integer.MAX_VALUE;
     private volatile int inboundReadDepth = 16;
     private volatile int outboundReadDepth = 16;
     private volatile byte[] privateData = NO_PRIVATE_DATA;
@@ -33,9 +35,20 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     private volatile int closeTimeoutMillis = 2000;
     private volatile boolean allocatorSet;
     private volatile RegisteredByteBufAllocator registeredAllocator;
+    private final Runnable readsCleared;
+    private final Runnable receiveBufferSizeSet;
 
-    RdmaChannelConfig(RdmaChannel channel) {
+    /** Of a channel that is told when no read is wanted any more, and of another size of receives. Any thread. */
+    RdmaChannelConfig(Channel channel, Runnable readsCleared, Runnable receiveBufferSizeSet) {
         super(channel, new FixedRecvByteBufAllocator(ONE_MESSAGE).respectMaybeMoreData(false));
+        this.readsCleared = readsCleared;
+        this.receiveBufferSizeSet = receiveBufferSizeSet;
+        setMessageSizeEstimator(new OperationSizeEstimator());
+    }
+
+    /** Whose configuration this is. */
+    Channel channel() {
+        return channel;
     }
 
     /** The channel has got its event loop, hence its provider. */
@@ -61,8 +74,9 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
         return getOptions(super.getOptions(), RdmaChannelOption.RECEIVE_QUEUE_DEPTH, RdmaChannelOption.RECEIVE_BUFFER_SIZE,
-                RdmaChannelOption.SEND_QUEUE_DEPTH, RdmaChannelOption.INBOUND_READ_DEPTH, RdmaChannelOption.OUTBOUND_READ_DEPTH,
-                RdmaChannelOption.PRIVATE_DATA, RdmaChannelOption.CHECKSUM, RdmaChannelOption.CLOSE_TIMEOUT_MILLIS);
+                RdmaChannelOption.SEND_QUEUE_DEPTH, RdmaChannelOption.MAX_OUTBOUND_MESSAGES, RdmaChannelOption.INBOUND_READ_DEPTH,
+                RdmaChannelOption.OUTBOUND_READ_DEPTH, RdmaChannelOption.PRIVATE_DATA, RdmaChannelOption.CHECKSUM,
+                RdmaChannelOption.CLOSE_TIMEOUT_MILLIS);
     }
 
     @Override
@@ -76,6 +90,9 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
         }
         if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
             return (T) Integer.valueOf(sendQueueDepth);
+        }
+        if (option == RdmaChannelOption.MAX_OUTBOUND_MESSAGES) {
+            return (T) Integer.valueOf(maxOutboundMessages);
         }
         if (option == RdmaChannelOption.INBOUND_READ_DEPTH) {
             return (T) Integer.valueOf(inboundReadDepth);
@@ -104,6 +121,8 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
             setReceiveBufferSize((Integer) value);
         } else if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
             setSendQueueDepth((Integer) value);
+        } else if (option == RdmaChannelOption.MAX_OUTBOUND_MESSAGES) {
+            setMaxOutboundMessages((Integer) value);
         } else if (option == RdmaChannelOption.INBOUND_READ_DEPTH) {
             setInboundReadDepth((Integer) value);
         } else if (option == RdmaChannelOption.OUTBOUND_READ_DEPTH) {
@@ -161,7 +180,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     public RdmaChannelConfig setReceiveBufferSize(int bytes) {
         receiveBufferSize =
                 ObjectUtil.checkInRange(bytes, 1, RegisteredByteBufAllocator.MAX_POOLED_BYTES, "receiveBufferSize");
-        ((RdmaChannel) channel).receiveBufferSizeSet();
+        receiveBufferSizeSet.run();
         return this;
     }
 
@@ -184,6 +203,28 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     public RdmaChannelConfig setSendQueueDepth(int workRequests) {
         requireUnregistered();
         sendQueueDepth = ObjectUtil.checkInRange(workRequests, 1, WorkRequestId.MAX_SLOT + 1, "sendQueueDepth");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_OUTBOUND_MESSAGES}. Any thread.
+     *
+     * @return messages not completed beyond which nothing is passed on
+     */
+    public int getMaxOutboundMessages() {
+        return maxOutboundMessages;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_OUTBOUND_MESSAGES}. At any time, by any thread; a change takes effect with the next
+     * message of the peer.
+     *
+     * @param messages messages not completed beyond which nothing is passed on, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the value is not positive
+     */
+    public RdmaChannelConfig setMaxOutboundMessages(int messages) {
+        maxOutboundMessages = ObjectUtil.checkPositive(messages, "maxOutboundMessages");
         return this;
     }
 
@@ -315,6 +356,6 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
 
     @Override
     protected void autoReadCleared() {
-        ((RdmaChannel) channel).clearReadPending();
+        readsCleared.run();
     }
 }

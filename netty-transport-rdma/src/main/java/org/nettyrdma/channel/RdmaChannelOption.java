@@ -13,47 +13,60 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
 
     /**
      * Receives kept posted, in buffers; default 128, 1 to the provider's limit. A channel holds this many buffers of
-     * {@link #RECEIVE_BUFFER_SIZE} also when it is idle. Must be at least the number of messages that the peer may send
-     * unasked, for RPC the credits granted to it: with fewer, hardware ends connections with
-     * {@code RECEIVER_NOT_READY_RETRY_EXCEEDED}, and the software provider stops reading, so that throughput drops.
+     * {@link #RECEIVE_BUFFER_SIZE} also when it is idle. Must be at least the number of messages that the peer may send without
+     * being asked; for RPC the credits granted to the peer. With fewer, hardware ends connections with
+     * {@code RECEIVER_NOT_READY_RETRY_EXCEEDED}, and the software provider stops reading, which lowers throughput.
      */
     public static final ChannelOption<Integer> RECEIVE_QUEUE_DEPTH = valueOf(RdmaChannelOption.class, "RECEIVE_QUEUE_DEPTH");
 
     /**
-     * Largest message that can be received, in bytes; default 4096. A peer that sends a longer one loses the connection: it
-     * sees {@code REMOTE_INVALID_REQUEST_ERROR} or a Terminate message, this side a {@code LOCAL_LENGTH_ERROR}.
+     * Largest message that can be received, in bytes; default 4096. A peer that sends a longer message loses the connection. The
+     * peer sees {@code REMOTE_INVALID_REQUEST_ERROR} or a Terminate message, and this side sees a {@code LOCAL_LENGTH_ERROR}.
      *
-     * <p>Can be set at any time. Receives that are posted from then on have the new size; those that the device has already
-     * keep theirs until a message has come in, for they cannot be taken back. {@link RdmaChannel#receivableBytes()} and
-     * {@link ReceiveBuffersReplaced} tell what the peer may send. A channel that finds no memory for a larger size fails.
+     * <p>Can be set at any time. Receives that are posted from then on have the new size. Receives that the device already has
+     * cannot be taken back: they keep their size until a message has come in. {@link RdmaChannel#receivableBytes()} and
+     * {@link ReceiveBuffersReplaced} tell how long messages of the peer may be. A channel that finds no memory for a larger size
+     * fails.
      */
     public static final ChannelOption<Integer> RECEIVE_BUFFER_SIZE = valueOf(RdmaChannelOption.class, "RECEIVE_BUFFER_SIZE");
 
     /**
-     * Sends, RDMA Writes and RDMA Reads that can be outstanding together; default 256, 1 to the provider's limit. More are
-     * kept in the channel until there is room; {@code FULL_SEND_QUEUES} among the statistics counts how often. Too small a
-     * value shows as low throughput with that counter rising.
+     * Sends, RDMA Writes and RDMA Reads that can be outstanding together; default 256, 1 to the provider's limit. Further ones
+     * wait in the channel until there is room; {@code FULL_SEND_QUEUES} among the statistics counts how often. Too small a value
+     * shows as low throughput with that counter rising.
      */
     public static final ChannelOption<Integer> SEND_QUEUE_DEPTH = valueOf(RdmaChannelOption.class, "SEND_QUEUE_DEPTH");
 
     /**
-     * RDMA Reads that the peer may have outstanding towards this side (IRD); default 16, 0 to the provider's limit, which
-     * lowers it silently. 0 refuses RDMA Reads, and a Linux NFS server then refuses the connection.
+     * Most Sends, RDMA Writes and RDMA Reads together that were flushed and that the device has not completed; at least 1,
+     * default {@link Integer#MAX_VALUE}: no bound. Beyond this number the channel passes on no message of the peer until half of
+     * the number is left. Can be set at any time.
+     *
+     * <p>This option is for protocols that answer messages of the peer: it bounds the answers that this side keeps for a peer
+     * that does not take them. {@code RpcRdma} sets it. Where the option is set and there are many channels, each keeps less:
+     * {@link RdmaChannel#fairMessages()}. Too small a value shows as low throughput. If both sides send without being asked and
+     * without credits, both may stop for ever.
+     */
+    public static final ChannelOption<Integer> MAX_OUTBOUND_MESSAGES = valueOf(RdmaChannelOption.class, "MAX_OUTBOUND_MESSAGES");
+
+    /**
+     * RDMA Reads that the peer may have outstanding towards this side (IRD); default 16, 0 to the provider's limit. A higher
+     * value is lowered silently. 0 refuses RDMA Reads, and a Linux NFS server then refuses the connection.
      */
     public static final ChannelOption<Integer> INBOUND_READ_DEPTH = valueOf(RdmaChannelOption.class, "INBOUND_READ_DEPTH");
 
     /**
-     * RDMA Reads that this side keeps outstanding towards the peer (ORD); default 16, 0 to the provider's limit, which
-     * lowers it silently, as the peer may. Further reads wait in the provider, and what was written after them waits too:
-     * too small a value shows as low read throughput on a long network path.
+     * RDMA Reads that this side keeps outstanding towards the peer (ORD); default 16, 0 to the provider's limit. The provider and
+     * the peer may lower the value silently. Further reads wait in the provider, and everything written after them waits, too.
+     * Too small a value shows as low read throughput on a long network path.
      */
     public static final ChannelOption<Integer> OUTBOUND_READ_DEPTH = valueOf(RdmaChannelOption.class, "OUTBOUND_READ_DEPTH");
 
     /**
-     * Bytes sent to the peer with the connection request, or by a server with its answer; default none, at most the
-     * provider's {@code Capabilities.maxPrivateDataBytes()}, else connecting fails. The array is copied when set. The peer
-     * reads them with {@link RdmaChannel#peerPrivateData()}. Can be set until the channel connects, and by the handlers that
-     * initialise the pipeline of an accepted channel, which answers the peer after that.
+     * Bytes sent to the peer with the connection request, or by a server with its answer; default none, at most the provider's
+     * {@code Capabilities.maxPrivateDataBytes()}, else connecting fails. The array is copied when set. The peer reads them with
+     * {@link RdmaChannel#peerPrivateData()}. Can be set until the channel connects. The handlers that initialise the pipeline of
+     * an accepted channel can set it, too: the peer is answered after that.
      */
     public static final ChannelOption<byte[]> PRIVATE_DATA = valueOf(RdmaChannelOption.class, "PRIVATE_DATA");
 
@@ -80,13 +93,43 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
             valueOf(RdmaChannelOption.class, "REQUEST_TIMEOUT_MILLIS");
 
     /**
-     * How many peers may be connected to an {@link RdmaServerChannel} without having sent their whole connection request;
-     * default 1024, at least 1. Further ones wait in the backlog until one of these has sent it, or has exceeded
-     * {@link #REQUEST_TIMEOUT_MILLIS}. Can be set until the channel is bound. Too small a value shows as clients that connect
-     * slowly while others are silent; with too large a one, silent peers hold as many sockets.
+     * How many peers may be connected to an {@link RdmaServerChannel} without having sent their whole connection request; default
+     * 4096, at least 1. When there is one more, the address with the most such peers loses the oldest of them. So silent peers do
+     * not hold up a peer at another address. Can be set until the channel is bound. Too small a value shows as clients that lose
+     * their connection before it stands, while many connect at once; with too large a one, silent peers hold as many sockets.
      */
     public static final ChannelOption<Integer> MAX_PENDING_REQUESTS =
             valueOf(RdmaChannelOption.class, "MAX_PENDING_REQUESTS");
+
+    /**
+     * How many peers at one address may be connected to an {@link RdmaServerChannel} without having sent their whole connection
+     * request; default 2048, at least 1. When there is one more, the oldest of them is dropped. Other peers at the address of a
+     * client may open one connection after another. The client gets through if it sends its request, which takes one round trip,
+     * before that many of them have connected after it. Of IPv6 addresses the first 64 bits count, of link-local ones all. Can be
+     * set until the channel is bound. Too small a value shows as clients behind one address that lose connections when all
+     * connect at once.
+     */
+    public static final ChannelOption<Integer> MAX_PENDING_REQUESTS_PER_ADDRESS =
+            valueOf(RdmaChannelOption.class, "MAX_PENDING_REQUESTS_PER_ADDRESS");
+
+    /**
+     * How many connections an {@link RdmaServerChannel} has at once; default 16384, at least 1. The request for one more is
+     * rejected, and its peer sees that. Connections hold {@link #RECEIVE_QUEUE_DEPTH} receive buffers each, whether used or not,
+     * and a file descriptor with the software provider. The machine must have enough of both. Can be set until the channel is
+     * bound.
+     */
+    public static final ChannelOption<Integer> MAX_CONNECTIONS = valueOf(RdmaChannelOption.class, "MAX_CONNECTIONS");
+
+    /**
+     * How many connections an {@link RdmaServerChannel} has at once with the peers at one address; default 12288, at least 1. The
+     * default is three quarters of that of {@link #MAX_CONNECTIONS}, so that one address alone cannot keep others out. The
+     * request for one more is rejected. Clients that share an address share this limit. Where this limit is less than
+     * {@link #MAX_CONNECTIONS}, a further rule holds: an address that has three times as many connections as are left for all
+     * gets no more. So several addresses together cannot keep the others out. Of IPv6 addresses the first 64 bits count, of
+     * link-local ones all. Can be set until the channel is bound.
+     */
+    public static final ChannelOption<Integer> MAX_CONNECTIONS_PER_ADDRESS =
+            valueOf(RdmaChannelOption.class, "MAX_CONNECTIONS_PER_ADDRESS");
 
     @SuppressWarnings({"unused", "deprecation"}) // never called: the constants live in ChannelOption's pool
     private RdmaChannelOption() {

@@ -4,8 +4,9 @@ import java.util.StringJoiner;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Counters of one channel since its creation. The channel's event loop writes them, any thread may read them; what is read
- * may lag behind by a moment. They never decrease.
+ * Counters of one channel since its creation. The channel's event loop writes them. Any thread may read them; a value may lag
+ * behind by a moment. They never decrease. They do not change after {@link RdmaChannel#releaseFuture}: what the device returns at
+ * the end of a connection is counted after the channel is closed.
  */
 public final class RdmaChannelStatistics {
 
@@ -33,6 +34,11 @@ public final class RdmaChannelStatistics {
         FULL_SEND_QUEUES("flushes that found the send queue full"),
         /** Messages that arrived while no read was wanted; many of them say that the application is slower than the peer. */
         RECEIVES_HELD_BACK("messages that arrived while no read was wanted"),
+        /**
+         * Times that no message of the peer was passed on because the peer had not taken earlier messages, see
+         * {@link RdmaChannelOption#MAX_OUTBOUND_MESSAGES}.
+         */
+        OUTBOUND_LIMIT_REACHED("times that nothing was passed on until messages sent were completed"),
         /** Pieces of memory exposed to the peer. */
         EXPOSURES("pieces of memory exposed to the peer"),
         /** Exposed memory that a Send with Invalidate of the peer withdrew. */
@@ -56,7 +62,7 @@ public final class RdmaChannelStatistics {
         }
 
         /**
-         * What the counter counts, in a few words.
+         * A short description of the counter.
          *
          * @return the description, for people
          */

@@ -1,7 +1,7 @@
 package org.nettyrdma.channel;
 
 /**
- * What both sides of a connection agreed on when it was set up. Does not change afterwards.
+ * The values that both sides of a connection agreed on when it was set up. They do not change afterwards.
  *
  * @param provider          name of the provider that carries the connection, for example {@code "iwarp"}
  * @param mpaRevision       revision of MPA that the connection was set up with (RFC 5044, section 7.1.1; RFC 6581, section 6), 1

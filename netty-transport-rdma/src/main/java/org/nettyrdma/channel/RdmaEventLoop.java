@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SingleThreadEventLoop;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.concurrent.RejectedExecutionHandler;
@@ -16,7 +17,6 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.nettyrdma.verbs.CompletionHandler;
-import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.WorkCompletionStatus;
@@ -34,14 +34,16 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     /** Completions taken from the device before the channels get their turn. */
     private static final int MAX_COMPLETIONS_PER_POLL = 256;
 
+    private static final int MESSAGES_PER_TURN_WHILE_POLLING = 16;
+
     /** Time for tasks before the device gets its turn again; Netty looks at the clock every 64 tasks. */
     private static final long TASK_BUDGET_NANOS = 250_000;
 
     private static final int MAX_FAILURES_IN_A_ROW = 16;
 
     /**
-     * From one channel's id to the next: an odd number, so that each comes up before one comes again. Of consecutive ids the map would
-     * look at all the others to remove the oldest, and closing many channels would take the square of their number.
+     * From one channel's id to the next: an odd number, so that each comes up before one comes again. Of consecutive ids the map
+     * would look at all the others to remove the oldest, and closing many channels would take the square of their number.
      */
     private static final int CHANNEL_ID_STEP = 0x9E37_79B9;
 
@@ -50,9 +52,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     private final VerbsProvider provider;
     private final IdleStrategy idleStrategy;
-    private final RegisteredByteBufAllocator registeredAllocator;
-    private final RegisteredPieces pieces;
-    private final SendWorkRequest workRequest;
+    private final PostingTools tools;
     private final WaitPolicy waitPolicy = new WaitPolicy();
 
     /** {@link #AWAKE}, or while the loop sleeps or is about to, when it will wake by itself. Guards against needless wake-ups. */
@@ -68,15 +68,12 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private int failuresInARow;
     private long exhaustivePolls;
 
-    RdmaEventLoop(RdmaEventLoopGroup parent, Executor executor, RejectedExecutionHandler rejectedExecutionHandler,
+    RdmaEventLoop(EventLoopGroup parent, Executor executor, RejectedExecutionHandler rejectedExecutionHandler,
                   VerbsProvider provider, IdleStrategy idleStrategy) throws IOException {
         super(parent, executor, false, DEFAULT_MAX_PENDING_TASKS, rejectedExecutionHandler);
         this.provider = provider;
         this.idleStrategy = idleStrategy;
-        registeredAllocator = RegisteredByteBufAllocator.of(provider);
-        int maxPieces = Math.max(provider.capabilities().maxGatherElements(), provider.capabilities().maxReadScatterElements());
-        pieces = registeredAllocator.newPieces(maxPieces);
-        workRequest = new SendWorkRequest(maxPieces);
+        tools = PostingTools.of(provider);
         context = provider.openContext();
     }
 
@@ -86,7 +83,8 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         do {
             try {
                 if (idle) {
-                    waitForWork();                                       // 0. poll a little longer, arm, poll again, only then sleep
+                    // 0. poll a little longer, arm, poll again, only then sleep
+                    waitForWork();
                 }
                 int work = context.poll(this, MAX_COMPLETIONS_PER_POLL); // 1. completions, then connection events
                 exhaustivePolls += work < MAX_COMPLETIONS_PER_POLL ? 1 : 0;
@@ -95,7 +93,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
                 idle = work == 0;
                 failuresInARow = 0;
             } catch (Throwable t) {
-                pollFailed(t);
+                attempt(() -> pollFailed(t));
             }
             // A request to shut down wakes the loop only once, so it must be seen before the next wait.
         } while (!isTerminable());
@@ -119,23 +117,13 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private VerbsContext openContext() {
         try {
             return provider.openContext();
-        } catch (IOException | IllegalStateException e) {
-            return new LostContext(e);
+        } catch (Throwable t) { // whatever it is, this loop goes on for its other tasks
+            return new LostContext(t);
         }
     }
 
-    RegisteredByteBufAllocator registeredAllocator() {
-        return registeredAllocator;
-    }
-
-    /** Scratch space for whoever posts on this loop. */
-    RegisteredPieces pieces() {
-        return pieces;
-    }
-
-    /** Scratch space for whoever posts on this loop. */
-    SendWorkRequest workRequest() {
-        return workRequest;
+    PostingTools postingTools() {
+        return tools;
     }
 
     /** Makes completions find a channel, until {@link #remove(RdmaChannel)}. Returns the id by which they do. */
@@ -151,6 +139,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     void remove(RdmaChannel channel) {
         assert inEventLoop();
         channels.remove(channel.workRequestChannelId());
+        tools.registeredAllocator().trimLater(this);
     }
 
     /** How many polls have delivered everything there was. */
@@ -174,6 +163,20 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         channelsToRun.add(channel);
     }
 
+    /**
+     * How many messages a channel passes on before it flushes what they led to. A flush costs a system call at each end, so that
+     * all that has arrived goes together. While the loop polls, the peer is likely at work on another processor: it gets
+     * something to do soon.
+     */
+    int maxMessagesPerTurn() {
+        boolean polls = switch (idleStrategy) {
+            case ADAPTIVE -> waitPolicy.spinNanos() > 0;
+            case BLOCKING -> false;
+            case BUSY_POLL -> true;
+        };
+        return polls ? MESSAGES_PER_TURN_WHILE_POLLING : Integer.MAX_VALUE;
+    }
+
     private int runChannels() {
         int count = channelsToRun.size();
         if (count == 0) {
@@ -184,7 +187,11 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         channelsToRun = channelsRunning;
         channelsRunning = running;
         for (RdmaChannel channel = running.poll(); channel != null; channel = running.poll()) {
-            channel.takeTurn();
+            try {
+                channel.takeTurn();
+            } catch (Throwable t) { // even to fail the channel has failed; the others get their turn
+                LOGGER.error("{} Unexpected exception", channel, t);
+            }
         }
         return count;
     }
@@ -303,14 +310,23 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     private void replaceContext(Throwable cause) {
         List<RdmaChannel> lost = new ArrayList<>(channels.values());
-        lost.forEach(channel -> channel.fail(cause));
-        new ArrayList<>(servers).forEach(server -> server.pipeline().fireExceptionCaught(cause));
+        lost.forEach(channel -> attempt(() -> channel.fail(cause)));
+        new ArrayList<>(servers).forEach(server -> attempt(() -> server.pipeline().fireExceptionCaught(cause)));
         closeAll();
-        context.close(); // the device touches none of their memory any more
-        lost.forEach(RdmaChannel::contextClosed);
+        attempt(context::close); // the device touches none of their memory any more
+        lost.forEach(channel -> attempt(channel::contextClosed));
         context = openContext();
         if (context instanceof LostContext) {
             LOGGER.warn("Provider {} cannot be opened again yet; the next channel tries again", provider.name());
+        }
+    }
+
+    /** One of several steps, of which none must keep the loop from the others. */
+    private static void attempt(Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable t) {
+            LOGGER.error("Unexpected exception", t);
         }
     }
 
@@ -325,10 +341,10 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     private void closeAll() {
         for (Channel channel : new ArrayList<Channel>(servers)) {
-            channel.unsafe().close(channel.unsafe().voidPromise());
+            attempt(() -> channel.unsafe().close(channel.unsafe().voidPromise()));
         }
         for (Channel channel : new ArrayList<Channel>(channels.values())) {
-            channel.unsafe().close(channel.unsafe().voidPromise());
+            attempt(() -> channel.unsafe().close(channel.unsafe().voidPromise()));
         }
     }
 

@@ -52,7 +52,7 @@ public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
      * @param threadFactory makes their threads
      * @param provider      the provider, which must be available
      * @param idleStrategy  what a loop does when there is nothing to do
-     * @throws IllegalStateException if the provider cannot be opened
+     * @throws IllegalStateException if the provider cannot be opened, or this Netty was not tested, see {@link Rdma}
      */
     public RdmaEventLoopGroup(int nThreads, ThreadFactory threadFactory, VerbsProvider provider, IdleStrategy idleStrategy) {
         this(nThreads, new ThreadPerTaskExecutor(threadFactory), provider, idleStrategy);
@@ -65,10 +65,16 @@ public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
      * @param executor     runs each loop, as one task that lasts until the group is shut down
      * @param provider     the provider, which must be available
      * @param idleStrategy what a loop does when there is nothing to do
-     * @throws IllegalStateException if the provider cannot be opened
+     * @throws IllegalStateException if the provider cannot be opened, or this Netty was not tested, see {@link Rdma}
      */
     public RdmaEventLoopGroup(int nThreads, Executor executor, VerbsProvider provider, IdleStrategy idleStrategy) {
-        super(nThreads, executor, provider, idleStrategy);
+        super(nThreads, onTestedNetty(executor), provider, idleStrategy);
+    }
+
+    /** Before the superclass starts anything: a provider of the caller's choice does not pass by {@link Rdma#provider()}. */
+    private static Executor onTestedNetty(Executor executor) {
+        Rdma.ensureNettyTested();
+        return executor;
     }
 
     @Override

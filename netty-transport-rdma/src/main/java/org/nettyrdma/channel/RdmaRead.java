@@ -4,12 +4,12 @@ import io.netty.buffer.ByteBuf;
 import java.util.Objects;
 
 /**
- * Outbound message: fetches bytes from the peer's memory with RDMA Read, as one work request whatever their number.
+ * Outbound message: fetches bytes from the peer's memory with RDMA Read, any number of bytes as one work request.
  *
- * <p>The bytes go to the writable part of the sink. When they are there the sink's writer index is advanced by their
- * number and the promise succeeds. Writing it passes its one reference to the channel, which drops it when the read
- * completes; who wants the bytes retains the sink before. Until then nobody else may use the sink's writable part, not
- * even another read: give each its own slice.
+ * <p>The bytes go to the writable part of the sink. When they are there the sink's writer index is advanced by their number and
+ * the promise succeeds. The write passes the one reference of this message to the channel, which drops it when the read
+ * completes. A caller that wants the bytes retains the sink before. Until the read completes, nothing else may use the writable
+ * part of the sink, not even another read. Give each read a slice of its own.
  */
 public final class RdmaRead extends RdmaOperation<RdmaRead> {
 

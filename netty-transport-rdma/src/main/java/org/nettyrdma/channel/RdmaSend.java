@@ -4,10 +4,10 @@ import io.netty.buffer.ByteBuf;
 
 /**
  * Outbound message: sends a message, and optionally withdraws one of the steering tags that the peer has exposed. A plain
- * {@link ByteBuf} written to the channel is the same as a Send without the latter.
+ * {@link ByteBuf} written to the channel is the same as a Send that withdraws nothing.
  *
- * <p>Writing it passes its one reference to the channel, which drops it when the write completes. Until then the bytes
- * must not be changed. The promise succeeds when the provider has completed the Send.
+ * <p>The write passes the one reference of this message to the channel, which drops it when the write completes. Until then the
+ * bytes must not be changed. The promise succeeds when the provider has completed the Send.
  */
 public final class RdmaSend extends RdmaOperation<RdmaSend> {
 

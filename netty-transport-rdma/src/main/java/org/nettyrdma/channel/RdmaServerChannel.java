@@ -1,24 +1,38 @@
 package org.nettyrdma.channel;
 
 import io.netty.channel.AbstractServerChannel;
+import io.netty.channel.ChannelConfig;
 import io.netty.channel.EventLoop;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.UnresolvedAddressException;
+import org.nettyrdma.peer.PeerAddress;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Listens for connection requests. Each becomes an {@link RdmaChannel}, read as a message like with every Netty server
- * channel; registering it with an event loop accepts the connection, closing it before or {@link RdmaChannel#reject}
- * refuses it. While no read is wanted ({@code AUTO_READ}) requests wait in the backlog.
+ * Listens for connection requests. Each request becomes an {@link RdmaChannel}, which is read as a message, as with every server
+ * channel of Netty. Registering that channel with an event loop accepts the connection. Closing it before, or
+ * {@link RdmaChannel#reject}, refuses the connection. While no read is wanted ({@code AUTO_READ}) requests wait in the backlog.
+ *
+ * <p>Requests beyond {@link RdmaChannelOption#MAX_CONNECTIONS} and {@link RdmaChannelOption#MAX_CONNECTIONS_PER_ADDRESS} are
+ * rejected before they become a channel. The log says so, in at most some lines a second.
  */
 public final class RdmaServerChannel extends AbstractServerChannel {
 
-    private final RdmaServerChannelConfig config = new RdmaServerChannelConfig(this);
+    private static final Logger LOGGER = LoggerFactory.getLogger(RdmaServerChannel.class);
+    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+    private final RdmaServerChannelConfig config = new RdmaServerChannelConfig(this, this::clearReadPending);
     private volatile ConnectionListener listener;
     private volatile boolean open = true;
+
+    private volatile ConnectionCounts connections; // there from doBind() on
 
     // Event loop only.
     private RdmaEventLoop loop;
@@ -32,7 +46,7 @@ public final class RdmaServerChannel extends AbstractServerChannel {
     }
 
     @Override
-    public RdmaServerChannelConfig config() {
+    public ChannelConfig config() {
         return config;
     }
 
@@ -68,8 +82,9 @@ public final class RdmaServerChannel extends AbstractServerChannel {
         if (localAddress instanceof InetSocketAddress address && address.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
+        connections = new ConnectionCounts(config.getMaxConnections(), config.getMaxConnectionsPerAddress());
         ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getMaxPendingRequests(),
-                config.getReceiveBufferBytes(), config.isReuseAddress());
+                config.getMaxPendingRequestsPerAddress(), config.getReceiveBufferBytes(), config.isReuseAddress());
         listener = loop.context().listen(localAddress, config.getBacklog(), attributes, new Requests());
     }
 
@@ -98,6 +113,11 @@ public final class RdmaServerChannel extends AbstractServerChannel {
         }
     }
 
+    /** A connection that was taken up is closed, or was never made. Any thread. */
+    void connectionEnded(SocketAddress remoteAddress) {
+        connections.ended(PeerAddress.of(remoteAddress));
+    }
+
     @Override
     protected void doClose() {
         if (!open) {
@@ -117,6 +137,24 @@ public final class RdmaServerChannel extends AbstractServerChannel {
 
         @Override
         public void connectionRequested(ConnectionRequest request) {
+            PeerAddress peer = PeerAddress.of(request.remoteAddress());
+            String refusal = connections.refusalOf(peer);
+            if (refusal != null) {
+                PeerLog.warn(LOGGER, request.remoteAddress(), "is refused: {}", refusal);
+                request.reject(NO_DATA);
+                return;
+            }
+            try {
+                take(request);
+            } catch (Throwable t) { // no memory, for instance: the peer is told, and does not count
+                connections.ended(peer);
+                request.reject(NO_DATA);
+                throw t;
+            }
+        }
+
+        private void take(ConnectionRequest request) {
+            RdmaChannel channel = new RdmaChannel(RdmaServerChannel.this, request);
             var handle = unsafe().recvBufAllocHandle();
             if (!batchOpen) {
                 batchOpen = true;
@@ -127,7 +165,7 @@ public final class RdmaServerChannel extends AbstractServerChannel {
             if (!handle.continueReading()) {
                 listener.setAccepting(false); // until the next read
             }
-            pipeline().fireChannelRead(new RdmaChannel(RdmaServerChannel.this, request));
+            pipeline().fireChannelRead(channel);
         }
 
         private void completeBatch() {

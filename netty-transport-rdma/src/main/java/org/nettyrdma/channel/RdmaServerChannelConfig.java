@@ -1,5 +1,6 @@
 package org.nettyrdma.channel;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.ServerChannelRecvByteBufAllocator;
@@ -10,25 +11,35 @@ import java.util.Map;
 /**
  * The settings of one {@link RdmaServerChannel}: {@code SO_BACKLOG} (default: the system's), {@code SO_REUSEADDR} (default
  * {@code true}, as for Netty's server sockets on Linux), {@code SO_RCVBUF} (bytes, of the connections that will be accepted;
- * default 0, the system's choice) and {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS}. All take effect when the channel is
- * bound; the setters throw {@link IllegalStateException} afterwards.
+ * default 0, the system's choice), {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS},
+ * {@link RdmaChannelOption#MAX_PENDING_REQUESTS}, {@link RdmaChannelOption#MAX_PENDING_REQUESTS_PER_ADDRESS},
+ * {@link RdmaChannelOption#MAX_CONNECTIONS} and {@link RdmaChannelOption#MAX_CONNECTIONS_PER_ADDRESS}. All take effect when the
+ * channel is bound; the setters throw {@link IllegalStateException} afterwards.
  */
-public final class RdmaServerChannelConfig extends DefaultChannelConfig {
+final class RdmaServerChannelConfig extends DefaultChannelConfig {
 
+    private final Runnable readsCleared;
     private volatile int backlog = NetUtil.SOMAXCONN;
     private volatile boolean reuseAddress = true;
     private volatile int receiveBufferBytes;
     private volatile int requestTimeoutMillis = 5000;
-    private volatile int maxPendingRequests = 1024;
+    private volatile int maxPendingRequests = 4096;
+    private volatile int maxPendingRequestsPerAddress = 2048;
+    private volatile int maxConnections = 16384;
+    private volatile int maxConnectionsPerAddress = 12288;
 
-    RdmaServerChannelConfig(RdmaServerChannel channel) {
+    /** Of a channel that is told when no read is wanted any more. Any thread. */
+    RdmaServerChannelConfig(Channel channel, Runnable readsCleared) {
         super(channel, new ServerChannelRecvByteBufAllocator());
+        this.readsCleared = readsCleared;
     }
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
         return getOptions(super.getOptions(), ChannelOption.SO_BACKLOG, ChannelOption.SO_REUSEADDR, ChannelOption.SO_RCVBUF,
-                RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, RdmaChannelOption.MAX_PENDING_REQUESTS);
+                RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, RdmaChannelOption.MAX_PENDING_REQUESTS,
+                RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS, RdmaChannelOption.MAX_CONNECTIONS,
+                RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS);
     }
 
     @Override
@@ -49,6 +60,15 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
         if (option == RdmaChannelOption.MAX_PENDING_REQUESTS) {
             return (T) Integer.valueOf(maxPendingRequests);
         }
+        if (option == RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS) {
+            return (T) Integer.valueOf(maxPendingRequestsPerAddress);
+        }
+        if (option == RdmaChannelOption.MAX_CONNECTIONS) {
+            return (T) Integer.valueOf(maxConnections);
+        }
+        if (option == RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS) {
+            return (T) Integer.valueOf(maxConnectionsPerAddress);
+        }
         return super.getOption(option);
     }
 
@@ -65,6 +85,12 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
             setRequestTimeoutMillis((Integer) value);
         } else if (option == RdmaChannelOption.MAX_PENDING_REQUESTS) {
             setMaxPendingRequests((Integer) value);
+        } else if (option == RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS) {
+            setMaxPendingRequestsPerAddress((Integer) value);
+        } else if (option == RdmaChannelOption.MAX_CONNECTIONS) {
+            setMaxConnections((Integer) value);
+        } else if (option == RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS) {
+            setMaxConnectionsPerAddress((Integer) value);
         } else {
             return super.setOption(option, value);
         }
@@ -180,6 +206,72 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
         return this;
     }
 
+    /**
+     * See {@link RdmaChannelOption#MAX_PENDING_REQUESTS_PER_ADDRESS}.
+     *
+     * @return how many peers at one address may owe their connection request
+     */
+    public int getMaxPendingRequestsPerAddress() {
+        return maxPendingRequestsPerAddress;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_PENDING_REQUESTS_PER_ADDRESS}.
+     *
+     * @param requests how many peers at one address may owe their connection request, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the value is not positive
+     */
+    public RdmaServerChannelConfig setMaxPendingRequestsPerAddress(int requests) {
+        requireUnbound();
+        maxPendingRequestsPerAddress = ObjectUtil.checkPositive(requests, "maxPendingRequestsPerAddress");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_CONNECTIONS}.
+     *
+     * @return how many connections there may be at once
+     */
+    public int getMaxConnections() {
+        return maxConnections;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_CONNECTIONS}.
+     *
+     * @param connections how many connections there may be at once, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the value is not positive
+     */
+    public RdmaServerChannelConfig setMaxConnections(int connections) {
+        requireUnbound();
+        maxConnections = ObjectUtil.checkPositive(connections, "maxConnections");
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_CONNECTIONS_PER_ADDRESS}.
+     *
+     * @return how many connections there may be at once with the peers at one address
+     */
+    public int getMaxConnectionsPerAddress() {
+        return maxConnectionsPerAddress;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#MAX_CONNECTIONS_PER_ADDRESS}.
+     *
+     * @param connections how many connections there may be at once with the peers at one address, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the value is not positive
+     */
+    public RdmaServerChannelConfig setMaxConnectionsPerAddress(int connections) {
+        requireUnbound();
+        maxConnectionsPerAddress = ObjectUtil.checkPositive(connections, "maxConnectionsPerAddress");
+        return this;
+    }
+
     private void requireUnbound() {
         if (channel.isActive()) {
             throw new IllegalStateException("can be set only before the channel is bound");
@@ -188,6 +280,6 @@ public final class RdmaServerChannelConfig extends DefaultChannelConfig {
 
     @Override
     protected void autoReadCleared() {
-        ((RdmaServerChannel) channel).clearReadPending();
+        readsCleared.run();
     }
 }

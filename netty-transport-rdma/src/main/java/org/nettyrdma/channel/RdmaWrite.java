@@ -4,11 +4,11 @@ import io.netty.buffer.ByteBuf;
 import java.util.Objects;
 
 /**
- * Outbound message: places bytes into the peer's memory with RDMA Write, as one work request whatever their number.
+ * Outbound message: places bytes into the peer's memory with RDMA Write, any number of bytes as one work request.
  *
- * <p>Writing it passes its one reference to the channel, which drops it when the write completes. Until then the bytes
- * must not be changed. The promise succeeds when the provider has completed the RDMA Write, which does not say that the
- * bytes have arrived; but a Send written afterwards is seen by the peer only when they have (RFC 5040 section 5.5).
+ * <p>The write passes the one reference of this message to the channel, which drops it when the write completes. Until then the
+ * bytes must not be changed. The promise succeeds when the provider has completed the RDMA Write. The bytes may then still be on
+ * their way. The peer sees a Send that was written afterwards only when the bytes have arrived (RFC 5040, section 5.5).
  */
 public final class RdmaWrite extends RdmaOperation<RdmaWrite> {
 

@@ -21,7 +21,7 @@ import org.nettyrdma.verbs.QueuePair;
  */
 final class ReceiveQueue {
 
-    private final RdmaEventLoop loop;
+    private final PostingTools tools;
     private final QueuePair queuePair;
     private final int channelId;
     private final RdmaChannelConfig config;
@@ -36,9 +36,11 @@ final class ReceiveQueue {
     private int untilReplaced;
     /** Whether the end of the replacement has still to be told. */
     private boolean replacing;
+    /** What {@link ConnectionMemory} counts of this, 0 before the first buffer is posted and after {@link #close}. */
+    private long countedBytes;
 
-    ReceiveQueue(RdmaEventLoop loop, QueuePair queuePair, int channelId, RdmaChannelConfig config) {
-        this.loop = loop;
+    ReceiveQueue(PostingTools tools, QueuePair queuePair, int channelId, RdmaChannelConfig config) {
+        this.tools = tools;
         this.queuePair = queuePair;
         this.channelId = channelId;
         this.config = config;
@@ -55,6 +57,10 @@ final class ReceiveQueue {
             return;
         }
         bufferBytes = bytes;
+        if (countedBytes > 0) {
+            memory().resize(countedBytes, allBytes());
+            countedBytes = allBytes();
+        }
         untilReplaced = 0;
         for (int i = 0; i < posted; i++) {
             if (buffers[slot(held + i)].capacity() < bytes) {
@@ -82,15 +88,33 @@ final class ReceiveQueue {
         replacing = false;
     }
 
+    private ConnectionMemory memory() {
+        return tools.registeredAllocator().connectionMemory();
+    }
+
+    private long allBytes() {
+        return (long) buffers.length * bufferBytes;
+    }
+
+    /** How many messages as long as a buffer the channel may have in memory besides. */
+    int fairMessages() {
+        return memory().shareOf(bufferBytes);
+    }
+
     /** Posts a buffer for every free slot. */
     void repost() throws IOException {
+        if (countedBytes == 0) {
+            memory().open(allBytes());
+            countedBytes = allBytes();
+        }
         while (held + posted < buffers.length) {
             int slot = slot(held + posted);
-            ByteBuf buffer = loop.registeredAllocator().directBuffer(bufferBytes, bufferBytes);
+            ByteBuf buffer = tools.registeredAllocator().directBuffer(bufferBytes, bufferBytes);
             try {
-                RegisteredPieces pieces = loop.pieces();
+                RegisteredPieces pieces = tools.pieces();
                 if (!pieces.find(buffer, 0, bufferBytes) || pieces.count() != 1) {
-                    throw new RdmaException("no registered memory left for a receive buffer of " + bufferBytes + " bytes");
+                    throw new RdmaException("no registered memory left for a receive buffer of " + bufferBytes + " bytes: "
+                            + tools.registeredAllocator().shortage());
                 }
                 queuePair.postReceive(WorkRequestId.encode(channelId, WorkRequestId.RECEIVE, slot), pieces.region(0),
                         pieces.offset(0), bufferBytes);
@@ -113,6 +137,11 @@ final class ReceiveQueue {
         if (untilReplaced > 0) {
             untilReplaced--;
         }
+    }
+
+    /** How long a message may be that is received into a slot, which is with the device. */
+    int bufferBytes(int slot) {
+        return buffers[slot].capacity();
     }
 
     /** The oldest posted buffer will get no message; the device has returned it. Nothing may be posted from here on. */
@@ -191,6 +220,14 @@ final class ReceiveQueue {
         posted = 0;
         held = 0;
         forgetReplacement();
+    }
+
+    /** Nothing is posted any more, and nothing is held. */
+    void close() {
+        if (countedBytes > 0) {
+            memory().close(countedBytes);
+            countedBytes = 0;
+        }
     }
 
     /** The connection is over, so the slots that are being counted down are not there any more. */

@@ -5,23 +5,33 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.internal.ObjectUtil;
 import io.netty.util.internal.PlatformDependent;
 import io.netty.util.internal.SystemPropertyUtil;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
- * Allocates pooled direct buffers in memory that is registered with a provider once and for good, so that sending from them
- * and receiving into them needs neither a registration nor a copy. The default allocator of {@link RdmaChannel}.
+ * Allocates pooled direct buffers in memory that is registered with a provider in large pieces. Sending from them and receiving
+ * into them needs neither a registration nor a copy. The default allocator of {@link RdmaChannel}.
  *
- * <p>Buffers of up to 16 MiB are pooled. Larger ones, and all when the limit of registered memory is reached, are ordinary
- * direct buffers: they work everywhere, but a channel has to copy them, and {@link #unregisteredBuffers()} counts them. The
- * limit is half of the JVM's maximum of direct memory unless the system property
- * {@code org.nettyrdma.maxRegisteredBytes} names another number of bytes. Registered memory is never given back.
+ * <p>Buffers of up to 16 MiB are pooled, in memory that {@link VerbsProvider#allocate} gives. Larger buffers are in memory that
+ * is not registered. So are all buffers when the limit of registered memory is reached or the provider has no more. They work
+ * everywhere, but a channel has to copy them, and {@link #unregisteredBuffers()} counts them. The limit is 7/8 of the JVM's
+ * maximum of direct memory unless the system property {@code org.nettyrdma.maxRegisteredBytes} names another number of bytes.
+ * Where the JVM's direct memory itself is used up, an allocation throws an {@link OutOfMemoryError} that says how much there is.
+ *
+ * <p>At the limit, pieces of registered memory that nobody uses any more serve buffers of other sizes. When a channel has ended,
+ * pieces that stay unused for 10 to 20 seconds go back to the system.
+ *
+ * <p>A buffer can grow while other references to it exist, for instance that of a message that is being sent. Its old memory is
+ * not used for another buffer before the last reference is released. While a peer or an RDMA Read may write into a buffer, the
+ * buffer cannot grow beyond its memory: that throws an {@link IllegalStateException}.
  *
  * <p>Buffers on the heap, where asked for, are unpooled. Safe for use from any thread; each thread reuses what it released
  * last.
@@ -34,8 +44,13 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
 
     private static final ConcurrentMap<VerbsProvider, RegisteredByteBufAllocator> INSTANCES = new ConcurrentHashMap<>();
 
+    /** From when a channel ends until its memory is looked at, and again until it is given back. */
+    private static final long TRIM_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final BlockPool pool;
-    private final LongAdder unregisteredBuffers = new LongAdder();
+    private final ConnectionMemory connectionMemory;
+    private final AtomicLong nextTrimNanos = new AtomicLong(System.nanoTime());
+    private final boolean hasAddresses;
     private final FastThreadLocal<RegisteredPieces> onePiece = new FastThreadLocal<>() {
         @Override
         protected RegisteredPieces initialValue() {
@@ -45,9 +60,16 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
 
     /** Channels know the memory of {@link #of} only: there is one allocator per provider, except in tests. */
     RegisteredByteBufAllocator(VerbsProvider provider, long maxRegisteredBytes) {
+        this(provider, maxRegisteredBytes, PlatformDependent.hasUnsafe());
+    }
+
+    /** Visible for tests: without addresses, as where {@code Unsafe} is missing. */
+    RegisteredByteBufAllocator(VerbsProvider provider, long maxRegisteredBytes, boolean hasAddresses) {
         super(true);
+        this.hasAddresses = hasAddresses;
         ObjectUtil.checkPositiveOrZero(maxRegisteredBytes, "maxRegisteredBytes");
         pool = new BlockPool(ObjectUtil.checkNotNull(provider, "provider"), maxRegisteredBytes);
+        connectionMemory = new ConnectionMemory(maxRegisteredBytes);
     }
 
     /**
@@ -58,12 +80,12 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
      */
     public static RegisteredByteBufAllocator of(VerbsProvider provider) {
         return INSTANCES.computeIfAbsent(provider, key -> new RegisteredByteBufAllocator(key,
-                SystemPropertyUtil.getLong("org.nettyrdma.maxRegisteredBytes", PlatformDependent.maxDirectMemory() / 2)));
+                SystemPropertyUtil.getLong("org.nettyrdma.maxRegisteredBytes", PlatformDependent.maxDirectMemory() / 8 * 7)));
     }
 
     /**
-     * Whether a part of a buffer lies in this allocator's memory, in one piece: whether it can be exposed, and sent without
-     * a copy. Looks through slices, duplicates, wrappers and composites.
+     * Whether a part of a buffer lies in this allocator's memory, in one piece. Then it can be exposed, and sent without a copy.
+     * Looks through slices, duplicates, wrappers and composites.
      *
      * @param buffer the buffer
      * @param index  first byte of the part
@@ -75,7 +97,12 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
     }
 
     RegisteredPieces newPieces(int maxPieces) {
-        return new RegisteredPieces(regions(), maxPieces);
+        return new RegisteredPieces(regions(), maxPieces, hasAddresses);
+    }
+
+    /** What each channel may take of this memory. */
+    ConnectionMemory connectionMemory() {
+        return connectionMemory;
     }
 
     MemoryRegionTable regions() {
@@ -97,21 +124,45 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
      * @return their number since the start
      */
     public long unregisteredBuffers() {
-        return unregisteredBuffers.sum();
+        return pool.unregisteredBlocks();
     }
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        Block block = pool.take(initialCapacity);
-        if (block == null) {
-            unregisteredBuffers.increment();
-            return UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity);
-        }
+        Block block = pool.takeBlock(initialCapacity);
         RegisteredByteBuf buffer = block.buffer;
         if (buffer == null) {
-            buffer = new RegisteredByteBuf(this, pool, block);
+            buffer = new RegisteredByteBuf(this, pool, block, hasAddresses);
         }
         return toLeakAwareBuffer(buffer.open(initialCapacity, maxCapacity));
+    }
+
+    /** Why a buffer that was asked for is not in registered memory; for those of at most {@link #MAX_POOLED_BYTES}. */
+    String shortage() {
+        return pool.shortage();
+    }
+
+    /**
+     * Gives memory back to the system that nobody has used since the last call but one; {@code false} if another call would give
+     * back no more.
+     */
+    boolean trim() {
+        return pool.trim();
+    }
+
+    /**
+     * Has memory that is free now given back to the system, if it still is after a while. Event loop of {@code executor} only.
+     */
+    void trimLater(EventExecutor executor) {
+        long now = System.nanoTime();
+        long next = nextTrimNanos.get();
+        if (now - next >= 0 && nextTrimNanos.compareAndSet(next, now + TRIM_NANOS)) {
+            executor.schedule(() -> {
+                if (trim()) {
+                    trimLater(executor);
+                }
+            }, TRIM_NANOS, TimeUnit.NANOSECONDS);
+        }
     }
 
     @Override

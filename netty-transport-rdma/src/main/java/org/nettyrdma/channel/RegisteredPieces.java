@@ -11,7 +11,7 @@ import org.nettyrdma.verbs.SendWorkRequest;
  * Splits the bytes of any buffer into pieces of registered memory. Reused for one buffer after the other, so that posting
  * allocates nothing; not thread safe.
  */
-final class RegisteredPieces {
+final class RegisteredPieces implements MemoryRegionTable.Pieces {
 
     /** The largest power of two by which {@link ByteBuffer#alignmentOffset} can tell where a byte lies. */
     private static final int ADDRESS_WINDOW = 1 << 30;
@@ -23,11 +23,7 @@ final class RegisteredPieces {
     private final int[] lengths;
     private int count;
 
-    RegisteredPieces(MemoryRegionTable table, int maxPieces) {
-        this(table, maxPieces, PlatformDependent.hasUnsafe());
-    }
-
-    /** Visible for tests: without addresses, as where {@code Unsafe} is missing. */
+    /** Without addresses, where {@code Unsafe} is missing, places are found by another way. */
     RegisteredPieces(MemoryRegionTable table, int maxPieces, boolean hasAddresses) {
         this.table = table;
         this.hasAddresses = hasAddresses;
@@ -102,11 +98,11 @@ final class RegisteredPieces {
         }
         int first = buffer.nioBuffer(index, length).alignmentOffset(0, ADDRESS_WINDOW);
         int distance = first - block.view.alignmentOffset(0, ADDRESS_WINDOW) & ADDRESS_WINDOW - 1;
-        return distance + length <= block.size() && add(block.region, block.offset + distance, length);
+        return distance + length <= block.size() && add(block.region(), block.offset + distance, length);
     }
 
-    /** Adds a piece; {@code false} if there is no room for another. */
-    boolean add(MemoryRegion region, int offset, int length) {
+    @Override
+    public boolean add(MemoryRegion region, int offset, int length) {
         if (count == regions.length) {
             return false;
         }

@@ -3,7 +3,7 @@ package org.nettyrdma.channel;
 import org.nettyrdma.verbs.QueuePair;
 
 /**
- * What the peer may do with exposed memory. There is no way to grant both at once: memory is exposed for one purpose.
+ * The access of the peer to exposed memory. Reading and writing cannot both be granted: memory is exposed for one purpose.
  */
 public enum RemoteAccess {
     /** The peer may fetch bytes with RDMA Read. */

@@ -1,8 +1,8 @@
 package org.nettyrdma.channel;
 
 /**
- * A piece of the peer's memory that it has exposed on this connection: RFC 5040 calls the triple steering tag, length and
- * tagged offset; RPC-over-RDMA calls it a segment of handle, length and offset.
+ * A piece of memory that the peer has exposed on this connection. RFC 5040 calls its three values steering tag, length and tagged
+ * offset; RPC-over-RDMA calls the piece a segment of handle, length and offset.
  *
  * @param steeringTag the tag under which the peer exposed it; all 32 bits are significant
  * @param length      its size in bytes, 0 to 4294967295

@@ -16,12 +16,13 @@ import org.nettyrdma.verbs.SendWorkRequest;
  */
 final class SendQueue {
 
-    private final RdmaEventLoop loop;
+    private final PostingTools tools;
     private final QueuePair queuePair;
     private final int channelId;
     private final RdmaChannelStatistics statistics;
     private final Object[] messages;
     private final ByteBuf[] bounces; // where a read goes whose sink is not registered
+    private final Pin[] sinks;       // where a read goes whose sink is
     private int head;
     private int outstanding;
     private int reserved; // entries of the device's queue that are used for invalidations
@@ -29,14 +30,15 @@ final class SendQueue {
     private int toSkip;
     private final ChannelOutboundBuffer.MessageProcessor poster = this::postUnlessPosted;
 
-    SendQueue(RdmaEventLoop loop, QueuePair queuePair, int channelId, RdmaChannelConfig config,
+    SendQueue(PostingTools tools, QueuePair queuePair, int channelId, RdmaChannelConfig config,
               RdmaChannelStatistics statistics) {
-        this.loop = loop;
+        this.tools = tools;
         this.queuePair = queuePair;
         this.channelId = channelId;
         this.statistics = statistics;
         messages = new Object[config.getSendQueueDepth()];
         bounces = new ByteBuf[messages.length];
+        sinks = new Pin[messages.length];
     }
 
     /** Posts the flushed messages that are not posted yet, in order, until none is left or the queue is full. */
@@ -65,36 +67,43 @@ final class SendQueue {
     private void post(Object message) throws IOException {
         int slot = (head + outstanding) % messages.length;
         ByteBuf bounce = null;
+        Pin sink = null;
         retain(message); // the device's own reference, until the completion of this slot is polled
         try {
-            SendWorkRequest request = loop.workRequest();
-            if (message instanceof RdmaRead read && !findSink(read)) {
-                bounce = newBounce(read.length());
+            SendWorkRequest request = tools.workRequest();
+            if (message instanceof RdmaRead read) {
+                if (findSink(read)) {
+                    sink = Pin.of(read.content(), true);
+                } else {
+                    bounce = newBounce(read.length());
+                }
             }
             describe(message, WorkRequestId.encode(channelId, WorkRequestId.SEND, slot), request);
-            loop.pieces().addTo(request);
+            tools.pieces().addTo(request);
             queuePair.postSend(request);
         } catch (Throwable t) {
             // Not posted, so that no completion will come.
-            release(message, bounce);
+            release(message, bounce, sink);
             throw t;
         }
         messages[slot] = message;
         bounces[slot] = bounce;
+        sinks[slot] = sink;
         outstanding++;
     }
 
     private boolean findSink(RdmaRead read) {
-        RegisteredPieces pieces = loop.pieces();
+        RegisteredPieces pieces = tools.pieces();
         return pieces.find(read.content(), read.content().writerIndex(), read.length())
-                && pieces.count() <= loop.provider().capabilities().maxReadScatterElements();
+                && pieces.count() <= tools.provider().capabilities().maxReadScatterElements();
     }
 
     private ByteBuf newBounce(int length) throws RdmaException {
-        ByteBuf bounce = loop.registeredAllocator().directBuffer(length, length);
-        if (!loop.pieces().find(bounce, 0, length)) {
+        ByteBuf bounce = tools.registeredAllocator().directBuffer(length, length);
+        if (!tools.pieces().find(bounce, 0, length)) {
             bounce.release();
-            throw new RdmaException("no registered memory left for an RDMA Read of " + length + " bytes");
+            throw new RdmaException("no registered memory left for an RDMA Read of " + length + " bytes: "
+                    + tools.registeredAllocator().shortage());
         }
         return bounce;
     }
@@ -120,7 +129,7 @@ final class SendQueue {
     }
 
     private void findReadable(ByteBuf buffer) throws RdmaException {
-        if (!loop.pieces().find(buffer, buffer.readerIndex(), buffer.readableBytes())) {
+        if (!tools.pieces().find(buffer, buffer.readerIndex(), buffer.readableBytes())) {
             throw new RdmaException("a message was changed between write and flush: its memory is not registered any more");
         }
     }
@@ -179,7 +188,8 @@ final class SendQueue {
         }
     }
 
-    private static void release(Object message, ByteBuf bounce) {
+    private static void release(Object message, ByteBuf bounce, Pin sink) {
+        Pin.release(sink);
         if (message instanceof ByteBuf buffer) {
             buffer.release();
         } else {
@@ -191,9 +201,10 @@ final class SendQueue {
     }
 
     private void free(int slot) {
-        release(messages[slot], bounces[slot]);
+        release(messages[slot], bounces[slot], sinks[slot]);
         messages[slot] = null;
         bounces[slot] = null;
+        sinks[slot] = null;
         head = (head + 1) % messages.length;
         outstanding--;
     }

@@ -10,12 +10,15 @@ package org.nettyrdma.channel;
  * short: with one such wait in a hundred, the 99th percentile of a call's latency would be a wake-up. As soon as polling is
  * not far better any more, trials are as frequent and long as where the case was never clear.
  *
- * <p>Both ends of a connection may decide this way, and while both sleep, each wait has the wake-ups of both in it. An end that begins to
- * poll saves only its own, and must find the answer of the other, which still sleeps, within its time: so that is several wake-ups long.
+ * <p>Both ends of a connection may decide this way, and while both sleep, each wait has the wake-ups of both in it. An end that
+ * begins to poll saves only its own, and must find the answer of the other, which still sleeps, within its time: so that is
+ * several wake-ups long.
  */
 final class WaitPolicy {
 
-    /** How long to poll at most: the wake-up of a peer on a slow machine, which takes 40 to 100 µs, and what it then has to do. */
+    /**
+     * How long to poll at most: the wake-up of a peer on a slow machine, which takes 40 to 100 µs, and what it then has to do.
+     */
     static final long SPIN_NANOS = 200_000;
 
     /** A longer wait says only that there was no work, whichever way it was spent. */

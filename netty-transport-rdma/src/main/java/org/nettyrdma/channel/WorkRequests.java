@@ -1,5 +1,6 @@
 package org.nettyrdma.channel;
 
+import io.netty.channel.Channel;
 import java.io.IOException;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
@@ -11,20 +12,33 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  */
 final class WorkRequests {
 
-    private final RdmaChannel channel;
+    /** Whose work requests these are. */
+    interface Owner extends ChannelTurns {
+
+        /** A message has arrived, and is the last of {@link #receives()}. */
+        void messageArrived();
+
+        /** The device returns what it had: the connection is over. Why will be told with the disconnect. */
+        void flushed();
+    }
+
+    private final Channel channel;
+    private final Owner owner;
     private final RdmaChannelStatistics statistics;
     private final QueuePair queuePair;
     private final ReceiveQueue receives;
     private final SendQueue sends;
     private final ExposureTable exposures;
 
-    WorkRequests(RdmaChannel channel, RdmaEventLoop loop, QueuePair queuePair, int channelId) {
-        this.channel = channel;
+    WorkRequests(RdmaChannelConfig config, RdmaChannelStatistics statistics, Owner owner, PostingTools tools, QueuePair queuePair,
+                 int channelId) {
+        channel = config.channel();
+        this.owner = owner;
+        this.statistics = statistics;
         this.queuePair = queuePair;
-        statistics = channel.statistics();
-        receives = new ReceiveQueue(loop, queuePair, channelId, channel.config());
-        sends = new SendQueue(loop, queuePair, channelId, channel.config(), statistics);
-        exposures = new ExposureTable(channel, loop, queuePair, channelId, sends);
+        receives = new ReceiveQueue(tools, queuePair, channelId, config);
+        sends = new SendQueue(tools, queuePair, channelId, config, statistics);
+        exposures = new ExposureTable(channel, owner, tools, queuePair, channelId, sends, statistics);
     }
 
     ReceiveQueue receives() {
@@ -50,6 +64,15 @@ final class WorkRequests {
                    int vendorError) {
         boolean success = status == WorkCompletionStatus.SUCCESS;
         int slot = WorkRequestId.slot(workRequestId);
+        // The kernel's rxe device reports a message that is too long as an error of the queue pair.
+        boolean isTooLong = status == WorkCompletionStatus.LOCAL_LENGTH_ERROR
+                || status == WorkCompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
+        if (isTooLong && WorkRequestId.kind(workRequestId) == WorkRequestId.RECEIVE) {
+            int bufferBytes = receives.bufferBytes(slot);
+            receives.flushed(slot);
+            owner.fail(RdmaException.messageTooLong(bufferBytes, status, vendorError));
+            return;
+        }
         String operation = switch (WorkRequestId.kind(workRequestId)) {
             case WorkRequestId.RECEIVE -> {
                 receiveCompleted(slot, success, byteLength, invalidated ? new RemoteInvalidation(invalidatedTag) : null);
@@ -73,13 +96,13 @@ final class WorkRequests {
         };
         if (success) {
             if (isWaitingForRoom() || receives.isReplaced()) {
-                channel.schedule(); // once for all completions of a poll
+                owner.schedule(); // once for all completions of a poll
             }
         } else if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
             statistics.increment(Counter.FLUSHED_WORK_REQUESTS);
-            channel.flushed();
+            owner.flushed();
         } else {
-            channel.fail(new RdmaException(operation, status, vendorError));
+            owner.fail(new RdmaException(operation, status, vendorError));
         }
     }
 
@@ -91,7 +114,7 @@ final class WorkRequests {
         receives.completed(slot, byteLength, invalidation);
         statistics.increment(Counter.RECEIVES);
         statistics.add(Counter.RECEIVED_BYTES, byteLength);
-        channel.messageArrived();
+        owner.messageArrived();
     }
 
     private boolean isWaitingForRoom() {

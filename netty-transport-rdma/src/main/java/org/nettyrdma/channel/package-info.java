@@ -5,9 +5,9 @@
  * {@link org.nettyrdma.channel.RdmaEventLoopGroup} go with it, and {@link org.nettyrdma.channel.Rdma} says whether RDMA can
  * be used on this machine. To understand the code, read {@code RdmaEventLoop.run} first.
  *
- * <p>Threads: a channel, its queue pair and its queues belong to one event loop and are touched by no other thread; only
- * what Netty promises for every channel, {@link org.nettyrdma.channel.RdmaChannelStatistics} and
- * {@link org.nettyrdma.channel.RegisteredByteBufAllocator} can be used from any. The loop calls handlers, and the promise of
- * a write completes, outside of any lock.
+ * <p>Threads: a channel, its queue pair and its queues belong to one event loop. No other thread uses them. Three things can be
+ * used from any thread: the methods that Netty promises for every channel, {@link org.nettyrdma.channel.RdmaChannelStatistics}
+ * and {@link org.nettyrdma.channel.RegisteredByteBufAllocator}. The loop calls handlers, and completes the promises of writes,
+ * outside of any lock.
  */
 package org.nettyrdma.channel;

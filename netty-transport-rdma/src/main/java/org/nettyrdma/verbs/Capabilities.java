@@ -1,7 +1,7 @@
 package org.nettyrdma.verbs;
 
 /**
- * What a provider can do, said honestly so that the layers above can choose.
+ * What a provider can do. The layers above choose by it.
  *
  * @param maxGatherElements      pieces of local memory that one Send or RDMA Write can gather; at least 1
  * @param maxReadScatterElements pieces of local memory that one RDMA Read can scatter into; at least 1
@@ -10,7 +10,7 @@ package org.nettyrdma.verbs;
  * @param maxMessageBytes        largest Send, RDMA Write or RDMA Read in bytes
  * @param maxPrivateDataBytes    largest private data that can be sent with a connection request or its answer, in bytes
  * @param sendWithInvalidate     whether a Send can invalidate a steering tag of the peer, in both directions
- * @param exposure               what {@link QueuePair#expose} does, hence what exposed memory is open to and for how long
+ * @param exposure               to whom {@link QueuePair#expose} opens memory, and for how long
  * @param receiverWaits          whether a message that finds no posted receive waits for one; where it does not, such a
  *                               message ends the connection
  */
@@ -30,11 +30,11 @@ public record Capabilities(
         /** For one call and to one connection, at hardly any cost. */
         PER_CALL,
         /**
-         * For one call, by registering the bytes with the device: a system call each way. The tag belongs to no connection, so until it is
-         * withdrawn every peer of this provider that guesses it can use it.
+         * For one call, by registering the bytes with the device, which takes a system call to open and one to withdraw. The tag
+         * belongs to no connection: until it is withdrawn, every peer of this provider that guesses the tag can use it.
          */
         PER_CALL_REGISTRATION,
-        /** For good, because the user has asked for it: whoever was told a tag reaches all registered memory. */
+        /** For good, because the user has asked for it. Every peer that was told any tag can access all registered memory. */
         PERSISTENT
     }
 }

@@ -7,11 +7,10 @@ package org.nettyrdma.verbs;
 public interface CompletionHandler {
 
     /**
-     * A work request has completed; the device does not touch its memory any more.
+     * A work request has completed. The device does not access its memory any more.
      *
      * <p>On any status but {@link WorkCompletionStatus#SUCCESS} only {@code workRequestId}, {@code status} and
-     * {@code vendorError} carry a value; the provider passes 0 for the others, never a value left over from an earlier
-     * completion.
+     * {@code vendorError} carry a value. The provider passes 0 for the others, never a value of an earlier completion.
      *
      * @param workRequestId  the id it was posted with
      * @param status         how it ended

@@ -22,7 +22,7 @@ public interface ConnectionListener extends AutoCloseable {
     void setAccepting(boolean accepting);
 
     /**
-     * Stops listening. Requests that have been delivered stay valid, those that were not are dropped.
+     * Stops listening. Requests that were delivered stay valid. Requests that were not delivered are dropped.
      */
     @Override
     void close();

@@ -3,10 +3,10 @@ package org.nettyrdma.verbs;
 import java.nio.ByteBuffer;
 
 /**
- * What the two sides agreed on when they connected.
+ * The values that the two sides agreed on when they connected.
  *
  * @param privateData       what the peer sent with its request or its answer, read-only, empty if there was none;
- *                          InfiniBand and RoCE fill up with zeros
+ *                          InfiniBand and RoCE fill the rest of their fixed length with zeros
  * @param inboundReadDepth  RDMA Reads that the peer may have outstanding towards this side
  * @param outboundReadDepth RDMA Reads that this side may have outstanding towards the peer
  * @param checksum          whether everything sent on the connection is covered by a checksum

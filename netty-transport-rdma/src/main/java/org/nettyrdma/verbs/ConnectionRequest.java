@@ -4,8 +4,8 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * A peer's wish to connect, not yet answered. It may be passed from one event loop to another, but is used by one thread
- * at a time.
+ * The request of a peer to connect, not yet answered. It may pass from one event loop to another. Only one thread at a time may
+ * use it.
  */
 public interface ConnectionRequest {
 
@@ -24,10 +24,10 @@ public interface ConnectionRequest {
     SocketAddress remoteAddress();
 
     /**
-     * What the peer sent with its request.
+     * The private data that the peer sent with its request.
      *
-     * @return the private data from position to limit, read-only, empty if there is none; InfiniBand and RoCE send it with one
-     *         length only, and fill up with zeros
+     * @return the private data from position to limit, read-only, empty if there is none; InfiniBand and RoCE have one fixed
+     *         length for it and fill the rest with zeros
      */
     ByteBuffer privateData();
 

@@ -30,6 +30,8 @@ public interface MemoryRegion extends AutoCloseable {
 
     /**
      * Ends the registration. No work request that uses this region may be outstanding.
+     *
+     * @throws IllegalStateException if the device does not end the registration; then the memory must not be freed
      */
     @Override
     void close();

@@ -5,8 +5,8 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * A reliable connection as the device sees it: a queue of sends, a queue of receives, and the memory that the peer may
- * touch. Used by its event loop only.
+ * A reliable connection as the device sees it: a queue of sends, a queue of receives, and the memory that the peer may access.
+ * Event loop only.
  *
  * <p>Life: created, receives posted, then {@link #connect} or {@link #accept}; {@link Listener#established}; work; and at
  * the end exactly one of {@link Listener#disconnected} and {@link Listener#connectFailed}. From then on, and after
@@ -15,8 +15,7 @@ import java.nio.ByteBuffer;
  * last, when nothing is outstanding.
  *
  * <p>Work requests of the send side complete in the order in which they were posted, receives in the order in which they
- * were posted. What a peer's Send announces has been placed before: an RDMA Write posted before a Send is complete in the
- * peer's memory when the peer sees the Send.
+ * were posted. An RDMA Write that was posted before a Send is complete in the peer's memory when the peer sees the Send.
  */
 public interface QueuePair extends AutoCloseable {
 
@@ -27,7 +26,7 @@ public interface QueuePair extends AutoCloseable {
     int ACCESS_REMOTE_WRITE = 2;
 
     /**
-     * Starts to connect; the listener hears of the outcome.
+     * Starts to connect. The listener is told the outcome.
      *
      * @param remoteAddress where the peer listens
      * @param localAddress  where to connect from, or {@code null} to let the system choose
@@ -37,7 +36,7 @@ public interface QueuePair extends AutoCloseable {
     void connect(SocketAddress remoteAddress, SocketAddress localAddress, ByteBuffer privateData) throws IOException;
 
     /**
-     * Answers the request that this queue pair was created for; the listener hears of the outcome.
+     * Answers the request that this queue pair was created for. The listener is told the outcome.
      *
      * @param privateData sent to the peer from position to limit; at most {@link Capabilities#maxPrivateDataBytes()}
      * @throws IOException if the peer has gone
@@ -56,8 +55,8 @@ public interface QueuePair extends AutoCloseable {
     void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException;
 
     /**
-     * Posts a work request of the send side. The provider copies what it needs; {@code request} can be used again at once,
-     * the memory it names only after the completion.
+     * Posts a work request of the send side. The provider copies what it needs; {@code request} can be used again at once. The
+     * memory that it names can be used again after the completion.
      *
      * @param request what to do
      * @throws IOException if the queue is full or the device refuses; then there will be no completion
@@ -65,7 +64,7 @@ public interface QueuePair extends AutoCloseable {
     void postSend(SendWorkRequest request) throws IOException;
 
     /**
-     * Lets the device take up what was posted since the last call; posting alone need not start it.
+     * Makes the device start the work requests that were posted since the last call. Posting alone need not start them.
      */
     void flush();
 
@@ -92,12 +91,11 @@ public interface QueuePair extends AutoCloseable {
     long remoteOffset(int steeringTag);
 
     /**
-     * Withdraws a steering tag. New uses of it by the peer are refused at once; when the withdrawal is complete, none is in
-     * progress any more and the memory can be used again. A tag that the peer has invalidated already, or that ended with
-     * the connection, is complete at once.
+     * Withdraws a steering tag. New accesses of the peer are refused at once. When the withdrawal is complete, no access is in
+     * progress any more and the memory can be used again. The withdrawal of a tag that the peer has already invalidated, or that
+     * ended with the connection, is complete at once.
      *
-     * @param workRequestId returned with the completion, if there is one; it can be delivered out of the order of the send
-     *                      side
+     * @param workRequestId returned with the completion, if there is one. The completion may be out of the order of the send side
      * @param steeringTag   from {@link #expose}
      * @return {@code true} if the withdrawal is complete and there will be no completion, {@code false} if the completion
      *         will tell
@@ -120,17 +118,40 @@ public interface QueuePair extends AutoCloseable {
     SocketAddress remoteAddress();
 
     /**
-     * Ends the connection: what is outstanding is flushed, the peer hears of it. Sends that were posted and could still be
-     * handed to the transport without waiting may or may not reach the peer. Can be called in every state, and again.
+     * Ends the connection. Outstanding work requests are flushed, and the peer is told. Sends that were posted before may or may
+     * not reach the peer. Can be called in every state, also more than once.
      */
     void moveToError();
 
     /**
-     * Frees the queue pair. Nothing may be outstanding, or its memory must never be used again. If the connection was not
-     * at its end, it ends now, and the listener hears nothing more.
+     * Frees the queue pair. If a work request is outstanding, its memory must never be used again. A connection that has not
+     * ended ends now, and the listener is told nothing more. From then on the device accesses neither the memory of work requests
+     * nor exposed memory; {@link #mayUsePosted()} and {@link #mayUseExposed} tell where that was not possible.
      */
     @Override
     void close();
+
+    /**
+     * Tells, after {@link #close()} or the end of its context, whether the device may still use the memory of work requests that
+     * have not completed. Then that memory must never be used for anything else, and never be given back. A provider that can
+     * always end the access, such as one in software, need not override this method.
+     *
+     * @return {@code true} if the queue pair could not be ended
+     */
+    default boolean mayUsePosted() {
+        return false;
+    }
+
+    /**
+     * Tells, after {@link #close()} or the end of its context, whether the peer may still reach memory that was exposed and not
+     * withdrawn before. Then that memory must never be used for anything else, and never be given back.
+     *
+     * @param steeringTag from {@link #expose}
+     * @return {@code true} if the access could not be taken away
+     */
+    default boolean mayUseExposed(int steeringTag) {
+        return false;
+    }
 
     /**
      * Told, on the event loop and from {@link VerbsContext#poll} only, of the life of one connection.
@@ -138,14 +159,14 @@ public interface QueuePair extends AutoCloseable {
     interface Listener {
 
         /**
-         * The connection stands; messages can be sent, and received ones will be delivered after this call.
+         * The connection stands. Messages can be sent. Received messages will be delivered after this call.
          *
          * @param parameters what was agreed
          */
         void established(ConnectionParameters parameters);
 
         /**
-         * The connection did not come about. Nothing more will be heard but completions of what is flushed.
+         * The connection was not made. Nothing follows except completions of flushed work requests.
          *
          * @param cause       why; a {@link java.net.ConnectException} where nobody listens or the peer rejected
          * @param privateData what a peer that rejected sent along, read-only, else empty
@@ -153,8 +174,8 @@ public interface QueuePair extends AutoCloseable {
         void connectFailed(IOException cause, ByteBuffer privateData);
 
         /**
-         * The connection has ended. Everything that arrived before has been delivered. Nothing more will be heard but
-         * completions of what is flushed.
+         * The connection has ended. Every message that arrived before has been delivered. Nothing follows except completions of
+         * flushed work requests.
          *
          * @param cause why, or {@code null} if the peer closed in order or this side called {@link #moveToError}
          */

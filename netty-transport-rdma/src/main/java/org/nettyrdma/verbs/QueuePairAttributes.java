@@ -1,7 +1,7 @@
 package org.nettyrdma.verbs;
 
 /**
- * What a queue pair is created with.
+ * The settings that a queue pair is created with.
  *
  * @param sendQueueDepth       send, write, read and invalidate work requests that can be outstanding; at least 1
  * @param receiveQueueDepth    receives that can be posted; at least 1
@@ -9,7 +9,7 @@ package org.nettyrdma.verbs;
  *                             may lower it, to a power of two or to their limit
  * @param outboundReadDepth    RDMA Reads that this side keeps outstanding towards the peer at most (ORD); 0 to 16383
  * @param checksum             whether this side asks for a checksum over what is sent, where the transport has the choice
- * @param closeTimeoutMillis   how long an orderly close may wait for what is being sent, in milliseconds
+ * @param closeTimeoutMillis   how long an orderly close may wait for messages that are being sent, in milliseconds
  */
 public record QueuePairAttributes(
         int sendQueueDepth,

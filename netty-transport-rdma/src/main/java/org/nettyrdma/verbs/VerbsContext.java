@@ -4,12 +4,11 @@ import java.io.IOException;
 import java.net.SocketAddress;
 
 /**
- * A provider as one event loop sees it: a completion queue, connection events, and a way to sleep until either has
- * something. Every method but {@link #wakeup()} is called by the loop's thread only.
+ * A provider as one event loop sees it: a completion queue, connection events, and a way to sleep until there is a completion or
+ * an event. Every method except {@link #wakeup()} is called by the thread of the loop only.
  *
- * <p>The loop calls {@link #poll} again and again. When that returns 0 it may call {@link #await}, which arms the
- * notifications, polls the device once more and only then sleeps, so that nothing that happened in between is slept
- * through.
+ * <p>The loop calls {@link #poll} again and again. When that returns 0 it may call {@link #await}, which arms the notifications,
+ * polls the device once more, and only then sleeps. So it does not sleep while an event that came in between waits.
  */
 public interface VerbsContext extends AutoCloseable {
 
@@ -24,8 +23,8 @@ public interface VerbsContext extends AutoCloseable {
     QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) throws IOException;
 
     /**
-     * Creates a queue pair for a connection that a peer asked for, possibly through another context of the same provider;
-     * the request belongs to the new queue pair from here on, also when this method fails.
+     * Creates a queue pair for a connection that a peer asked for, possibly through another context of the same provider. From
+     * now on the request belongs to the new queue pair, also when this method fails.
      *
      * @param attributes queue depths and limits
      * @param listener   told of the life of the connection
@@ -50,8 +49,8 @@ public interface VerbsContext extends AutoCloseable {
                               ConnectionListener.Handler listener) throws IOException;
 
     /**
-     * Makes progress and delivers what has happened: completions to {@code handler}, connection events to the listeners
-     * of their queue pairs. A completion that belongs before a connection's end is delivered before it.
+     * Makes progress and delivers what has happened: completions to {@code handler}, connection events to the listeners of their
+     * queue pairs. A completion of a work request that ended before its connection is delivered before the end of the connection.
      *
      * <p>The handler and the listeners may call any method of this context's queue pairs, but neither this method nor
      * {@link #await}. An exception they throw leaves this method; events not delivered stay for the next call.
@@ -79,8 +78,9 @@ public interface VerbsContext extends AutoCloseable {
     void wakeup();
 
     /**
-     * Closes the context with all that was created from it. Work requests still outstanding are not completed any more;
-     * after this call the device touches none of their memory.
+     * Closes the context with all that was created from it. Work requests that are still outstanding are not completed any more.
+     * After this call the device accesses neither their memory nor exposed memory, except where {@link QueuePair#mayUsePosted()}
+     * and {@link QueuePair#mayUseExposed} say so of a queue pair.
      */
     @Override
     void close();

@@ -2,12 +2,13 @@ package org.nettyrdma.verbs;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.nettyrdma.verbs.support.DirectMemory;
 
 /**
  * One way to reach RDMA: a device, or software that speaks the same protocol. Safe for use from any thread.
  *
- * <p>Implementations are found with {@link java.util.ServiceLoader}; loading and constructing one must succeed on every
- * machine, also where it cannot be used, so that {@link #unavailabilityCause()} can say why.
+ * <p>Implementations are found with {@link java.util.ServiceLoader}; Loading and constructing one must succeed on every machine,
+ * also where the provider cannot be used, so that {@link #unavailabilityCause()} can say why.
  */
 public interface VerbsProvider {
 
@@ -34,13 +35,44 @@ public interface VerbsProvider {
     Capabilities capabilities();
 
     /**
-     * Makes memory known to the device for local use by every queue pair of this provider: as the source and sink of
-     * work requests. It opens nothing to any peer.
+     * Allocates memory that {@link #registerMemory} takes. All registered memory of a channel comes from here, in pieces of some
+     * kilobytes to 16 MiB, and goes back with {@link #free} when it was not used for a while. The default is direct memory of the
+     * JVM. A provider that needs memory of a certain kind, such as files that its peers map, overrides both methods.
      *
-     * @param memory a direct buffer; its whole capacity is registered, and it must not be freed before the region is
-     *               closed
+     * <p>When the memory is used up, this method must throw one of the two exceptions, and at once: an event loop is waiting.
+     * Earlier allocations stay as they are. The caller may then ask for less, ask again later, or go on with memory that is not
+     * registered. The channels do all three, and put the message of the exception into their log.
+     *
+     * @param bytes the size, at least 1
+     * @return a direct buffer: its capacity and limit are {@code bytes}, its position is 0, all bytes are 0, and the first has an
+     *         address that is a multiple of 4096. The memory is really there: its use does not fail when the system is short of
+     *         memory later. The caller owns it until {@link #free}
+     * @throws OutOfMemoryError if there is no more memory now; the message says what limits it
+     * @throws IOException if the system refuses it, for example because a file system is full
+     */
+    default ByteBuffer allocate(int bytes) throws IOException {
+        return DirectMemory.allocatePages(bytes);
+    }
+
+    /**
+     * Takes memory back. Nothing may use it any more. Memory whose {@link MemoryRegion#close} has failed must not be given
+     * back.
+     *
+     * @param memory what {@link #allocate} has returned, the same object, once; no region of it is open
+     * @throws IllegalArgumentException if it is something else, or was given back before
+     */
+    default void free(ByteBuffer memory) {
+        DirectMemory.freePages(memory);
+    }
+
+    /**
+     * Makes memory known to the device for local use by every queue pair of this provider: as the source and sink of work
+     * requests. This opens nothing to any peer.
+     *
+     * @param memory what {@link #allocate} has returned; its whole capacity is registered, and it must not be freed before the
+     *               region is closed. A provider may take any other direct buffer, too
      * @return the registration
-     * @throws IllegalArgumentException if {@code memory} is not direct
+     * @throws IllegalArgumentException if {@code memory} is not direct, or this provider cannot reach memory of its kind
      * @throws IOException if the device refuses, for example because the limit of locked memory is reached
      */
     MemoryRegion registerMemory(ByteBuffer memory) throws IOException;

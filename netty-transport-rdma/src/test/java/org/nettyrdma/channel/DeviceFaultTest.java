@@ -12,6 +12,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -20,6 +22,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.testkit.Endpoint;
+import org.nettyrdma.testkit.TransportFixture;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
@@ -32,7 +36,7 @@ class DeviceFaultTest extends TransportFixture {
     private final FaultyProvider faulty = new FaultyProvider();
 
     @Override
-    VerbsProvider provider() {
+    protected VerbsProvider provider() {
         return faulty;
     }
 
@@ -99,6 +103,162 @@ class DeviceFaultTest extends TransportFixture {
         Endpoint.await(future);
         assertEquals(1, memory.refCnt());
         memory.release();
+    }
+
+    @Test
+    void shouldNotLetAnInvalidationBeCancelled() throws Exception {
+        Endpoint client = connect().client();
+        faulty.slowInvalidation = true;
+        List<ByteBuf> buffers = new ArrayList<>();
+        List<ExposedMemory> exposures = new ArrayList<>();
+        client.call(() -> {
+            for (int i = 0; i < 10; i++) {
+                ByteBuf memory = client.channel().alloc().buffer(100);
+                buffers.add(memory);
+                exposures.add(client.channel().expose(memory, 0, 100, RemoteAccess.WRITE));
+            }
+            for (ExposedMemory exposed : exposures) {
+                ChannelFuture future = exposed.invalidate();
+                assertFalse(future.cancel(true));
+                assertFalse(future.isDone());
+                ((ChannelPromise) future).setFailure(new IOException("by somebody else"));
+            }
+            return client.channel().close();
+        });
+        client.awaitInactive();
+        stop(group);
+        exposures.forEach(exposed -> assertTrue(exposed.isInvalidated()));
+        buffers.forEach(memory -> assertTrue(memory.release()));
+    }
+
+    @Test
+    void shouldEndAllExposuresWhenOneCannotBeReleased() throws Exception {
+        Endpoint client = connect().client();
+        List<ByteBuf> buffers = new ArrayList<>();
+        client.call(() -> {
+            for (int i = 0; i < 10; i++) {
+                ByteBuf memory = client.channel().alloc().buffer(100);
+                buffers.add(memory);
+                client.channel().expose(memory, 0, 100, RemoteAccess.READ);
+            }
+            assertTrue(buffers.remove(5).release(2)); // once more than allowed
+            return client.channel().close();
+        });
+        client.awaitInactive();
+        stop(group);
+        buffers.forEach(memory -> assertTrue(memory.release()));
+    }
+
+    @Test
+    void shouldNeverGiveBackMemoryThatThePeerMayStillReach() throws Exception {
+        Endpoint client = connect().client();
+        faulty.keepExposed = true;
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        ByteBuf other = client.channel().alloc().buffer(100);
+        ExposedMemory exposed = client.call(() -> client.channel().expose(memory, 0, 100, RemoteAccess.WRITE));
+        ExposedMemory otherExposed = client.call(() -> client.channel().expose(other, 0, 100, RemoteAccess.READ));
+        ChannelFuture invalidation = client.call(() -> {
+            client.channel().close();
+            return exposed.invalidate();
+        });
+        assertTrue(Endpoint.awaitFailure(invalidation).getMessage().contains("has not taken away the peer's access"));
+        Endpoint.await(client.channel().releaseFuture());
+        assertEquals(2, client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
+        assertFalse(client.call(exposed::isInvalidated));
+        assertFalse(client.call(otherExposed::isInvalidated));
+        assertSame(invalidation.cause(), Endpoint.awaitFailure(client.call(exposed::invalidate)));
+        assertFalse(memory.release(), "kept for ever");
+        assertFalse(other.release(), "kept for ever");
+    }
+
+    @Test
+    void shouldNeverGiveBackBuffersThatTheDeviceOfALostContextMayStillUse() throws Exception {
+        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        try {
+            Connection connection = connect(serverBootstrap(single), bootstrap(single)
+                    .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 3));
+            Endpoint client = connection.client();
+            GIVEN_UP.add(connection);
+            faulty.withholdCompletions = true;
+            ByteBuf message = client.text("lost");
+            client.channel().writeAndFlush(message);
+            client.call(() -> null);
+            faulty.keepPosted = true;
+            faulty.nextPollFailure = new IOException("device removed");
+            client.channel().eventLoop().execute(() -> { });
+            Endpoint.await(client.channel().releaseFuture());
+            assertEquals(4, client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
+            assertEquals(1, message.refCnt(), "never used again");
+        } finally {
+            stop(single);
+        }
+    }
+
+    @Test
+    void shouldForgetAChannelWhoseQueuePairCannotBeEnded() throws Exception {
+        Bootstrap bootstrap = bootstrap().option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 50);
+        Connection connection = connect(serverBootstrap().childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 50), bootstrap);
+        Endpoint client = connection.client();
+        GIVEN_UP.add(connection);
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        ExposedMemory exposed = client.call(() -> client.channel().expose(memory, 0, 100, RemoteAccess.READ));
+        faulty.refuseEnds = true;
+        Endpoint.await(client.channel().close());
+        client.awaitInactive();
+        stop(group);
+        assertTrue(exposed.isInvalidated());
+        memory.release();
+    }
+
+    @Test
+    void shouldReplaceAContextWhoseChannelsCannotBeEnded() throws Exception {
+        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        try {
+            Connection connection = connect(serverBootstrap(single), bootstrap(single));
+            GIVEN_UP.add(connection);
+            faulty.refuseEnds = true;
+            faulty.nextPollFailure = new IOException("device removed");
+            connection.client().channel().eventLoop().execute(() -> { });
+            connection.client().awaitInactive();
+            connection.server().awaitInactive();
+            faulty.refuseEnds = false;
+            Connection again = connect(serverBootstrap(single), bootstrap(single));
+            again.client().send("new context");
+            assertEquals("new context", again.server().awaitText());
+        } finally {
+            stop(single);
+        }
+    }
+
+    @Test
+    void shouldGiveEveryChannelItsTurnThoughOneCannotEvenFail() throws Exception {
+        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        try {
+            Channel server = listen(serverBootstrap(single));
+            Endpoint broken = connect(bootstrap(single).option(ChannelOption.AUTO_READ, false)
+                    .option(ChannelOption.RCVBUF_ALLOCATOR, () -> {
+                        throw new IllegalStateException() {
+                            @Override
+                            public String toString() {
+                                throw new IllegalStateException("no text");
+                            }
+                        };
+                    }), server);
+            Endpoint brokenServer = awaitAccepted();
+            Endpoint client = connect(bootstrap(single).option(ChannelOption.AUTO_READ, false), server);
+            Endpoint clientServer = awaitAccepted();
+            brokenServer.send("to the broken one");
+            clientServer.send("to the other");
+            awaitTrue(() -> broken.count(Counter.RECEIVES) + client.count(Counter.RECEIVES) == 2, "both have arrived");
+            client.call(() -> {
+                broken.channel().read();
+                client.channel().read();
+                return null;
+            });
+            assertEquals("to the other", client.awaitText());
+        } finally {
+            stop(single);
+        }
     }
 
     @Test
@@ -216,7 +376,8 @@ class DeviceFaultTest extends TransportFixture {
             assertEquals("device removed", told.get(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS).getMessage());
 
             assertEquals("no context", Endpoint.awaitFailure(serverBootstrap(single).bind(LOOPBACK, 0)).getMessage());
-            assertEquals("no context", Endpoint.awaitFailure(bootstrap(single).handler(newEndpoint()).connect(LOOPBACK, 1)).getMessage());
+            assertEquals("no context", Endpoint.awaitFailure(bootstrap(single).handler(newEndpoint()).connect(LOOPBACK, 1))
+                    .getMessage());
             assertEquals(3, Endpoint.await(loop.schedule(() -> 3, 10, TimeUnit.MILLISECONDS)).getNow());
             assertEquals(4, Endpoint.await(loop.submit(() -> 4)).getNow());
 

@@ -15,12 +15,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.testing.RequiresRdmaDevice;
+import org.nettyrdma.testkit.Endpoint;
+import org.nettyrdma.testkit.TransportFixture;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
- * A device that leaves the machine and comes back, by the command {@code rdma} of iproute2: needs root, and {@code -Drdma.software=rxe} or {@code siw}, the
- * driver of the kernel that {@code -Drdma.address} belongs to. Those let a device go only when nobody has it open any more. librdmacm closes a removed device
- * only when it finds another one, so there is a second one, which the provider must not use: {@code -Dorg.nettyrdma.disni.address}.
+ * A device that leaves the machine and comes back, by the command {@code rdma} of iproute2: needs root, and
+ * {@code -Drdma.software=rxe} or {@code siw}, the driver of the kernel that {@code -Drdma.address} belongs to. Those let a device
+ * go only when nobody has it open any more. librdmacm closes a removed device only when it finds another one, so there is a
+ * second one, which the provider must not use: {@code -Dorg.nettyrdma.disni.address}.
  */
 @RequiresRdmaDevice
 @EnabledIfSystemProperty(named = DeviceRemovalTest.DRIVER_PROPERTY, matches = "rxe|siw")
@@ -31,7 +34,7 @@ class DeviceRemovalTest extends TransportFixture {
     private final String driver = System.getProperty(DRIVER_PROPERTY);
 
     @Override
-    VerbsProvider provider() {
+    protected VerbsProvider provider() {
         return Rdma.provider("disni");
     }
 
@@ -78,7 +81,8 @@ class DeviceRemovalTest extends TransportFixture {
         awaitSuccess(removal); // nothing of this process has the device open
 
         assertInstanceOf(IOException.class, Endpoint.awaitFailure(serverBootstrap().bind(LOOPBACK, 0)));
-        awaitSuccess(rdma("link", "add", driver + "0", "type", driver, "netdev", NetworkInterface.getByInetAddress(LOOPBACK).getName()));
+        awaitSuccess(rdma("link", "add", driver + "0", "type", driver, "netdev",
+                NetworkInterface.getByInetAddress(LOOPBACK).getName()));
         Connection again = connect();
         Endpoint.await(again.client().channel().writeAndFlush(kept));
         assertEquals("registered before", again.server().awaitText());

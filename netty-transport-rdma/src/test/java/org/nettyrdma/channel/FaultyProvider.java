@@ -23,7 +23,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * Software iWARP with the behaviour of other devices, and with their failures: invalidations that take time, completions
  * with an error or never, a context that breaks. The switches may be set from any thread.
  */
-final class FaultyProvider implements VerbsProvider {
+public final class FaultyProvider implements VerbsProvider {
 
     private final VerbsProvider real = Rdma.provider("iwarp");
 
@@ -35,6 +35,14 @@ final class FaultyProvider implements VerbsProvider {
     volatile WorkCompletionStatus nextSendStatus;
     /** The next post to a send queue fails. */
     volatile boolean refuseNextPost;
+    /** Queue pairs can neither be moved to the error state nor closed. */
+    volatile boolean refuseEnds;
+    /** Queue pairs that are closed say that the device may still use the memory of what was posted. */
+    volatile boolean keepPosted;
+    /** Queue pairs that are closed say that the peer may still reach what was exposed. */
+    public volatile boolean keepExposed;
+    /** Invalidations fail. */
+    public volatile boolean refuseInvalidations;
     /** The next poll fails with this. */
     volatile Exception nextPollFailure;
     /** Opening a context fails. */
@@ -54,6 +62,16 @@ final class FaultyProvider implements VerbsProvider {
     @Override
     public Capabilities capabilities() {
         return real.capabilities();
+    }
+
+    @Override
+    public ByteBuffer allocate(int bytes) throws IOException {
+        return real.allocate(bytes);
+    }
+
+    @Override
+    public void free(ByteBuffer memory) {
+        real.free(memory);
     }
 
     @Override
@@ -193,6 +211,9 @@ final class FaultyProvider implements VerbsProvider {
 
         @Override
         public boolean invalidate(long id, int steeringTag) throws IOException {
+            if (refuseInvalidations) {
+                throw new IOException("the device does not withdraw exposed memory");
+            }
             if (!slowInvalidation) {
                 return pair.invalidate(id, steeringTag);
             }
@@ -213,12 +234,30 @@ final class FaultyProvider implements VerbsProvider {
 
         @Override
         public void moveToError() {
+            refuseEnd();
             pair.moveToError();
         }
 
         @Override
         public void close() {
             pair.close();
+            refuseEnd();
+        }
+
+        @Override
+        public boolean mayUsePosted() {
+            return keepPosted || pair.mayUsePosted();
+        }
+
+        @Override
+        public boolean mayUseExposed(int steeringTag) {
+            return keepExposed || pair.mayUseExposed(steeringTag);
+        }
+
+        private void refuseEnd() {
+            if (refuseEnds) {
+                throw new IllegalStateException("the device refuses");
+            }
         }
     }
 }

@@ -1,11 +1,12 @@
 package org.nettyrdma.channel;
 
+import org.nettyrdma.testkit.RdmaTransportContract;
 import org.nettyrdma.verbs.VerbsProvider;
 
 class IwarpTransportTest extends RdmaTransportContract {
 
     @Override
-    VerbsProvider provider() {
+    protected VerbsProvider provider() {
         return Rdma.provider("iwarp");
     }
 }

@@ -2,6 +2,9 @@ package org.nettyrdma.channel;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.VerbsContext;
@@ -12,7 +15,12 @@ final class MemoryOnlyProvider implements VerbsProvider {
 
     private final String name;
     private final Throwable unavailabilityCause;
-    private long maxBytes = Long.MAX_VALUE;
+    private long maxBytes = Long.MAX_VALUE / 2;
+    private long registeredBytes;
+    private boolean refusesToClose;
+    private Throwable allocationFailure;
+    private Throwable registrationFailure;
+    private final Set<ByteBuffer> allocated = Collections.newSetFromMap(new IdentityHashMap<>());
 
     MemoryOnlyProvider() {
         this("memory-only", null);
@@ -44,8 +52,55 @@ final class MemoryOnlyProvider implements VerbsProvider {
         return new Capabilities(4, 4, 1024, 16, 1 << 20, 64, true, Capabilities.Exposure.PER_CALL, true);
     }
 
+    /** Lets every allocation fail with an {@link IOException} or an unchecked exception; {@code null} ends that. */
+    synchronized void failAllocations(Throwable failure) {
+        allocationFailure = failure;
+    }
+
+    /** Lets every registration fail. */
+    synchronized void failRegistrations(Throwable failure) {
+        registrationFailure = failure;
+    }
+
+    private static void fail(Throwable failure) throws IOException {
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure instanceof RuntimeException e) {
+            throw e;
+        }
+        if (failure instanceof IOException e) {
+            throw e;
+        }
+    }
+
+    @Override
+    public synchronized ByteBuffer allocate(int bytes) throws IOException {
+        fail(allocationFailure);
+        ByteBuffer memory = VerbsProvider.super.allocate(bytes);
+        allocated.add(memory);
+        return memory;
+    }
+
+    @Override
+    public synchronized void free(ByteBuffer memory) {
+        if (!allocated.remove(memory)) {
+            throw new IllegalArgumentException("not of this provider: " + memory);
+        }
+        VerbsProvider.super.free(memory);
+    }
+
+    /** Pieces of memory that were not given back. */
+    synchronized int allocated() {
+        return allocated.size();
+    }
+
     @Override
     public synchronized MemoryRegion registerMemory(ByteBuffer memory) throws IOException {
+        fail(registrationFailure);
+        if (!allocated.contains(memory)) {
+            throw new IllegalArgumentException("not of this provider: " + memory);
+        }
         if (!memory.isDirect()) {
             throw new IllegalArgumentException("not direct");
         }
@@ -53,6 +108,7 @@ final class MemoryOnlyProvider implements VerbsProvider {
             throw new IOException("limit of locked memory");
         }
         maxBytes -= memory.capacity();
+        registeredBytes += memory.capacity();
         return new Region(memory);
     }
 
@@ -61,7 +117,37 @@ final class MemoryOnlyProvider implements VerbsProvider {
         throw new IOException("has no device");
     }
 
-    private record Region(ByteBuffer memory) implements MemoryRegion {
+    /** How much is registered, and not closed. */
+    synchronized long registeredBytes() {
+        return registeredBytes;
+    }
+
+    /** Lets no registration be ended. */
+    MemoryOnlyProvider refusingToClose() {
+        refusesToClose = true;
+        return this;
+    }
+
+    private synchronized void close(Region region) {
+        if (refusesToClose) {
+            throw new IllegalStateException("the device refuses");
+        }
+        maxBytes += region.memory().capacity();
+        registeredBytes -= region.memory().capacity();
+    }
+
+    private final class Region implements MemoryRegion {
+
+        private final ByteBuffer memory;
+
+        Region(ByteBuffer memory) {
+            this.memory = memory;
+        }
+
+        @Override
+        public ByteBuffer memory() {
+            return memory;
+        }
 
         @Override
         public long address() {
@@ -75,7 +161,7 @@ final class MemoryOnlyProvider implements VerbsProvider {
 
         @Override
         public void close() {
-            // Memory is freed by the garbage collector.
+            MemoryOnlyProvider.this.close(this);
         }
     }
 }

@@ -20,6 +20,7 @@ class RdmaChannelConfigTest {
             RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 128,
             RdmaChannelOption.RECEIVE_BUFFER_SIZE, 4096,
             RdmaChannelOption.SEND_QUEUE_DEPTH, 256,
+            RdmaChannelOption.MAX_OUTBOUND_MESSAGES, Integer.MAX_VALUE,
             RdmaChannelOption.INBOUND_READ_DEPTH, 16,
             RdmaChannelOption.OUTBOUND_READ_DEPTH, 16,
             RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 2000);
@@ -65,6 +66,7 @@ class RdmaChannelConfigTest {
                 () -> config.setReceiveBufferSize(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1));
         assertThrows(IllegalArgumentException.class, () -> config.setSendQueueDepth(0));
         assertThrows(IllegalArgumentException.class, () -> config.setSendQueueDepth(WorkRequestId.MAX_SLOT + 2));
+        assertThrows(IllegalArgumentException.class, () -> config.setMaxOutboundMessages(0));
         assertThrows(IllegalArgumentException.class, () -> config.setInboundReadDepth(-1));
         assertThrows(IllegalArgumentException.class, () -> config.setOutboundReadDepth(-1));
         assertThrows(IllegalArgumentException.class, () -> config.setCloseTimeoutMillis(0));
@@ -99,10 +101,15 @@ class RdmaChannelConfigTest {
     void shouldHaveServerOptions() {
         ChannelConfig server = new RdmaServerChannel().config();
         assertEquals(5000, server.getOption(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS));
-        assertEquals(1024, server.getOption(RdmaChannelOption.MAX_PENDING_REQUESTS));
-        assertTrue(server.setOption(RdmaChannelOption.MAX_PENDING_REQUESTS, 3));
-        assertEquals(3, server.getOptions().get(RdmaChannelOption.MAX_PENDING_REQUESTS));
-        assertThrows(IllegalArgumentException.class, () -> server.setOption(RdmaChannelOption.MAX_PENDING_REQUESTS, 0));
+        Map<ChannelOption<Integer>, Integer> limits = Map.of(RdmaChannelOption.MAX_PENDING_REQUESTS, 4096,
+                RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS, 2048, RdmaChannelOption.MAX_CONNECTIONS, 16384,
+                RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS, 12288);
+        limits.forEach((option, value) -> {
+            assertEquals(value, server.getOption(option));
+            assertTrue(server.setOption(option, 3));
+            assertEquals(3, server.getOptions().get(option));
+            assertThrows(IllegalArgumentException.class, () -> server.setOption(option, 0));
+        });
         assertEquals(true, server.getOption(ChannelOption.SO_REUSEADDR));
         assertTrue(server.setOption(ChannelOption.SO_BACKLOG, 7));
         assertTrue(server.setOption(ChannelOption.SO_RCVBUF, 70000));

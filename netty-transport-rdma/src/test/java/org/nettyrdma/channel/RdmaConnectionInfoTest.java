@@ -7,13 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.nettyrdma.testkit.Endpoint;
+import org.nettyrdma.testkit.TransportFixture;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /** What a channel tells about its connection is what was agreed on, not what its options ask for. */
 class RdmaConnectionInfoTest extends TransportFixture {
 
     @Override
-    VerbsProvider provider() {
+    protected VerbsProvider provider() {
         return Rdma.provider("iwarp");
     }
 

@@ -1,10 +1,8 @@
 package org.nettyrdma.channel;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,6 +14,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.internal.PlatformDependent;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -30,8 +30,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RegisteredByteBufAllocatorTest {
@@ -41,7 +44,7 @@ class RegisteredByteBufAllocatorTest {
     private final RegisteredByteBufAllocator allocator = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), 256L * MIB);
 
     /** The buffer below the wrappers of the leak detector. */
-    private static RegisteredByteBuf unwrapped(ByteBuf buffer) {
+    static RegisteredByteBuf unwrapped(ByteBuf buffer) {
         return (RegisteredByteBuf) (buffer instanceof RegisteredByteBuf ? buffer : buffer.unwrap());
     }
 
@@ -71,7 +74,8 @@ class RegisteredByteBufAllocatorTest {
         ByteBuf registered = allocator.directBuffer(64).writeBytes(text);
         CompositeByteBuf mixed = Unpooled.compositeBuffer().addComponents(true, Unpooled.copiedBuffer(text, 0, 5),
                 registered.retainedSlice(5, 6), Unpooled.directBuffer().writeBytes(text, 11, 5));
-        List<ByteBuf> others = List.of(registered.retainedSlice(0, 16), registered.retainedDuplicate(), Unpooled.copiedBuffer(text),
+        List<ByteBuf> others = List.of(registered.retainedSlice(0, 16), registered.retainedDuplicate(),
+                Unpooled.copiedBuffer(text),
                 Unpooled.directBuffer().writeBytes(text), mixed, mixed.retainedSlice(0, 16),
                 Unpooled.unreleasableBuffer(Unpooled.wrappedBuffer(text)), registered.asReadOnly().retain());
         for (ByteBuf other : others) {
@@ -202,79 +206,224 @@ class RegisteredByteBufAllocatorTest {
     }
 
     @Test
+    void shouldTakeRegisteredMemoryFromTheProviderAndGiveItBackToIt() {
+        var provider = new MemoryOnlyProvider(); // registers nothing else
+        var pooled = new RegisteredByteBufAllocator(provider, 100 * MIB);
+        ByteBuf buffer = pooled.directBuffer(100_000);
+        assertTrue(pooled.isRegistered(buffer, 0, 100_000));
+        assertEquals(1, provider.allocated());
+        buffer.release();
+        pooled.trim();
+        pooled.trim();
+        assertEquals(0, provider.allocated());
+        assertEquals(0, pooled.registeredBytes());
+    }
+
+    static Stream<Throwable> shortagesOfMemory() {
+        return Stream.of(new OutOfMemoryError("all of 3 files are mapped"), new IOException("no space left on device"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("shortagesOfMemory")
+    void shouldGoOnWithoutRegisteredMemoryWhenTheProviderHasNoMore(Throwable shortage) {
+        var provider = new MemoryOnlyProvider();
+        var pooled = new RegisteredByteBufAllocator(provider, 100 * MIB);
+        provider.failAllocations(shortage);
+        ByteBuf without = pooled.directBuffer(MIB);
+        assertFalse(pooled.isRegistered(without, 0, MIB));
+        assertTrue(pooled.shortage().contains(shortage.getMessage()), pooled.shortage());
+        assertEquals(0, pooled.registeredBytes());
+        provider.failAllocations(null);
+        ByteBuf later = pooled.directBuffer(MIB);
+        for (long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30); !pooled.isRegistered(later, 0, MIB);
+                later = pooled.directBuffer(MIB)) { // the provider is not asked with each buffer
+            assertTrue(System.nanoTime() - endNanos < 0, "the provider is not asked again");
+            later.release();
+            Thread.onSpinWait();
+        }
+        without.release();
+        later.release();
+    }
+
+    static Stream<Throwable> faultsOfAProvider() {
+        return Stream.of(new IllegalStateException("a bug"), new LinkageError("a bug"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("faultsOfAProvider")
+    void shouldLoseNoMemoryToAFaultOfTheProvider(Throwable fault) {
+        var provider = new MemoryOnlyProvider();
+        var pooled = new RegisteredByteBufAllocator(provider, 2 * MIB);
+        provider.failRegistrations(fault);
+        assertThrows(fault.getClass(), () -> pooled.directBuffer(MIB));
+        provider.failRegistrations(null);
+        provider.failAllocations(fault);
+        var other = new RegisteredByteBufAllocator(provider, 2 * MIB);
+        assertThrows(fault.getClass(), () -> other.directBuffer(MIB));
+        assertEquals(0, provider.allocated());
+        assertEquals(0, pooled.registeredBytes());
+        assertEquals(0, other.registeredBytes());
+    }
+
+    /** Buffers of one size, until one is not registered; that one is released. */
+    private static List<ByteBuf> fill(RegisteredByteBufAllocator filled, int bytes) {
+        List<ByteBuf> buffers = new ArrayList<>();
+        ByteBuf buffer = filled.directBuffer(bytes);
+        for (; filled.isRegistered(buffer, 0, bytes); buffer = filled.directBuffer(bytes)) {
+            buffers.add(buffer);
+        }
+        buffer.release();
+        return buffers;
+    }
+
+    @Test
+    void shouldUseFreeMemoryForBuffersOfOtherSizes() {
+        var provider = new MemoryOnlyProvider();
+        var limited = new RegisteredByteBufAllocator(provider, 16 * MIB);
+        for (int bytes : new int[] {700_000, 4096, 4 * MIB, 256, 16 * MIB, 100_000, 4 * MIB, 1 << 20}) {
+            List<ByteBuf> buffers = fill(limited, bytes);
+            long usable = (long) buffers.size() * SizeClasses.sizeOf(SizeClasses.of(bytes));
+            assertTrue(usable >= 11L * MIB, bytes + ": only " + buffers.size());
+            buffers.forEach(ByteBuf::release);
+        }
+        assertTrue(limited.registeredBytes() <= 16 * MIB);
+        assertEquals(provider.registeredBytes(), limited.registeredBytes());
+    }
+
+    @Test
+    void shouldNotUseMemoryForOtherSizesOfWhichAPartIsInUse() {
+        var limited = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), 4 * MIB);
+        List<ByteBuf> buffers = fill(limited, 4096);
+        List<ByteBuf> kept = new ArrayList<>();
+        for (int i = 0; i < buffers.size(); i++) {
+            if (i % 256 == 100) {
+                kept.add(buffers.get(i).setLong(0, i));
+            } else {
+                buffers.get(i).release();
+            }
+        }
+        assertEquals(0, fill(limited, MIB).size());
+        buffers = fill(limited, 4096);
+        assertEquals(1024 - kept.size(), buffers.size());
+        buffers.forEach(buffer -> buffer.setLong(0, -1));
+        for (int i = 0; i < kept.size(); i++) {
+            assertEquals(i * 256L + 100, kept.get(i).getLong(0));
+        }
+        buffers.forEach(ByteBuf::release);
+        kept.forEach(ByteBuf::release);
+        buffers = fill(limited, MIB);
+        assertEquals(4, buffers.size());
+        buffers.forEach(ByteBuf::release);
+    }
+
+    @Test
+    void shouldGiveMemoryBackThatIsNotUsedForAWhile() {
+        var provider = new MemoryOnlyProvider();
+        var trimmed = new RegisteredByteBufAllocator(provider, 16 * MIB);
+        List<ByteBuf> buffers = fill(trimmed, 4096);
+        assertFalse(trimmed.trim(), "all of it is in use");
+        ByteBuf kept = buffers.remove(0);
+        buffers.forEach(ByteBuf::release);
+        assertTrue(trimmed.trim(), "not long enough");
+        assertEquals(16 * MIB, trimmed.registeredBytes());
+        assertFalse(trimmed.trim());
+        assertEquals(MIB, trimmed.registeredBytes());
+        assertEquals(MIB, provider.registeredBytes());
+        kept.release();
+        for (int i = 0; i < 5; i++) {
+            trimmed.directBuffer(4096).release();
+            assertTrue(trimmed.trim(), "used meanwhile");
+        }
+        trimmed.trim();
+        assertEquals(0, provider.registeredBytes());
+        ByteBuf again = trimmed.directBuffer(4096);
+        assertTrue(trimmed.isRegistered(again, 0, 4096));
+        again.release();
+    }
+
+    @Test
+    void shouldNotFreeMemoryThatTheDeviceDoesNotLetGoOf() {
+        var provider = new MemoryOnlyProvider().refusingToClose();
+        var trimmed = new RegisteredByteBufAllocator(provider, 16 * MIB);
+        ByteBuf buffer = trimmed.directBuffer(4096);
+        ByteBuffer memory = unwrapped(buffer).block().region().memory();
+        buffer.release();
+        assertTrue(trimmed.trim());
+        assertFalse(trimmed.trim());
+        assertEquals(MIB, provider.registeredBytes());
+        assertEquals(MIB, trimmed.registeredBytes(), "it still counts");
+        memory.putLong(0, 1); // as the device may
+        buffer = trimmed.directBuffer(4096);
+        assertNotSame(memory, unwrapped(buffer).block().region().memory());
+        buffer.release();
+    }
+
+    @Test
+    void shouldMakeRoomWhereTheDeviceRefuses() {
+        var provider = new MemoryOnlyProvider().refusingMoreThan(8 * MIB);
+        var refused = new RegisteredByteBufAllocator(provider, 100 * MIB);
+        for (int bytes : new int[] {4096, 4 * MIB, 700_000, 8 * MIB}) {
+            List<ByteBuf> buffers = fill(refused, bytes);
+            assertTrue((long) buffers.size() * bytes >= 4 * MIB, bytes + ": only " + buffers.size());
+            buffers.forEach(ByteBuf::release);
+        }
+    }
+
+    @Test
+    void shouldNotHandOutMemoryTwiceWhileItGoesToOtherSizes() throws Exception {
+        var limited = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), 6 * MIB);
+        int threads = 4;
+        AtomicInteger running = new AtomicInteger(threads);
+        ExecutorService executor = Executors.newFixedThreadPool(threads + 1);
+        List<Future<Void>> results = new ArrayList<>();
+        for (int thread = 0; thread < threads; thread++) {
+            int id = thread;
+            results.add(executor.submit(() -> {
+                try {
+                    useManySizes(limited, id);
+                } finally {
+                    running.decrementAndGet();
+                }
+                return null;
+            }));
+        }
+        results.add(executor.submit(() -> {
+            while (running.get() > 0) {
+                limited.trim();
+            }
+            return null;
+        }));
+        for (Future<Void> result : results) {
+            result.get(300, TimeUnit.SECONDS);
+        }
+        executor.shutdown();
+        limited.trim();
+        limited.trim();
+        assertEquals(0, limited.registeredBytes());
+    }
+
+    private static void useManySizes(RegisteredByteBufAllocator limited, int thread) {
+        Random random = new Random(thread);
+        for (int round = 0; round < 300; round++) {
+            int bytes = 16 << random.nextInt(17);
+            List<ByteBuf> mine = new ArrayList<>();
+            for (int i = 0; i < 30; i++) {
+                mine.add(limited.directBuffer(bytes).setLong(0, (long) thread << 32 | i).setLong(bytes - 8, i));
+            }
+            for (int i = 0; i < mine.size(); i++) {
+                assertEquals((long) thread << 32 | i, mine.get(i).getLong(0));
+                assertEquals(i, mine.get(i).getLong(bytes - 8));
+                mine.get(i).release();
+            }
+        }
+    }
+
+    @Test
     void shouldNotPoolWhatIsTooLarge() {
         ByteBuf buffer = allocator.directBuffer(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1);
         assertFalse(allocator.isRegistered(buffer, 0, 1));
         assertEquals(1, allocator.unregisteredBuffers());
         assertEquals(0, allocator.registeredBytes());
-        buffer.release();
-    }
-
-    @Test
-    void shouldKeepContentWhenCapacityChanges() {
-        ByteBuf buffer = allocator.directBuffer(100);
-        ByteBufUtil.writeAscii(buffer, "content");
-        for (int capacity : new int[] {256, 257, 100_000, 5_000, 10, 7, 300}) {
-            buffer.capacity(capacity);
-            assertEquals(capacity, buffer.capacity());
-            assertEquals("content", buffer.toString(StandardCharsets.US_ASCII));
-            assertTrue(allocator.isRegistered(buffer, 0, capacity));
-        }
-        buffer.capacity(3);
-        assertEquals("con", buffer.toString(StandardCharsets.US_ASCII));
-        buffer.release();
-    }
-
-    @Test
-    void shouldGrowInPlaceWithinItsBlock() {
-        ByteBuf buffer = allocator.directBuffer(1025);
-        Block block = unwrapped(buffer).block();
-        assertEquals(1536, buffer.maxFastWritableBytes());
-        buffer.writeZero(1536);
-        assertSame(block, unwrapped(buffer).block());
-        buffer.writeByte(1);
-        assertNotSame(block, unwrapped(buffer).block());
-        buffer.release();
-    }
-
-    @Test
-    void shouldGiveBackTheSmallerBlockWhenABufferGrows() {
-        ByteBuf buffer = allocator.directBuffer(1000);
-        Block small = unwrapped(buffer).block();
-        buffer.capacity(2000);
-        ByteBuf next = allocator.directBuffer(1000);
-        assertSame(small, unwrapped(next).block());
-        assertNotSame(unwrapped(buffer), unwrapped(next));
-        assertEquals(0, next.setZero(0, 1000).getLong(992));
-        next.release();
-        buffer.release();
-        ByteBuf again = allocator.directBuffer(2000);
-        again.writeZero(2000);
-        again.release();
-    }
-
-    @Test
-    void shouldLeaveRegisteredMemoryWhenABufferGrowsTooLarge() {
-        ByteBuf buffer = allocator.directBuffer(256);
-        buffer.writeInt(42);
-        buffer.capacity(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1);
-        assertNull(unwrapped(buffer).block());
-        assertFalse(allocator.isRegistered(buffer, 0, 4));
-        buffer.capacity(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 100);
-        assertEquals(42, buffer.readInt());
-        buffer.release();
-        ByteBuf next = allocator.directBuffer(256);
-        assertTrue(allocator.isRegistered(next, 0, 256));
-        next.release();
-    }
-
-    @Test
-    void shouldRefuseToGrowBeyondTheMaximum() {
-        ByteBuf buffer = allocator.directBuffer(10, 20);
-        assertEquals(20, buffer.maxFastWritableBytes());
-        assertThrows(IllegalArgumentException.class, () -> buffer.capacity(21));
-        buffer.writeZero(20);
-        assertThrows(IndexOutOfBoundsException.class, () -> buffer.writeByte(1));
         buffer.release();
     }
 
@@ -416,7 +565,7 @@ class RegisteredByteBufAllocatorTest {
             results.add(executor.submit(user(thread, passedOn)));
         }
         for (Future<Void> result : results) {
-            result.get(60, TimeUnit.SECONDS);
+            result.get(300, TimeUnit.SECONDS);
         }
         executor.shutdown();
         passedOn.forEach(ByteBuf::release);

@@ -32,4 +32,15 @@ class SizeClassesTest {
         assertEquals(512, SizeClasses.sizeOf(2));
         assertEquals(16 << 20, SizeClasses.sizeOf(SizeClasses.COUNT - 1));
     }
+
+    @Test
+    void shouldLoseLittleOfLargeMessagesWhoseDataIsAPowerOfTwo() {
+        for (int megabytes = 1; megabytes < 16; megabytes *= 2) {
+            int dataBytes = megabytes << 20;
+            assertEquals(dataBytes, SizeClasses.sizeOf(SizeClasses.of(dataBytes)));
+            assertEquals(dataBytes + dataBytes / 16, SizeClasses.sizeOf(SizeClasses.of(dataBytes + 1)));
+            assertEquals(dataBytes + dataBytes / 16, SizeClasses.sizeOf(SizeClasses.of(dataBytes + dataBytes / 16)));
+            assertEquals(dataBytes + dataBytes / 2, SizeClasses.sizeOf(SizeClasses.of(dataBytes + dataBytes / 16 + 1)));
+        }
+    }
 }

@@ -22,10 +22,11 @@ import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.testkit.TestAddress;
 
 /**
- * What {@code ib_send_lat} and {@code ib_read_bw} measure, through the channel: half of the round trip of a small message, and RDMA Reads of
- * 64 KiB. As with perftest each end is a process of its own and polls all the time.
+ * What {@code ib_send_lat} and {@code ib_read_bw} measure, through the channel: half of the round trip of a small message, and
+ * RDMA Reads of 64 KiB. As with perftest each end is a process of its own and polls all the time.
  */
 public final class DeviceSpeed {
 
@@ -59,15 +60,18 @@ public final class DeviceSpeed {
     }
 
     /**
-     * Sends a message for each that comes, the first of which tells of the peer's memory, and notes the time of each. In the emulated
-     * machine that takes a system call and an access to an emulated device, one to four microseconds, where perftest reads the processor's
-     * cycle counter.
+     * Sends a message for each that comes, the first of which tells of the peer's memory, and notes the time of each. In the
+     * emulated machine that takes a system call and an access to an emulated device, one to four microseconds, where perftest
+     * reads the processor's cycle counter.
      */
     private static final class Ping extends ChannelInboundHandlerAdapter {
 
         private final CompletableFuture<RemoteSegment> segment = new CompletableFuture<>();
         private final CompletableFuture<long[]> roundTripNanos = new CompletableFuture<>();
-        /** Of the last rounds, as a ring: those to warm up must do all that the others do, or the compiler leaves out what they do not. */
+        /**
+         * Of the last rounds, as a ring: those to warm up must do all that the others do, or the compiler leaves out what they do
+         * not.
+         */
         private final long[] readings;
         private int roundsLeft;
 
@@ -112,18 +116,21 @@ public final class DeviceSpeed {
      */
     public static void main(String[] arguments) throws Exception {
         // Daemons: a failure below ends the process, although loops that poll all the time never end by themselves.
-        EventLoopGroup loops = new RdmaEventLoopGroup(1, new DefaultThreadFactory("speed", true), Rdma.provider(), IdleStrategy.BUSY_POLL);
+        EventLoopGroup loops = new RdmaEventLoopGroup(1, new DefaultThreadFactory("speed", true), Rdma.provider(),
+                IdleStrategy.BUSY_POLL);
         InetSocketAddress address = new InetSocketAddress(TestAddress.LOCAL, Integer.parseInt(arguments[0]));
         if (arguments.length == 1) {
             serve(loops, address);
         } else {
-            measure(loops, address, Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]));
+            measure(loops, address, Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]),
+                    Integer.parseInt(arguments[3]));
         }
         loops.shutdownGracefully().await();
     }
 
     private static void serve(EventLoopGroup loops, InetSocketAddress address) throws InterruptedException {
-        Channel server = new ServerBootstrap().group(loops).channel(RdmaServerChannel.class).childHandler(new ChannelInitializer<Channel>() {
+        Channel server = new ServerBootstrap().group(loops).channel(RdmaServerChannel.class)
+                .childHandler(new ChannelInitializer<Channel>() {
             @Override
             protected void initChannel(Channel channel) {
                 channel.pipeline().addLast(new Echo());
@@ -133,7 +140,8 @@ public final class DeviceSpeed {
         server.closeFuture().sync();
     }
 
-    private static void measure(EventLoopGroup loops, InetSocketAddress server, int warmUp, int rounds, int reads) throws Exception {
+    private static void measure(EventLoopGroup loops, InetSocketAddress server, int warmUp, int rounds, int reads)
+            throws Exception {
         Ping ping = new Ping(warmUp, rounds);
         Channel client = new Bootstrap().group(loops).channel(RdmaChannel.class).handler(ping).connect(server).sync().channel();
         long[] roundTripNanos = ping.roundTripNanos.get();

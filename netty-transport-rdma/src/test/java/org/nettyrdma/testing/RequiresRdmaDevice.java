@@ -10,10 +10,11 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.nettyrdma.channel.Rdma;
+import org.nettyrdma.testkit.TestAddress;
 
 /**
- * Skips a test where there is no RDMA device, no native library, or no address of the device in {@code -Drdma.address}, and says why.
- * With {@code -Drdma.requireDevice=true} the test runs all the same, and fails.
+ * Skips a test where there is no RDMA device, no native library, or no address of the device in {@code -Drdma.address}, and says
+ * why. With {@code -Drdma.requireDevice=true} the test runs all the same, and fails.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

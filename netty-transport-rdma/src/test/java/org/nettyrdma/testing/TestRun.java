@@ -17,15 +17,18 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
- * Runs test classes of JUnit Jupiter, or single methods ({@code Class#method}), where there is no Maven: {@code java ... TestRun NAME...}. The
- * last lines say for each class how many of its tests passed and failed, and were skipped. Exit status 0 if none failed and some passed.
+ * Runs test classes of JUnit Jupiter, or single methods ({@code Class#method}), where there is no Maven:
+ * {@code java ... TestRun NAME...}. The last lines say for each class how many of its tests passed and failed, and were skipped.
+ * Exit status 0 if none failed and some passed.
  */
 public final class TestRun {
 
     private TestRun() {
     }
 
-    /** One line for each test, as it ends, with the milliseconds that it took; a test that hangs is the one after the last line. */
+    /**
+     * One line for each test, as it ends, with the milliseconds that it took; a test that hangs is the one after the last line.
+     */
     private static final class Progress implements TestExecutionListener {
 
         private final Map<String, Long> startNanos = new ConcurrentHashMap<>();
@@ -40,7 +43,8 @@ public final class TestRun {
             if (test.isTest() || result.getStatus() != TestExecutionResult.Status.SUCCESSFUL) {
                 long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos.get(test.getUniqueId()));
                 System.out.println(result.getStatus() + " " + test.getParentId().orElse("").replaceAll(".*[.:/]", "") + " "
-                        + test.getDisplayName() + " " + millis + " ms" + result.getThrowable().map(cause -> ": " + cause).orElse(""));
+                        + test.getDisplayName() + " " + millis + " ms" + result.getThrowable().map(cause -> ": " + cause)
+                        .orElse(""));
             }
         }
 
@@ -61,7 +65,8 @@ public final class TestRun {
         boolean passed = true;
         StringBuilder results = new StringBuilder();
         for (String name : names) {
-            DiscoverySelector selector = name.contains("#") ? DiscoverySelectors.selectMethod(name) : DiscoverySelectors.selectClass(name);
+            DiscoverySelector selector = name.contains("#") ? DiscoverySelectors.selectMethod(name)
+                    : DiscoverySelectors.selectClass(name);
             SummaryGeneratingListener summary = new SummaryGeneratingListener();
             launcher.execute(LauncherDiscoveryRequestBuilder.request().selectors(List.of(selector))
                     .filters(EngineFilter.includeEngines("junit-jupiter")).build(), summary, progress);

@@ -2,12 +2,13 @@ package org.nettyrdma.verbs;
 
 import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.testing.RequiresRdmaDevice;
+import org.nettyrdma.testkit.VerbsContract;
 
 @RequiresRdmaDevice
 class DisniVerbsContractTest extends VerbsContract {
 
     @Override
-    VerbsProvider provider() {
+    protected VerbsProvider provider() {
         return Rdma.provider("disni");
     }
 }

@@ -1,5 +1,6 @@
 package org.nettyrdma.verbs;
 
+import org.nettyrdma.testkit.VerbsContract;
 import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 class IwarpVerbsContractTest extends VerbsContract {
@@ -7,7 +8,7 @@ class IwarpVerbsContractTest extends VerbsContract {
     private final VerbsProvider provider = new IwarpProvider();
 
     @Override
-    VerbsProvider provider() {
+    protected VerbsProvider provider() {
         return provider;
     }
 }

@@ -26,6 +26,7 @@ final class BlobBinding implements UpperLayerBinding {
 
     @Override
     public List<DataItem> itemsOfReply(int version, int procedure, ByteBuf results) {
-        return procedure == BlobServer.LOAD ? List.of(new DataItem(Integer.BYTES, results.getInt(results.readerIndex()))) : List.of();
+        return procedure == BlobServer.LOAD ? List.of(new DataItem(Integer.BYTES, results.getInt(results.readerIndex())))
+                : List.of();
     }
 }

@@ -10,8 +10,8 @@ import org.nettyrdma.codec.oncrpc.XdrException;
 
 /**
  * Lets the types of oncrpc4j read themselves from a buffer. What an array or string takes is compared with the bytes present
- * before anything is allocated for it. What cannot be read throws {@link XdrException}; the exception that oncrpc4j declares can be
- * made in its own package only.
+ * before anything is allocated for it. What cannot be read throws {@link XdrException}; the exception that oncrpc4j declares can
+ * be made in its own package only.
  */
 final class ByteBufDecodingStream implements XdrDecodingStream {
 

@@ -11,6 +11,7 @@ import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
 
 /** A connection over RDMA on an event loop of its own. */
 final class Client implements AutoCloseable {
@@ -21,9 +22,10 @@ final class Client implements AutoCloseable {
     final RdmaChannel channel;
     private final EventLoopGroup group = new RdmaEventLoopGroup(1);
 
-    Client(RpcRdma.Builder builder, InetSocketAddress server) throws InterruptedException {
+    Client(RpcRdmaBuilder builder, InetSocketAddress server) throws InterruptedException {
         rpcRdma = builder.build();
-        Channel connected = rpcRdma.configure(new Bootstrap().group(group).channel(RdmaChannel.class)).connect(server).sync().channel();
+        Channel connected = rpcRdma.configure(new Bootstrap().group(group).channel(RdmaChannel.class)).connect(server).sync()
+                .channel();
         channel = (RdmaChannel) connected;
     }
 

@@ -61,7 +61,8 @@ class HadoopPortmapTest {
         try (Client client = new Client(RpcRdma.client(), server.address())) {
             assertEquals(0, resultOf(client, NULL).readableBytes());
             assertEquals(0, resultOf(client, GETPORT, 100003, 3, TCP, 0).readInt(), "not registered yet");
-            assertEquals(2049, resultOf(client, SET, 100003, 3, TCP, 2049).readInt(), "it answers with the port and not with TRUE");
+            assertEquals(2049, resultOf(client, SET, 100003, 3, TCP, 2049).readInt(),
+                    "it answers with the port and not with TRUE");
             assertEquals(2049, resultOf(client, GETPORT, 100003, 3, TCP, 0).readInt());
             assertTrue(contains(resultOf(client, DUMP), 100003, 3, TCP, 2049));
             assertEquals(1, resultOf(client, UNSET, 100003, 3, TCP, 0).readInt());

@@ -82,12 +82,14 @@ class PlainHandlerTest {
     @Test
     void shouldCopyAndCountAReplyThatIsNotInTheMemoryOfTheChannel() throws Exception {
         BlobServer heapHandler = new BlobServer(UnpooledByteBufAllocator.DEFAULT::heapBuffer);
-        RpcRdma serverRpc = RpcRdma.server().binding(new BlobBinding()).handlers(pipeline -> pipeline.addLast(heapHandler)).build();
+        RpcRdma serverRpc = RpcRdma.server().binding(new BlobBinding()).handlers(pipeline -> pipeline.addLast(heapHandler))
+                .build();
         try (Client client = new Client(RpcRdma.client().binding(new BlobBinding()), serve(serverRpc))) {
             assertLoaded(client.call(load(LENGTH)), LENGTH);
 
             assertEquals(LENGTH, serverRpc.statistics().get(Counter.WRITE_CHUNK_BYTES));
-            assertTrue(((RdmaChannel) heapHandler.channel).statistics().get(RdmaChannelStatistics.Counter.COPIED_BYTES) >= LENGTH);
+            assertTrue(((RdmaChannel) heapHandler.channel).statistics()
+                    .get(RdmaChannelStatistics.Counter.COPIED_BYTES) >= LENGTH);
         }
     }
 
@@ -96,7 +98,8 @@ class PlainHandlerTest {
         RpcRdma serverRpc = RpcRdma.server().handlers(pipeline -> pipeline.addLast(handler)).build();
         try (Client client = new Client(RpcRdma.client(), serve(serverRpc))) {
             // Nobody else knows how large the reply can get.
-            assertLoaded(client.call(load(LENGTH).setReplySpace(new ReplySpace(RpcReplyHeader.SUCCESS_BYTES + 2 * LENGTH))), LENGTH);
+            assertLoaded(client.call(load(LENGTH).setReplySpace(new ReplySpace(RpcReplyHeader.SUCCESS_BYTES + 2 * LENGTH))),
+                    LENGTH);
 
             assertEquals(0, serverRpc.statistics().get(Counter.WRITE_CHUNK_BYTES));
             assertTrue(serverRpc.statistics().get(Counter.REPLY_CHUNK_BYTES) > LENGTH);

@@ -10,7 +10,7 @@ import io.netty.handler.codec.EncoderException;
 
 /**
  * Stands where {@code RpcUtil.constructRpcFrameDecoder()} stands over TCP. RPC-over-RDMA keeps messages apart by itself
- * (rfc5666bis-01, section 4.2), so that there is nothing to decode; but the stage that writes Hadoop's replies puts a
+ * (RFC 8166, section 3.2), so that there is nothing to decode; but the stage that writes Hadoop's replies puts a
  * record marker in front of each, which is taken off here.
  *
  * <p>Hadoop's handlers do not release the messages that they read. Over TCP its frame decoder's buffers stay allocated; here

@@ -13,18 +13,26 @@ final class MessageAssembly {
     private MessageAssembly() {
     }
 
-    /** A buffer for a header, with room behind it if {@link #join} is going to copy {@code body} there. */
+    /**
+     * A buffer for a header, with room behind it if {@link #join} is going to copy {@code body} there. The reference of
+     * {@code body} stays with the caller, unless something is thrown: then it is released.
+     */
     static ByteBuf newHeader(ByteBufAllocator alloc, int headerBytes, ByteBuf body) {
         int bodyBytes = body.readableBytes();
-        return alloc.buffer(bodyBytes <= MAX_COPIED_BYTES ? headerBytes + bodyBytes : headerBytes);
+        try {
+            return alloc.buffer(bodyBytes <= MAX_COPIED_BYTES ? headerBytes + bodyBytes : headerBytes);
+        } catch (RuntimeException | Error e) { // no memory, for instance
+            body.release();
+            throw e;
+        }
     }
 
-    /** Returns both as one buffer; the references of both pass to it. */
+    /** Returns both as one buffer. The references of both pass to it, or are released where something is thrown. */
     static ByteBuf join(ByteBufAllocator alloc, ByteBuf header, ByteBuf body) {
         if (body.readableBytes() <= MAX_COPIED_BYTES) {
             try {
                 return header.writeBytes(body);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 header.release();
                 throw e;
             } finally {
@@ -34,8 +42,15 @@ final class MessageAssembly {
         if (body instanceof CompositeByteBuf pieces && canGrow(pieces)) {
             return pieces.addComponent(true, 0, header);
         }
-        // No limit on the number of pieces: beyond it they would be copied into one.
-        CompositeByteBuf message = alloc.compositeBuffer(Integer.MAX_VALUE);
+        CompositeByteBuf message;
+        try {
+            // No limit on the number of pieces: beyond it they would be copied into one.
+            message = alloc.compositeBuffer(Integer.MAX_VALUE);
+        } catch (RuntimeException | Error e) {
+            header.release();
+            body.release();
+            throw e;
+        }
         return message.addComponent(true, header).addFlattenedComponents(true, body);
     }
 

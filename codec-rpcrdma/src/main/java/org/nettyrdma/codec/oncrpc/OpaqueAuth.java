@@ -67,14 +67,17 @@ public final class OpaqueAuth {
      *
      * @param in    where to read; its reader index moves behind the padding of the body
      * @param field name for the exception
-     * @return what was read; {@link #NONE} itself where that is what was read
+     * @return what was read; the object {@link #NONE} if the bytes are equal to it
      * @throws XdrException if the body is longer than {@value #MAX_BODY_BYTES} bytes or not all present
      */
     public static OpaqueAuth read(ByteBuf in, String field) {
         return read(in, field, NONE);
     }
 
-    /** Returns {@code previous} or {@link #NONE} where that is what the bytes say, so that a caller's thousandth equal credential costs nothing. */
+    /**
+     * Returns {@code previous} or {@link #NONE} where that is what the bytes say, so that a caller's thousandth equal credential
+     * costs nothing.
+     */
     static OpaqueAuth read(ByteBuf in, String field, OpaqueAuth previous) {
         int flavor = Xdr.readInt(in, field);
         int length = Xdr.readOpaqueLength(in, MAX_BODY_BYTES, field);

@@ -15,7 +15,7 @@ final class PendingCall extends DefaultPromise<ByteBuf> implements Runnable {
 
     // Event loop only.
     int xid;
-    CallWrite written;
+    PendingCallWrite written;
     /** In nanoseconds of the client's clock. */
     long deadlineNanos;
     PendingCall previous;

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Stops reading from a connection whose calls come faster than they are served, or whose peer does not read its replies, as
  * nothing else bounds the memory that these take on a transport without credits. Reading goes on when half of that is left.
- * A channel that is read on demand is left alone. Event loop only, except where noted.
+ * Event loop only, except where noted.
  *
  * <p>The outbound buffer counts only while replies wait in it: each of these calls {@link #replyDone}, so that whatever
  * stopped reading also looks whether it may go on.
@@ -19,15 +19,17 @@ final class ReadThrottle {
     private final Channel channel;
     private final EventExecutor executor;
     private final long maxBytes;
+    private final ReadPause pause;
     /** Arguments that programs have not returned from; any thread. */
     private final AtomicLong argumentBytes = new AtomicLong();
     private int replies;
     private volatile boolean paused;
 
-    ReadThrottle(Channel channel, EventExecutor executor, long maxBytes) {
+    ReadThrottle(Channel channel, EventExecutor executor, long maxBytes, ReadPause pause) {
         this.channel = channel;
         this.executor = executor;
         this.maxBytes = maxBytes;
+        this.pause = pause;
     }
 
     void callStarted(int bytes) {
@@ -65,10 +67,10 @@ final class ReadThrottle {
     }
 
     void pauseIfOver() {
-        if (paused || bytesInProgress() <= maxBytes || !channel.config().isAutoRead()) {
+        if (paused || bytesInProgress() <= maxBytes) {
             return;
         }
-        channel.config().setAutoRead(false);
+        pause.pause();
         paused = true;
         resumeIfUnder(); // a call may have ended on another thread before it could see that reading was stopped
     }
@@ -76,7 +78,7 @@ final class ReadThrottle {
     private void resumeIfUnder() {
         if (paused && bytesInProgress() <= maxBytes / 2) {
             paused = false;
-            channel.config().setAutoRead(true);
+            pause.resume();
         }
     }
 

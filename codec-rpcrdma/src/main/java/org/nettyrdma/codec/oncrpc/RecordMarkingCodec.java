@@ -7,6 +7,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.TooLongFrameException;
+import java.util.Objects;
 
 /**
  * Record marking (RFC 5531, section 11): one RPC message per {@link ByteBuf} over a byte stream such as TCP.
@@ -14,10 +15,14 @@ import io.netty.handler.codec.TooLongFrameException;
  *  31  30                              0
  * | last | length of the fragment in bytes | fragment ... }</pre>
  *
- * <p><b>Inbound</b> a record's fragments become one buffer. A record that arrived whole in one buffer and one fragment is
- * passed up as a retained slice of it; others are put together from pieces, see {@link RecordAssembler}. The length that a
- * marker announces is compared with the limit before anything is kept for it, and nothing is allocated from it. A record
- * over the limit fires {@link TooLongFrameException} and closes the connection.
+ * <p><b>Inbound</b> a record's fragments become one buffer. A record that arrived whole, in one buffer and one fragment, is
+ * passed up as a retained slice of the buffer. Others are put together from pieces, see {@link RecordAssembler}. The announced
+ * length is compared with the limit before any byte of the record is kept. Nothing is allocated from that length. A record over
+ * the limit fires {@link TooLongFrameException} and closes the connection.
+ *
+ * <p><b>Memory.</b> With a {@link MemoryBudget} a record of more than 16 KiB takes its announced length from the budget before
+ * any byte of it is kept. While it waits for the memory, nothing more is read. A peer that sends a record more slowly than
+ * {@link TransferLimits} allow loses the connection. While others wait for such memory, the connection ends after a second.
  *
  * <p><b>Outbound</b> a {@link ByteBuf} or {@link RpcMessage} leaves as one fragment: the marker and the message as two
  * buffers, which the channel gathers. A message of another type passes unchanged.
@@ -29,6 +34,11 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
 
     private final RecordAssembler record = new RecordAssembler();
     private final int maxMessageBytes;
+    /** {@code null} where nothing is counted. */
+    private final MemoryBudget budget;
+    private final TransferLimits limits;
+    /** {@code null} without a budget. */
+    private RecordMemory memory;
 
     /** The bytes of the next marker that are here, in the lower bits; a marker may be split anywhere. */
     private int marker;
@@ -47,7 +57,30 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
      * @throws IllegalArgumentException if it is not positive
      */
     public RecordMarkingCodec(int maxMessageBytes) {
+        this(maxMessageBytes, null, TransferLimits.DEFAULT);
+    }
+
+    /**
+     * Creates a codec for one channel, whose records take memory of a budget. The codec must run on the event loop of the
+     * channel.
+     *
+     * @param maxMessageBytes largest RPC message accepted, in bytes and without markers; more than 0. Too small a value shows
+     *                        as connections closed with {@link TooLongFrameException}
+     * @param memory the memory that the records and calls of all connections share, {@code null} for no limit
+     * @param limits          how slowly the peer may send a record that it has begun; only with a budget
+     * @throws IllegalArgumentException if {@code maxMessageBytes} is not positive
+     */
+    public RecordMarkingCodec(int maxMessageBytes, MemoryBudget memory, TransferLimits limits) {
         this.maxMessageBytes = checkPositive(maxMessageBytes, "maxMessageBytes");
+        this.budget = memory;
+        this.limits = Objects.requireNonNull(limits, "limits");
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        if (budget != null) {
+            memory = new RecordMemory(ctx, budget, limits, this::decode);
+        }
     }
 
     @Override
@@ -56,9 +89,22 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
             ctx.fireChannelRead(msg);
             return;
         }
+        if (memory != null) {
+            memory.received(in);
+        } else {
+            decode(ctx, in);
+        }
+    }
+
+    /** Reads as much as there is memory for; the reference of {@code in} passes to this. */
+    private void decode(ChannelHandlerContext ctx, ByteBuf in) {
         try {
             // A handler above may close the channel in between; what follows is then not served any more.
             while (!failed && (in.isReadable() || inFragment && fragmentBytesLeft == 0)) {
+                if (memory != null && memory.isWaiting()) {
+                    memory.keep(in.retain());
+                    return;
+                }
                 if (inFragment) {
                     readFragment(ctx, in);
                 } else {
@@ -67,6 +113,9 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
             }
         } finally {
             in.release();
+        }
+        if (memory != null && !failed) {
+            memory.watch(inFragment || markerBytes > 0 || record.length() > 0);
         }
     }
 
@@ -86,6 +135,15 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
         if (messageBytes > maxMessageBytes) {
             fail(ctx, new TooLongFrameException("RPC record of at least " + messageBytes + " bytes, limit "
                     + maxMessageBytes));
+        } else if (memory != null) {
+            reserve(ctx, messageBytes);
+        }
+    }
+
+    /** Of a record in several fragments the length is not known, and asking for more and more might wait for ever. */
+    private void reserve(ChannelHandlerContext ctx, long messageBytes) {
+        if (!memory.reserve(messageBytes, lastFragment ? messageBytes : maxMessageBytes)) {
+            fail(ctx, new TooLongFrameException("RPC record of " + messageBytes + " bytes, more than all memory for calls"));
         }
     }
 
@@ -98,14 +156,18 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
             inFragment = false;
             if (lastFragment) {
                 passedUp = true;
-                ctx.fireChannelRead(record.take());
+                if (memory == null) {
+                    ctx.fireChannelRead(record.take());
+                } else {
+                    memory.passUp(record.take());
+                }
             }
         }
     }
 
     private void fail(ChannelHandlerContext ctx, TooLongFrameException cause) {
         failed = true;
-        record.release();
+        releaseRecord();
         ctx.fireExceptionCaught(cause);
         ctx.close();
     }
@@ -117,19 +179,33 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
         passedUp = false;
         ctx.fireChannelReadComplete();
         if (wantsMore) {
-            ctx.read();
+            read(ctx);
         }
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        record.release();
+        releaseRecord();
         ctx.fireChannelInactive();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext ctx) {
+        releaseRecord();
+    }
+
+    private void releaseRecord() {
         record.release();
+        if (memory != null) {
+            memory.close();
+        }
+    }
+
+    @Override
+    public void read(ChannelHandlerContext ctx) {
+        if (memory == null || !memory.keepsRead()) {
+            ctx.read();
+        }
     }
 
     @Override

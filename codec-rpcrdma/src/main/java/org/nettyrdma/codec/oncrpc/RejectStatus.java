@@ -1,7 +1,7 @@
 package org.nettyrdma.codec.oncrpc;
 
 /** Why a call was denied ({@code reject_stat}, RFC 5531, section 9). */
-public enum RejectStatus {
+enum RejectStatus {
     /** The server does not speak the call's version of RPC. */
     RPC_MISMATCH(0),
     /** The server does not trust the caller's identity. */
@@ -20,7 +20,7 @@ public enum RejectStatus {
      *
      * @return the code, -1 for {@link #UNKNOWN}
      */
-    public int code() {
+    int code() {
         return code;
     }
 
@@ -30,7 +30,7 @@ public enum RejectStatus {
      * @param code number from the wire
      * @return the status, {@link #UNKNOWN} if there is none
      */
-    public static RejectStatus of(int code) {
+    static RejectStatus of(int code) {
         return switch (code) {
             case 0 -> RPC_MISMATCH;
             case 1 -> AUTH_ERROR;

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 /**
  * A received call, for the {@link RpcProgram} that serves it.
  *
- * <p>It takes exactly one answer, from any thread: the first {@code reply} method called wins. A later one throws
- * {@link IllegalStateException} and releases the results it was given. An answer to a connection that is gone is released,
- * and so is one that comes after the handler has answered with SYSTEM_ERR because the program took too long.
+ * <p>A call takes exactly one answer, from any thread: the first {@code reply} method called wins. A later call of such a method
+ * throws {@link IllegalStateException} and releases its results. An answer is released, too, if the connection has ended, or if
+ * the handler has answered with SYSTEM_ERR because the program took too long.
  */
 public final class RpcCall {
 
@@ -24,7 +24,7 @@ public final class RpcCall {
     /** Given on the program's behalf, which does not know and may still give its own. */
     private static final int OVERDUE = 2;
 
-    private final RpcServerHandler handler;
+    private final ServedCallOwner owner;
     // The header's fields and not the header, which most programs never ask for as a whole.
     private final int xid;
     private final int program;
@@ -34,9 +34,11 @@ public final class RpcCall {
     private final OpaqueAuth verifier;
     private final ByteBuf arguments;
     private volatile int answers;
+    /** What it has of a {@link MemoryBudget}; set before the program sees the call. */
+    private long memoryBytes;
 
-    RpcCall(RpcServerHandler handler, RpcCallHeader header, ByteBuf arguments) {
-        this.handler = handler;
+    RpcCall(ServedCallOwner owner, RpcCallHeader header, ByteBuf arguments) {
+        this.owner = owner;
         this.xid = header.xid();
         this.program = header.program();
         this.version = header.version();
@@ -74,8 +76,8 @@ public final class RpcCall {
     }
 
     /**
-     * The arguments. The call releases them when {@link RpcProgram#call} returns; a program that needs them longer, or parts
-     * of them in its results, retains what it needs.
+     * The arguments. The call releases them when {@link RpcProgram#call} returns. A program that needs them longer, or parts of
+     * them in its results, retains them.
      *
      * @return the arguments in XDR, reader index at their first byte
      */
@@ -89,7 +91,7 @@ public final class RpcCall {
      * @return the channel
      */
     public Channel channel() {
-        return handler.channel();
+        return owner.channel();
     }
 
     /**
@@ -102,7 +104,7 @@ public final class RpcCall {
     }
 
     /**
-     * Where to allocate results: buffers of the channel's allocator spare the transport a copy.
+     * The allocator for results. Buffers of the allocator of the channel spare the transport a copy.
      *
      * @return the channel's allocator
      */
@@ -111,7 +113,7 @@ public final class RpcCall {
     }
 
     /**
-     * Whether the call has an answer. A program that takes long may look now and then whether its work is still wanted.
+     * Whether the call has an answer. A long-running program may ask now and then whether its work is still wanted.
      *
      * @return {@code true} if a {@code reply} method was called, or the program has taken too long
      */
@@ -120,11 +122,12 @@ public final class RpcCall {
     }
 
     /**
-     * Answers with results. A {@link io.netty.buffer.CompositeByteBuf} that has room for one component more, and that nobody else
-     * refers to, takes the header as its first; of others a second one is made.
+     * Answers with results. Results of more than 1024 bytes are not copied: a {@link io.netty.buffer.CompositeByteBuf} that has
+     * room for one more component, and no other reference, takes the header as its first component. For other buffers a composite
+     * buffer is made.
      *
-     * <p>Nothing is said about bulk data; a transport that places data directly asks its binding
-     * for the program, if it has one.
+     * <p>This method says nothing about bulk data. A transport that places data directly asks its binding for the program, if it
+     * has one.
      *
      * @param results the results in XDR; the reference passes to the call
      * @throws IllegalStateException if the call was answered before; {@code results} is released
@@ -140,9 +143,17 @@ public final class RpcCall {
      * @param items   the items in ascending order of position; positions count from the first readable byte of
      *                {@code results}. An empty list says that no data may be placed directly
      * @throws IllegalStateException if the call was answered before; {@code results} is released
+     * @throws ArithmeticException if an item would end up beyond what an {@code int} can hold; {@code results} is released, and
+     *         the call is not answered
      */
     public void reply(ByteBuf results, List<DataItem> items) {
-        List<DataItem> moved = DataItem.allMovedBy(items, RpcReplyHeader.SUCCESS_BYTES);
+        List<DataItem> moved;
+        try {
+            moved = DataItem.allMovedBy(items, RpcReplyHeader.SUCCESS_BYTES);
+        } catch (RuntimeException e) {
+            results.release();
+            throw e;
+        }
         answer(new RpcMessage(joinResults(results), moved, null));
     }
 
@@ -167,12 +178,12 @@ public final class RpcCall {
     /**
      * Answers that the server failed (SYSTEM_ERR).
      *
-     * @param cause why; it is counted and logged, the caller does not get to know it
+     * @param cause why; it is counted and logged, and not told to the caller
      * @throws IllegalStateException if the call was answered before
      */
     public void replySystemError(Throwable cause) {
         refuse(AcceptStatus.SYSTEM_ERR);
-        handler.programFailed(header(), cause);
+        owner.programFailed(header(), cause);
     }
 
     /**
@@ -185,7 +196,7 @@ public final class RpcCall {
         boolean claimed = claim(GIVEN);
         requireUnanswered(claimed);
         if (claimed) {
-            handler.refuse(this, new RpcReplyHeader.AuthError(xid, status));
+            owner.refuse(this, new RpcReplyHeader.AuthError(xid, status));
         }
     }
 
@@ -193,12 +204,20 @@ public final class RpcCall {
         requireUnanswered(tryRefuse(status));
     }
 
+    void setMemoryBytes(long bytes) {
+        memoryBytes = bytes;
+    }
+
+    long memoryBytes() {
+        return memoryBytes;
+    }
+
     /** Answers without results; {@code false} if the call was answered before. */
     boolean tryRefuse(AcceptStatus status) {
         if (!claim(GIVEN)) {
             return false;
         }
-        handler.refuse(this, new RpcReplyHeader.Accepted(xid, status));
+        owner.refuse(this, new RpcReplyHeader.Accepted(xid, status));
         return true;
     }
 
@@ -207,7 +226,7 @@ public final class RpcCall {
         if (!claim(OVERDUE)) {
             return false;
         }
-        handler.refuse(this, new RpcReplyHeader.Accepted(xid, AcceptStatus.SYSTEM_ERR));
+        owner.refuse(this, new RpcReplyHeader.Accepted(xid, AcceptStatus.SYSTEM_ERR));
         return true;
     }
 
@@ -219,7 +238,7 @@ public final class RpcCall {
         }
         requireUnanswered(claimed);
         if (claimed) {
-            handler.send(this, message);
+            owner.send(this, message);
         }
     }
 

@@ -28,7 +28,7 @@ public record RpcCallHeader(int xid, int program, int version, int procedure, Op
      *
      * @param in where to read, reader index at the XID; afterwards at the first byte of the arguments
      * @return the header
-     * @throws RpcCallHeaderException if the bytes are not a call's header; it says what the server has to answer
+     * @throws XdrException if the bytes are not a call's header
      */
     public static RpcCallHeader read(ByteBuf in) {
         return read(in, OpaqueAuth.NONE);

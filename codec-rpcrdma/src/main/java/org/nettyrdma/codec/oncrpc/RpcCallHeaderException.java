@@ -1,7 +1,7 @@
 package org.nettyrdma.codec.oncrpc;
 
-/** A received message is not a call that can be served; says what its sender is to be told. */
-public final class RpcCallHeaderException extends XdrException {
+/** A received message is not a call that can be served. {@link #answer()} is the reply to its sender. */
+final class RpcCallHeaderException extends XdrException {
 
     private static final long serialVersionUID = 1L;
 
@@ -13,11 +13,11 @@ public final class RpcCallHeaderException extends XdrException {
     }
 
     /**
-     * The reply that RFC 5531 asks for.
+     * The reply that RFC 5531, section 9 asks for.
      *
      * @return the whole reply; {@code null} where the message is too short to be a call, or is none, and cannot be answered
      */
-    public RpcReplyHeader answer() {
+    RpcReplyHeader answer() {
         return answer;
     }
 }

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.TooLongFrameException;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
@@ -13,24 +14,28 @@ import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.nettyrdma.codec.oncrpc.transport.RpcCallAbandoned;
+import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls procedures of the peer and matches the replies (RFC 5531). The last handler of a client's pipeline; it may stand in a
- * server's pipeline too, for calls in the other direction, as it lets received calls pass.
+ * Calls procedures of the peer and matches the replies (RFC 5531). The last handler of a client's pipeline. It may stand in a
+ * server's pipeline, too, for calls in the other direction: it lets received calls pass.
  *
  * <p><b>Threads.</b> {@link #call} may be used from any thread. All else happens on the event loop of the channel.
  *
- * <p><b>Life of a call.</b> It is entered in the table of calls under its XID, then written, then its timeout is armed. It
- * leaves the table exactly once: by its reply, its timeout, its cancellation, a failed write or the loss of the connection.
- * What arrives for it afterwards is counted and released. Calls are not repeated. A call that times out or is cancelled is
+ * <p><b>Life of a call.</b> A call is entered in the table of calls under its XID. Then it is written. Then its timeout is armed.
+ * It leaves the table exactly once: by its reply, its timeout, its cancellation, a failed write or the loss of the connection. A
+ * reply that arrives afterwards is counted and released. Calls are not repeated. A call that times out or is cancelled is
  * reported to the handlers below by the event {@link RpcCallAbandoned}.
  *
- * <p><b>Timeouts over RDMA.</b> When a call times out or is cancelled that has exposed memory, that memory is withdrawn. A server
- * that answers later by way of it loses the connection, and with it all calls on it fail. So a timeout is better longer than
- * the server ever takes; or {@code org.nettyrdma.codec.rpcrdma.ResourceLimits.maxAbandonedBytes} lets such memory stay open.
+ * <p><b>Timeouts over RDMA.</b> When a call with exposed memory times out or is cancelled, that memory is withdrawn. A server
+ * that uses the memory later loses the connection, and all calls on the connection fail. So set a timeout that is longer than the
+ * server ever takes, or let {@code org.nettyrdma.codec.rpcrdma.ResourceLimits.maxAbandonedBytes} keep such memory open.
  *
  * <p><b>Flushing.</b> The calls made in one turn of the event loop are flushed together at its end.
  */
@@ -45,16 +50,17 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     private final int firstXid;
     private final LongSupplier nanoClock;
     private volatile ChannelHandlerContext ctx;
-    private PendingCalls pending;
+    private PendingCallTable pending;
     private FlushBatch flushBatch;
     /** What went wrong last on the connection, to be named as the reason when it is lost. */
     private Throwable lastFailure;
     private boolean closed;
 
-    private long calls;
-    private long timedOutCalls;
-    private long unmatchedReplies;
-    private long droppedMessages;
+    // The event loop alone writes these, others may look: so they are written opaquely, which costs nothing.
+    private final AtomicLong calls = new AtomicLong();
+    private final AtomicLong timedOutCalls = new AtomicLong();
+    private final AtomicLong unmatchedReplies = new AtomicLong();
+    private final AtomicLong droppedMessages = new AtomicLong();
 
     /** Creates a client whose calls wait for {@value #DEFAULT_CALL_TIMEOUT_MILLIS} milliseconds. */
     public RpcClient() {
@@ -64,9 +70,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     /**
      * Creates a client.
      *
-     * @param callTimeoutMillis how long a call waits for its reply unless its request says otherwise, in milliseconds; more
-     *                          than 0. Too small a value shows as {@link RpcTimeoutException} while the server is merely busy,
-     *                          and over RDMA as lost connections, see above
+     * @param callTimeoutMillis how long a call waits for its reply unless its request says otherwise, in milliseconds; more than
+     *                          0. Too small a value shows as {@link RpcTimeoutException} while the server is merely busy, and
+     *                          over RDMA as lost connections
      * @throws IllegalArgumentException if it is not positive
      */
     public RpcClient(long callTimeoutMillis) {
@@ -85,7 +91,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
      *
      * @param request what to call; the reference to its arguments passes to this call
      * @return the results, reader index at their first byte; the caller releases them. Fails with an {@link RpcException}.
-     *         Cancelling it drops the call, and keeps it from being written if it still waits for that
+     *         Cancelling the future drops the call, which is then not written if it still waits to be
      * @throws IllegalStateException if this handler is not in a pipeline yet; the arguments are released
      */
     public Future<ByteBuf> call(RpcRequest request) {
@@ -110,12 +116,17 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Counts what happened so far. Any thread.
+     * Counts what happened so far. Any thread; a thread other than the event loop may see values of a moment ago.
      *
      * @return a snapshot
      */
     public RpcClientStatistics statistics() {
-        return new RpcClientStatistics(ctx == null ? 0 : pending.size(), calls, timedOutCalls, unmatchedReplies, droppedMessages);
+        return new RpcClientStatistics(ctx == null ? 0 : pending.size(), calls.getOpaque(), timedOutCalls.getOpaque(),
+                unmatchedReplies.getOpaque(), droppedMessages.getOpaque());
+    }
+
+    private static void increment(AtomicLong counter) {
+        counter.setOpaque(counter.getPlain() + 1);
     }
 
     void start(PendingCall call) {
@@ -131,16 +142,16 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
                     new IllegalStateException(String.format("a call with XID %08x is pending", request.xid()))));
             return;
         }
-        calls++;
+        increment(calls);
         call.xid = request.xid() != null ? request.xid() : pending.takeXid();
         Object message;
         try {
             message = encode(call.xid, request);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // no memory, for instance; what there was is released
             call.tryFailure(new RpcConnectionException(request, "not written", e));
             return;
         }
-        call.written = new CallWrite(ctx.channel(), ctx.executor(), call);
+        call.written = new PendingCallWrite(ctx.channel(), ctx.executor(), call);
         // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
         pending.add(call, timeoutMillis(request));
         ctx.write(message, call.written);
@@ -152,19 +163,26 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         return request.timeoutMillis() == 0 ? callTimeoutMillis : request.timeoutMillis();
     }
 
+    /** The reference to the arguments passes to what is returned; it is released where something is thrown. */
     private Object encode(int xid, RpcRequest request) {
         RpcCallHeader header = new RpcCallHeader(xid, request.program(), request.version(), request.procedure(),
                 request.credential(), OpaqueAuth.NONE);
         int headerBytes = header.encodedLength();
+        List<DataItem> items = List.of();
+        try {
+            if (request.dataItems() != null) {
+                items = DataItem.allMovedBy(request.dataItems(), headerBytes);
+            }
+        } catch (RuntimeException e) { // a position beyond what an int can hold
+            request.arguments().release();
+            throw e;
+        }
         ByteBufAllocator alloc = ctx.alloc();
         ByteBuf encoded = MessageAssembly.newHeader(alloc, headerBytes, request.arguments());
         header.write(encoded);
         ByteBuf message = MessageAssembly.join(alloc, encoded, request.arguments());
-        if (request.dataItems() == null && request.replySpace() == null) {
-            return message;
-        }
-        List<DataItem> items = request.dataItems() == null ? List.of() : request.dataItems();
-        return new RpcMessage(message, DataItem.allMovedBy(items, headerBytes), request.replySpace());
+        return request.dataItems() == null && request.replySpace() == null ? message
+                : new RpcMessage(message, items, request.replySpace());
     }
 
     @Override
@@ -177,7 +195,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             case REPLY -> replyReceived(message);
             case CALL -> context.fireChannelRead(message);
             case UNKNOWN -> {
-                droppedMessages++;
+                increment(droppedMessages);
                 message.release();
             }
         }
@@ -186,7 +204,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     private void replyReceived(ByteBuf message) {
         PendingCall call = pending.remove(message.getInt(message.readerIndex()));
         if (call == null) {
-            unmatchedReplies++;
+            increment(unmatchedReplies);
             message.release();
             return;
         }
@@ -223,7 +241,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         }
         PendingCall call = pending.remove(failure.xid());
         if (call == null) {
-            unmatchedReplies++;
+            increment(unmatchedReplies);
         } else {
             call.tryFailure(new RpcTransportException(call.request, failure.cause()));
         }
@@ -262,7 +280,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     }
 
     private void timedOut(PendingCall call) {
-        timedOutCalls++;
+        increment(timedOutCalls);
         abandon(call);
         call.tryFailure(new RpcTimeoutException(call.request, timeoutMillis(call.request)));
     }
@@ -270,7 +288,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         flushBatch = new FlushBatch(context);
-        pending = new PendingCalls(context.executor(), firstXid, nanoClock, this::timedOut);
+        pending = new PendingCallTable(context.executor(), firstXid, nanoClock, this::timedOut);
         ctx = context; // last, as it publishes the others
     }
 
@@ -283,9 +301,11 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         lastFailure = cause;
-        if (cause instanceof IOException) {
+        if (cause instanceof TooLongFrameException) {
+            PeerLog.warn(LOGGER, context.channel(), "lost: {}", cause); // who fires it closes the channel
+        } else if (cause instanceof IOException) {
             // The channel closes itself after one of these; the calls that suffer are told the reason.
-            LOGGER.debug("{} failed", context.channel(), cause);
+            LOGGER.debug("{} failed: {}", context.channel(), cause.toString());
         } else {
             context.fireExceptionCaught(cause);
         }
@@ -305,8 +325,11 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     private void close() {
         closed = true;
         pending.cancelTimer();
+        // A peer that closes has no message to say why, so that is all that can be said of it here.
+        String reason = lastFailure != null ? "connection lost"
+                : "connection lost, and nothing has failed at this end; if the peer has closed it, its log may say why";
         for (PendingCall call = pending.removeFirst(); call != null; call = pending.removeFirst()) {
-            call.tryFailure(new RpcConnectionException(call.request, "connection lost", connectionLost()));
+            call.tryFailure(new RpcConnectionException(call.request, reason, connectionLost()));
         }
     }
 

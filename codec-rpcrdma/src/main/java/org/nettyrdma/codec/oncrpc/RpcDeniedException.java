@@ -1,6 +1,6 @@
 package org.nettyrdma.codec.oncrpc;
 
-/** The server denied the call: it does not speak this version of RPC, or does not trust the caller's identity. */
+/** The server denied the call: the server does not speak this version of RPC, or does not trust the identity of the caller. */
 public final class RpcDeniedException extends RpcException {
 
     private static final long serialVersionUID = 1L;

@@ -3,9 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import java.io.IOException;
 
 /** Why a call has no results. The message names the program, the version and the procedure that were called. */
-public abstract sealed class RpcException extends IOException
-        permits RpcAcceptException, RpcDeniedException, RpcTimeoutException, RpcConnectionException, RpcReplyException,
-        RpcTransportException {
+public abstract class RpcException extends IOException {
 
     private static final long serialVersionUID = 1L;
 

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Outbound: one whole RPC message, and what its sender knows about the bulk data in it. Handlers that know nothing write the
- * plain {@link ByteBuf} instead. Writing it passes its one reference to the channel.
+ * Outbound: one whole RPC message, and what its sender knows about its bulk data. A handler that knows nothing about bulk data
+ * writes the plain {@link ByteBuf} instead. The write passes the one reference of the message to the channel.
  *
- * <p>The content is the whole XDR stream from the XID on. It may consist of several pieces, so that bulk data need not be
- * copied behind its header.
+ * <p>The content is the whole XDR stream from the XID on. The content may consist of several pieces, so that bulk data need not
+ * be copied behind the header.
  */
 public final class RpcMessage extends DefaultByteBufHolder {
 

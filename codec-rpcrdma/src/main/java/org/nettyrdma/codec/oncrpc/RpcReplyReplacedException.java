@@ -5,7 +5,7 @@ import io.netty.channel.VoidChannelPromise;
 import java.io.IOException;
 
 /**
- * Fails the write of a reply that the transport could not convey and for which it has sent an error instead: the call is
+ * Fails the write of a reply that the transport could not convey. The transport has sent an error in its place: the call is
  * answered, and the connection lives. The message says what is wrong with the reply, for example how much room it needs.
  */
 public final class RpcReplyReplacedException extends IOException {
@@ -22,8 +22,8 @@ public final class RpcReplyReplacedException extends IOException {
     }
 
     /**
-     * For transports: the promise for the write of the error. When that is written, the promise of the reply fails with this
-     * exception; when it cannot be written, with the cause of that.
+     * For transports: the promise for the write of the error. When the error is written, the promise of the reply fails with this
+     * exception. When the error cannot be written, the promise of the reply fails with the cause of that failure.
      *
      * @param reply the promise that the reply was written with
      * @param cause why the reply could not be conveyed

@@ -8,7 +8,7 @@ import io.netty.buffer.Unpooled;
 import java.util.List;
 
 /**
- * What to call, for {@link RpcClient#call}. Not thread safe while it is being set; one request makes one call.
+ * What to call, for {@link RpcClient#call}. Not thread safe while it is being set. One request makes one call.
  */
 public final class RpcRequest {
 
@@ -29,8 +29,8 @@ public final class RpcRequest {
      * @param version   version of the program, an unsigned 32-bit number
      * @param procedure number of the procedure, an unsigned 32-bit number
      * @param arguments the arguments in XDR; its reference passes to this request and on to the call. A
-     *                  {@link io.netty.buffer.CompositeByteBuf} that has room for one component more, and that nobody else refers to,
-     *                  takes the header as its first
+     *                  {@link io.netty.buffer.CompositeByteBuf} with room for one more component, and without another reference,
+     *                  takes the header as its first component
      */
     public RpcRequest(int program, int version, int procedure, ByteBuf arguments) {
         this.program = program;
@@ -74,9 +74,10 @@ public final class RpcRequest {
     }
 
     /**
-     * Says how large the reply can get. Without this, and without {@link #setDataItems}, a transport that must offer memory
-     * for the reply asks its binding for the program, if it has one. With this alone, no data of the arguments may be placed
-     * directly.
+     * Says how large the reply can get. Without this, and without {@link #setDataItems}, a transport that must offer memory for
+     * the reply asks its binding for the program, if it has one. With this alone, no data of the arguments may be placed
+     * directly. If neither the request nor a binding says the size, a call over RDMA offers room for the longest message, as far
+     * as there is memory; see {@link ReplySpace} for the cost.
      *
      * @param space the sizes
      * @return this
@@ -87,8 +88,8 @@ public final class RpcRequest {
     }
 
     /**
-     * Sets how long the caller waits for the reply; the default is the client's. Over RDMA a server that is slower may lose
-     * the connection, see {@link RpcClient}.
+     * Sets how long the caller waits for the reply; the default is the client's. Over RDMA a slower server may lose the
+     * connection, see {@link RpcClient}.
      *
      * @param millis milliseconds from the call on, more than 0
      * @return this
@@ -100,11 +101,11 @@ public final class RpcRequest {
     }
 
     /**
-     * Sets the transaction id; by default the client chooses one. A call that was lost with its connection may be made again
-     * on another one under the same id, so that the server recognises it and does not carry it out twice
-     * (rfc5666bis-01, section 8.3.2). For that, the first attempt must have been made with a known id too.
+     * Sets the transaction id; by default the client chooses one. A call that was lost with its connection may be made again on
+     * another connection under the same id. Then the server can recognise the call, and need not carry it out twice (RFC 8167,
+     * section 5.4). For that, set the id of the first attempt, too.
      *
-     * @param newXid the id, all 32 bits of it; if another call of the client has it, this one fails
+     * @param newXid the id; all 32 bits are significant. This call fails if another call in progress of the client has the id
      * @return this
      */
     public RpcRequest setXid(int newXid) {

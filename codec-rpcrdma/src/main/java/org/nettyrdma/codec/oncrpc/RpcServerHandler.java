@@ -5,8 +5,9 @@ import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.TooLongFrameException;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
@@ -14,8 +15,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.nettyrdma.codec.oncrpc.transport.CallbackPromise;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,36 +28,43 @@ import org.slf4j.LoggerFactory;
  * Serves the calls that a connection receives (RFC 5531). One handler per channel; the programs are shared. Replies pass to
  * the next handler, so that an {@link RpcClient} may follow for calls in the other direction.
  *
- * <p><b>Exactly one reply per call</b>, also where the program throws. Calls for unknown programs, versions and RPC
+ * <p><b>Exactly one reply per call</b>, also if the program throws. Calls for unknown programs, versions and RPC
  * versions, and with credentials that the program rejects, are answered as RFC 5531 says. A message without an XID or that is
  * neither call nor reply cannot be answered: it is counted and released.
  *
- * <p><b>Threads.</b> Programs run on the event loop, or on the executor where there is one; then calls of one connection may
- * run at the same time and be answered out of order. Answers are passed to the event loop, and those given in one turn of it
- * are flushed together.
+ * <p><b>Threads.</b> Programs run on the event loop, or on the executor if there is one. With an executor, calls of one
+ * connection may run at the same time and be answered out of order. Answers are passed to the event loop. The answers of one turn
+ * of the event loop are flushed together.
  *
- * <p><b>Memory.</b> While the arguments that programs work on and the replies that the peer has not taken come to more than
- * a limit, no more is read from the connection, unless it is read on demand. A program that waits for a call in the other
- * direction must therefore not wait for ever.
+ * <p><b>Memory.</b> Two things count: the arguments that programs work on, and the replies that the peer has not taken. While
+ * they exceed a limit, the connection is not read: a wanted read is passed on later, and {@code AUTO_READ} stays as the
+ * application has set it. A program that waits for a call in the other direction must therefore not wait for ever. With a
+ * {@link MemoryBudget} each call waits until there is memory for its arguments and
+ * {@linkplain RpcProgram#maxResultBytes its results} before it runs. The call keeps the memory until the peer has taken its
+ * reply. A peer that takes replies too slowly loses the connection. A budget is for transports that do not count memory
+ * themselves, such as TCP. RPC-over-RDMA counts the memory that calls offer.
  *
- * <p><b>Time.</b> A call that its program has not answered in time is answered with SYSTEM_ERR; what the program answers
- * after that is released and counts for nothing. A call that still waits for the executor then does not run.
+ * <p><b>Time.</b> A call that its program has not answered in time is answered with SYSTEM_ERR. A later answer of the program is
+ * released. A call that still waits for the executor at that time does not run.
  *
- * <p><b>Writes.</b> All replies are written with one {@linkplain io.netty.channel.ChannelPromise#isVoid void promise}: a handler
- * in front of this one that listens to writes asks it for {@link io.netty.channel.ChannelPromise#unvoid}, as with every such promise.
+ * <p><b>Writes.</b> All replies are written with one {@linkplain io.netty.channel.ChannelPromise#isVoid void promise}. A handler
+ * in front of this one that listens to writes asks the promise for {@link io.netty.channel.ChannelPromise#unvoid}, as with every
+ * void promise.
  *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
- * written closes the connection, since its caller would wait in vain.
+ * written closes the connection, because its caller would wait in vain.
  */
-public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
+public final class RpcServerHandler extends ChannelDuplexHandler {
 
-    /** How much memory the calls of a connection may take before reading stops unless something else was asked for. */
+    /** How much memory the calls of a connection may take before reading stops, in bytes, unless another limit is given. */
     public static final long DEFAULT_MAX_BYTES_IN_PROGRESS = 16 << 20;
 
-    /** How long a program may take to answer a call unless something else was asked for, in milliseconds: five minutes. */
+    /** How long a program may take to answer a call unless another time is given, in milliseconds: five minutes. */
     public static final long DEFAULT_SERVE_TIMEOUT_MILLIS = 300_000;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(RpcServerHandler.class);
+    /** One in the life of the process. */
+    private static final AtomicBoolean FAILURE_SHOWN = new AtomicBoolean();
 
     private final ProgramTable programs;
     /** {@code null} for the event loop. */
@@ -60,20 +72,31 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     private final long maxBytesInProgress;
     private final long serveTimeoutMillis;
     private final LongSupplier nanoClock;
+    /** {@code null} where nothing is counted. */
+    private final MemoryBudget memory;
+    private final TransferLimits transferLimits;
 
+    private final ServedCallOwner owner = new Owner();
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
+    private ReadPause pause;
     private ReadThrottle throttle;
+    /** {@code null} without a budget. */
+    private ServedCallMemory callMemory;
     /** For all replies. */
     private CallbackPromise replyPromise;
     private UnansweredCalls unanswered;
+    /** The call whose program is just being called, or handed to the executor; {@code null} at other times. */
+    private RpcCall beginning;
     /** A connection's callers are few, so the last credential is likely to be the next one. */
     private OpaqueAuth lastCredential = OpaqueAuth.NONE;
 
-    private long calls;
-    private long droppedMessages;
-    private long lostReplies;
-    private long overdueCalls;
+    private int callsInProgress;
+    // The event loop alone writes the first four, others may look: so they are written opaquely, which costs nothing.
+    private final AtomicLong calls = new AtomicLong();
+    private final AtomicLong droppedMessages = new AtomicLong();
+    private final AtomicLong lostReplies = new AtomicLong();
+    private final AtomicLong overdueCalls = new AtomicLong();
     private final AtomicLong refusedCalls = new AtomicLong();
     private final AtomicLong programFailures = new AtomicLong();
 
@@ -126,9 +149,34 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
         this(programs, Objects.requireNonNull(executor, "executor"), maxBytesInProgress, serveTimeoutMillis, System::nanoTime);
     }
 
+    /**
+     * Creates a handler whose calls take memory of a budget. The handler must run on the event loop of the channel.
+     *
+     * @param programs           the programs to serve
+     * @param executor           where they run, {@code null} for the event loop. When it rejects a call, the call is answered
+     *                           with SYSTEM_ERR
+     * @param maxBytesInProgress arguments and replies of the connection in bytes beyond which reading stops; more than 0
+     * @param serveTimeoutMillis how long a program may take to answer, in milliseconds, from when it has its memory; 0 for ever
+     * @param memory             what the calls of all connections may take, {@code null} for no limit
+     * @param transferLimits     how slowly the peer may take its replies; only with a budget
+     * @throws IllegalArgumentException if two programs share a number and a version, or a limit is out of its range
+     */
+    public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis,
+                            MemoryBudget memory, TransferLimits transferLimits) {
+        this(programs, executor, maxBytesInProgress, serveTimeoutMillis, System::nanoTime, memory,
+                Objects.requireNonNull(transferLimits, "transferLimits"));
+    }
+
     /** {@code executor} is {@code null} for the event loop. */
     RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis,
                      LongSupplier nanoClock) {
+        this(programs, executor, maxBytesInProgress, serveTimeoutMillis, nanoClock, null, TransferLimits.DEFAULT);
+    }
+
+    private RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis,
+                             LongSupplier nanoClock, MemoryBudget memory, TransferLimits transferLimits) {
+        this.memory = memory;
+        this.transferLimits = transferLimits;
         this.programs = new ProgramTable(programs);
         this.executor = executor;
         this.maxBytesInProgress = checkPositive(maxBytesInProgress, "maxBytesInProgress");
@@ -137,16 +185,29 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Counts what happened so far. Any thread.
+     * Counts what happened so far. Any thread; a thread other than the event loop may see values of a moment ago.
      *
      * @return a snapshot
      */
     public RpcServerStatistics statistics() {
-        return new RpcServerStatistics(calls, refusedCalls.get(), droppedMessages, programFailures.get(),
-                lostReplies, overdueCalls);
+        return new RpcServerStatistics(calls.getOpaque(), refusedCalls.get(), droppedMessages.getOpaque(), programFailures.get(),
+                lostReplies.getOpaque(), overdueCalls.getOpaque());
     }
 
-    Channel channel() {
+    private static void increment(AtomicLong counter) {
+        counter.setOpaque(counter.getPlain() + 1);
+    }
+
+    /**
+     * Counts the calls that programs have received and not answered. Event loop only.
+     *
+     * @return how many
+     */
+    public int callsInProgress() {
+        return callsInProgress;
+    }
+
+    private Channel channel() {
         return ctx.channel();
     }
 
@@ -154,7 +215,9 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         flushBatch = new FlushBatch(context);
-        throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress);
+        pause = new ReadPause(context);
+        throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress, pause);
+        callMemory = memory == null ? null : new ServedCallMemory(context, memory, transferLimits, pause, this::replyWritten);
         unanswered = new UnansweredCalls(context.executor(), serveTimeoutMillis, nanoClock, this::overdue);
         replyPromise = new CallbackPromise(context) {
             @Override
@@ -170,11 +233,12 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             context.fireChannelRead(msg);
             return;
         }
+        pause.messageRead();
         switch (RpcMessageType.peek(message)) {
             case CALL -> callReceived(message);
             case REPLY -> context.fireChannelRead(message);
             case UNKNOWN -> {
-                droppedMessages++;
+                increment(droppedMessages);
                 message.release();
             }
         }
@@ -187,21 +251,50 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             lastCredential = header.credential();
             RpcProgram program = programs.find(header.program(), header.version());
             if (program != null) {
-                calls++;
-                RpcCall call = new RpcCall(this, header, message);
-                execute(program, call);
-                if (!call.isAnswered()) {
-                    unanswered.add(call); // if it is answered now, then by another thread, whose reply comes through here
+                increment(calls);
+                callsInProgress++;
+                RpcCall call = new RpcCall(owner, header, message);
+                if (callMemory == null) {
+                    begin(program, call);
+                } else {
+                    beginWithMemory(program, call);
                 }
                 return;
             }
             refusal = noSuchProgram(header);
         } catch (RpcCallHeaderException e) {
-            LOGGER.trace("{} malformed call", channel(), e);
+            PeerLog.warn(LOGGER, channel(), "malformed call: {}", e);
             refusal = e.answer();
         }
         message.release();
-        refuse(null, refusal);
+        if (callMemory == null) {
+            refuse(refusal, null, 0);
+        } else {
+            RpcReplyHeader reply = refusal;
+            callMemory.admit(ServedCallMemory.CALL_BYTES, bytes -> refuse(reply, null, bytes), () -> { });
+        }
+    }
+
+    private void begin(RpcProgram program, RpcCall call) {
+        beginning = call;
+        execute(program, call);
+        beginning = null;
+        if (!call.isAnswered()) {
+            unanswered.add(call); // if it is answered now, then by another thread, whose reply comes through here
+        }
+    }
+
+    private void beginWithMemory(RpcProgram program, RpcCall call) {
+        long needed = callMemory.bytesOf(program, call);
+        if (needed < 0) {
+            call.arguments().release();
+            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+            return;
+        }
+        callMemory.admit(needed, bytes -> {
+            call.setMemoryBytes(bytes);
+            begin(program, call);
+        }, call.arguments()::release);
     }
 
     private RpcReplyHeader noSuchProgram(RpcCallHeader header) {
@@ -215,21 +308,80 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
             serve(program, call);
             return;
         }
-        int bytes = call.arguments().readableBytes();
-        throttle.callStarted(bytes);
+        throttle.callStarted(call.arguments().readableBytes());
+        ServedCall served = new ServedCall(this, program, call);
         try {
-            executor.execute(() -> {
+            executor.execute(served);
+        } catch (Throwable t) { // rejected, or no thread can be started
+            if (!(t instanceof RejectedExecutionException)) {
+                programFailed(call.header(), t);
+            }
+            LOGGER.trace("{} no thread for {}", channel(), call.header(), t);
+            served.refuse();
+        }
+    }
+
+    /** This handler, as its calls see it. */
+    private final class Owner implements ServedCallOwner {
+
+        @Override
+        public Channel channel() {
+            return RpcServerHandler.this.channel();
+        }
+
+        @Override
+        public void refuse(RpcCall call, RpcReplyHeader reply) {
+            RpcServerHandler.this.refuse(reply, call, call.memoryBytes());
+        }
+
+        @Override
+        public void send(RpcCall call, Object message) {
+            RpcServerHandler.this.send(call, message, call.memoryBytes());
+        }
+
+        @Override
+        public void programFailed(RpcCallHeader header, Throwable cause) {
+            RpcServerHandler.this.programFailed(header, cause);
+        }
+    }
+
+    /** A call on its way to a thread of the executor. */
+    private static final class ServedCall implements Runnable {
+
+        private static final AtomicIntegerFieldUpdater<ServedCall> TAKEN =
+                AtomicIntegerFieldUpdater.newUpdater(ServedCall.class, "taken");
+
+        private final RpcServerHandler handler;
+        private final RpcProgram program;
+        private final RpcCall call;
+        private final int bytes;
+        private volatile int taken;
+
+        private ServedCall(RpcServerHandler handler, RpcProgram program, RpcCall call) {
+            this.handler = handler;
+            this.program = program;
+            this.call = call;
+            this.bytes = call.arguments().readableBytes();
+        }
+
+        @Override
+        public void run() {
+            if (TAKEN.compareAndSet(this, 0, 1)) {
                 try {
-                    serve(program, call);
+                    handler.serve(program, call);
                 } finally {
-                    throttle.callDone(bytes);
+                    handler.throttle.callDone(bytes);
                 }
-            });
-        } catch (RejectedExecutionException e) {
-            LOGGER.trace("{} no thread for {}", channel(), call.header(), e);
-            call.arguments().release();
-            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
-            throttle.callDone(bytes);
+            }
+        }
+
+        /** The executor has failed, though perhaps not before it ran this, or queued it. */
+        private void refuse() {
+            if (TAKEN.compareAndSet(this, 0, 1)) {
+                call.arguments().release();
+                call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+                handler.throttle.callDone(bytes);
+            }
         }
     }
 
@@ -239,7 +391,7 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
                 call(program, call);
             }
         } catch (XdrException e) {
-            LOGGER.trace("{} garbage arguments in {}", channel(), call.header(), e);
+            PeerLog.warn(LOGGER, channel(), "garbage arguments in {}: {}", call.header(), e);
             call.tryRefuse(AcceptStatus.GARBAGE_ARGS);
         } catch (Throwable t) {
             // Also errors such as a stack overflow or a failed assertion: the caller waits for an answer all the same.
@@ -260,49 +412,61 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /** Any thread. */
-    void programFailed(RpcCallHeader header, Throwable cause) {
-        // The first failure is worth a look, a thousand like it would only fill the log.
-        if (programFailures.getAndIncrement() == 0) {
-            LOGGER.warn("{} program failed in {}", channel(), header, cause);
+    private void programFailed(RpcCallHeader header, Throwable cause) {
+        programFailures.incrementAndGet();
+        PeerLog.warn(LOGGER, channel(), "program failed in {}: {}", header, cause.toString());
+        // Where it failed is worth a look once, unless it is memory, which is short everywhere then. A thousand traces like it,
+        // by as many peers as like to cause them, would only fill the log.
+        if (!(cause instanceof VirtualMachineError) && FAILURE_SHOWN.compareAndSet(false, true)) {
+            LOGGER.warn("the first failure of a program", cause);
         } else {
-            LOGGER.trace("{} program failed in {}", channel(), header, cause);
+            LOGGER.trace("program failed", cause);
         }
     }
 
     private void overdue(RpcCall call) {
         if (call.tryGiveUp()) {
-            overdueCalls++;
+            increment(overdueCalls);
             LOGGER.debug("{} no answer within {} ms to {}", channel(), serveTimeoutMillis, call.header());
         }
     }
 
-    /** Any thread. {@code call} is {@code null} if no program has seen it. */
-    void refuse(RpcCall call, RpcReplyHeader reply) {
-        ByteBuf message = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES + VersionRange.ENCODED_BYTES);
+    private void refuse(RpcReplyHeader reply, RpcCall call, long memoryBytes) {
+        ByteBuf message;
+        try {
+            message = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES + VersionRange.ENCODED_BYTES);
+        } catch (RuntimeException | Error e) { // not even this much memory, and the caller would wait in vain
+            PeerLog.warn(LOGGER, channel(), "no reply can be made, closing the connection: {}", e);
+            channel().close();
+            return;
+        }
         reply.write(message);
         refusedCalls.incrementAndGet();
-        send(call, message);
+        send(call, message, memoryBytes);
     }
 
-    /** Any thread; the message's reference passes to the channel. {@code call} is {@code null} if no program has seen it. */
-    void send(RpcCall call, Object message) {
+    /** {@code call} is {@code null} if no program has seen it. */
+    private void send(RpcCall call, Object message, long memoryBytes) {
         EventExecutor loop = ctx.executor();
         if (loop.inEventLoop()) {
-            write(call, message);
+            write(call, message, memoryBytes);
             return;
         }
         try {
-            loop.execute(() -> write(call, message));
+            loop.execute(() -> write(call, message, memoryBytes));
         } catch (RejectedExecutionException e) {
             ReferenceCountUtil.release(message);
-            LOGGER.debug("{} reply after the end of its event loop", channel(), e);
+            LOGGER.debug("{} reply after the end of its event loop", channel());
         }
     }
 
-    private void write(RpcCall call, Object message) {
-        unanswered.remove(call);
+    private void write(RpcCall call, Object message, long memoryBytes) {
+        if (call != beginning) { // most calls are answered at once, and were never there
+            unanswered.remove(call);
+        }
+        callsInProgress -= call == null ? 0 : 1;
         throttle.replyStarted();
-        ctx.write(message, replyPromise);
+        ctx.write(message, memoryBytes == 0 ? replyPromise : callMemory.reply(memoryBytes));
         throttle.pauseIfOver();
         flushBatch.written();
     }
@@ -312,12 +476,19 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
         if (cause == null) {
             return;
         }
-        lostReplies++;
+        increment(lostReplies);
         if (cause instanceof RpcReplyReplacedException) {
-            LOGGER.debug("{} reply was replaced", channel(), cause);
+            LOGGER.debug("{} reply was replaced: {}", channel(), cause.getMessage());
         } else if (channel().isActive()) {
-            LOGGER.warn("{} reply cannot be written, closing the connection", channel(), cause);
+            PeerLog.warn(LOGGER, channel(), "reply cannot be written, closing the connection: {}", cause);
             channel().close();
+        }
+    }
+
+    @Override
+    public void read(ChannelHandlerContext context) {
+        if (!pause.keepsRead()) {
+            context.read();
         }
     }
 
@@ -329,23 +500,43 @@ public final class RpcServerHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        unanswered.close();
+        close();
         context.fireChannelInactive();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
+        close();
+    }
+
+    private void close() {
         unanswered.close();
+        if (callMemory != null) {
+            callMemory.close();
+        }
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (cause instanceof IOException) {
+        if (cause instanceof TooLongFrameException) {
+            PeerLog.warn(LOGGER, context.channel(), "lost: {}", cause); // who fires it closes the channel
+        } else if (cause instanceof IOException) {
             // The peer went away or broke the transport's rules: the channel closes itself after one of these.
-            LOGGER.info("{} lost: {}", context.channel(), cause.toString());
-            LOGGER.debug("", cause);
+            if (isPlainLoss(cause)) {
+                PeerLog.info(LOGGER, context.channel(), "lost: {}", cause);
+            } else {
+                PeerLog.warn(LOGGER, context.channel(), "lost: {}", cause);
+            }
         } else {
             context.fireExceptionCaught(cause);
         }
+    }
+
+    /**
+     * Whether the system says so, as of a peer that went away; whatever else is found out here, is a rule or a limit that was
+     * exceeded.
+     */
+    private static boolean isPlainLoss(Throwable cause) {
+        return cause.getClass().getName().startsWith("java.");
     }
 }

@@ -1,7 +1,7 @@
 package org.nettyrdma.codec.oncrpc;
 
 /**
- * The transport could not convey the call or its reply, though the connection lives; the cause says why. The server may have
+ * The transport could not convey the call or its reply. The connection lives. The cause says why. The server may have
  * carried the call out. The same call would fail again.
  */
 public final class RpcTransportException extends RpcException {

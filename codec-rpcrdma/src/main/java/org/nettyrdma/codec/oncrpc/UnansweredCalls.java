@@ -43,7 +43,7 @@ final class UnansweredCalls {
     }
 
     void remove(RpcCall call) {
-        if (!calls.isEmpty()) { // most calls are answered at once and never here, and the hash of a new object is slow to get
+        if (!calls.isEmpty()) { // the hash of a new object is slow to get
             calls.remove(call);
         }
     }

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
  * XDR (RFC 4506) on {@link ByteBuf}s. Any thread.
  *
  * <p>Every read first compares what it needs with the bytes present and with the caller's limit, and only then allocates. A
- * failed read throws {@link XdrException}; where the reader index then stands is not defined. The {@code field} of a read is
- * the name that the exception gives to what was being read.
+ * failed read throws {@link XdrException}, and leaves the reader index undefined. The {@code field} of a read is the name of the
+ * value in the exception.
  */
 public final class Xdr {
 

@@ -3,8 +3,8 @@ package org.nettyrdma.codec.oncrpc;
 import io.netty.handler.codec.DecoderException;
 
 /**
- * Bytes that are not what XDR (RFC 4506) says they should be: too few of them, or a value outside its range. The message
- * names the field, the value and the limit. A program that lets it pass out of {@link RpcProgram#call} answers GARBAGE_ARGS.
+ * Bytes that break XDR (RFC 4506): too few of them, or a value outside its range. The message names the field, the value and the
+ * limit. A program that throws it out of {@link RpcProgram#call} answers GARBAGE_ARGS.
  */
 public class XdrException extends DecoderException {
 

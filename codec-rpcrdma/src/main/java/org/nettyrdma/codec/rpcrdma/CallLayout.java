@@ -5,14 +5,14 @@ import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 
 /**
- * What an {@link UpperLayerBinding} knows about a call.
+ * The description of a call by an {@link UpperLayerBinding}.
  *
  * @param items      the DDP-eligible arguments in ascending order; positions count from the first byte of the arguments
- * @param replySpace how large the reply can get, or {@code null} if that cannot be told
+ * @param replySpace how large the reply can get, or {@code null} if that is not known
  */
 public record CallLayout(List<DataItem> items, ReplySpace replySpace) {
 
-    /** A call of which nothing is known: no eligible arguments, a reply of any size. */
+    /** A call of which nothing is known: it has no eligible arguments, and its reply may have any size. */
     public static final CallLayout UNKNOWN = new CallLayout(List.of(), null);
 
     /**

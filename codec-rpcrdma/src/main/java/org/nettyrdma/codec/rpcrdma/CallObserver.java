@@ -1,8 +1,8 @@
 package org.nettyrdma.codec.rpcrdma;
 
 /**
- * Is told how each answered call of a client travelled; see {@link RpcRdma.Builder#callObserver}. Called on event loops, by
- * several of them at once, right before the reply is passed up, so it must neither block nor throw.
+ * Is told how each answered call of a client travelled; see {@link RpcRdmaBuilder#callObserver}. Several event loops may call it
+ * at once, each right before the reply is passed up. So it must be thread safe, and must neither block nor throw.
  */
 @FunctionalInterface
 public interface CallObserver {

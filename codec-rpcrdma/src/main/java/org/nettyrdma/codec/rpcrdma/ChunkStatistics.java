@@ -1,15 +1,18 @@
 package org.nettyrdma.codec.rpcrdma;
 
-import java.util.concurrent.atomic.LongAdder;
+import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
 
 /**
- * Counts what moved and how, over all connections of one {@link RpcRdma}. Counters only grow. They may be read from any
- * thread; a reader sees each counter's recent value, not a snapshot of all.
+ * Counts messages, chunks and errors over all connections of one {@link RpcRdma}. Counters only grow. Any thread may read them. A
+ * reader sees a recent value of each counter, not a snapshot of all.
  */
-public final class ChunkStatistics {
+public interface ChunkStatistics {
 
-    /** What is counted. A requester counts the calls it sends and the replies it gets, a responder the other way round. */
-    public enum Counter {
+    /**
+     * The counters. A requester counts the calls that it sends and the replies that it receives. A responder counts the calls
+     * that it receives and the replies that it sends.
+     */
+    enum Counter {
         /** Calls that travelled in one Send. */
         CALLS_INLINE("calls", "Calls that travelled in one Send"),
         /** Calls with at least one DDP-eligible argument in a Read chunk. */
@@ -42,7 +45,7 @@ public final class ChunkStatistics {
         LOCAL_INVALIDATIONS("exposures", "Pieces of exposed memory that this side withdrew itself"),
         /** Received calls whose {@code rdma_inv_handle} stands in none of their segments; answered without an invalidation. */
         UNLISTED_HANDLES_IGNORED("calls", "Calls that named a handle to invalidate which they did not list"),
-        /** Calls that were refused and sent again, once each, within the limits that the responder told. */
+        /** Calls that were refused and sent again, once each, within the limits that the error of the responder told. */
         CALLS_SENT_AGAIN("calls", "Calls that were sent again within the limits of the responder"),
         /** Calls refused because of their version, with ERR_VERS. */
         VERSION_ERRORS("errors", "Calls refused with ERR_VERS"),
@@ -65,7 +68,10 @@ public final class ChunkStatistics {
         DONE_TIMEOUTS("replies", "Replies with Read chunks withdrawn for want of RDMA_DONE"),
         /** Received messages of the obsolete type RDMA_DONE that belong to no reply with Read chunks; dropped. */
         DONE_MESSAGES_DROPPED("messages", "Received messages of type RDMA_DONE that belong to no reply"),
-        /** Received messages of a direction that is not served: replies and errors at a server, dropped; calls at a client, refused. */
+        /**
+         * Received messages of a direction that is not served: replies and errors at a server, dropped; calls at a client,
+         * refused.
+         */
         STRAY_MESSAGES_DROPPED("messages", "Received messages of a direction that is not served"),
         /** Replies to no outstanding call, or to one that was given up and whose memory was withdrawn; dropped. */
         UNKNOWN_REPLIES_DROPPED("replies", "Replies to no outstanding call"),
@@ -77,13 +83,15 @@ public final class ChunkStatistics {
         REVERSE_MESSAGES_TOO_LARGE("messages", "Messages of the reverse direction that did not fit into one Send"),
         /** Calls that waited for memory before they were carried out; see {@link ResourceLimits}. */
         CALLS_HELD_BACK("calls", "Calls that waited for memory"),
-        /** Calls whose caller has given up while the peer could still reach their memory. */
+        /** Calls whose caller has given up while the peer could still access their memory. */
         CALLS_ABANDONED("calls", "Calls that were given up while they exposed memory"),
         /** Of {@link #CALLS_ABANDONED}, those whose memory did not stay open; see {@link ResourceLimits#maxAbandonedBytes}. */
         ABANDONED_CALLS_WITHDRAWN("calls", "Calls that were given up and whose memory was withdrawn before their reply"),
-        /** Connections closed because nothing that was to be transferred has moved for too long. */
+        /** Connections closed because their transfers made no progress for too long. */
         STALLED_CONNECTIONS("connections", "Connections closed because a transfer made no progress"),
-        /** Connections that went on in version 1 because the server has refused version 2; see {@link VersionPolicy#PREFER_V2}. */
+        /**
+         * Connections that went on in version 1 because the server has refused version 2; see {@link VersionPolicy#PREFER_V2}.
+         */
         VERSION_FALLBACKS("connections", "Connections that fell back to version 1"),
         /** Connections lost before the server had answered a call of version 2; the next ones begin with version 1. */
         VERSION_OFFERS_LOST("connections", "Connections lost before version 2 was answered"),
@@ -117,42 +125,11 @@ public final class ChunkStatistics {
         }
     }
 
-    private final LongAdder[] values = new LongAdder[Counter.values().length];
-
-    /** Creates counters that all stand at 0. */
-    public ChunkStatistics() {
-        for (int i = 0; i < values.length; i++) {
-            values[i] = new LongAdder();
-        }
-    }
-
     /**
      * Reads a counter. Any thread.
      *
      * @param counter which one
      * @return its value
      */
-    public long get(Counter counter) {
-        return values[counter.ordinal()].sum();
-    }
-
-    void increment(Counter counter) {
-        values[counter.ordinal()].increment();
-    }
-
-    void add(Counter counter, long amount) {
-        values[counter.ordinal()].add(amount);
-    }
-
-    @Override
-    public String toString() {
-        StringBuilder text = new StringBuilder();
-        for (Counter counter : Counter.values()) {
-            long value = get(counter);
-            if (value != 0) {
-                text.append(text.isEmpty() ? "" : ", ").append(counter).append('=').append(value);
-            }
-        }
-        return text.toString();
-    }
+    long get(Counter counter);
 }

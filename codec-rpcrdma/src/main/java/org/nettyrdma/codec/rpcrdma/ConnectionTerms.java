@@ -1,48 +1,25 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+
 /**
- * What the two sides have told each other, and what follows from it. Fired through the pipeline as a user event when the
- * connection stands, ahead of {@code channelActive}, and again whenever something of it has changed. Immutable.
+ * The terms of a connection: the values that the two sides have told each other, and their consequences. Fired through the
+ * pipeline as a user event when the connection stands, before {@code channelActive}, and again after each change. Immutable.
  *
- * @param threshold        how large a Send may be
- * @param mayInvalidate    whether this side's replies may be Sends with Invalidate: in version 1 only if both sides have said that they
- *                         cope with them (RFC 8797); in version 2, where each call says what its reply may invalidate, if this side copes
- * @param mayBeInvalidated whether the peer's replies may be: if this side has said so, and in version 2 if it copes. The Linux server asks
- *                         for no more, and says itself that it does not cope with them, since it never opens memory to its clients
- * @param agreed           whether the version is settled; until then it is the one that this side begins with
- * @param peerProperties   what the peer has told about itself in version 2, empty if it has not
+ * @param version          the version that calls on this connection are sent in
+ * @param sendBytes        largest Send from here to the peer, header and body together: in version 1 1024 to 65536, and 1024 if
+ *                         the peer sent no private data (RFC 8797); for version 2 see {@link RpcRdmaConnection}
+ * @param receiveBytes     largest Send from the peer to here, in the same way
+ * @param mayInvalidate    whether this side's replies may be Sends with Invalidate: in version 1 only if both sides accept them
+ *                         (RFC 8797); in version 2, where each call names the handle that its reply may invalidate, if remote
+ *                         invalidation is on at this side
+ * @param mayBeInvalidated whether the peer's replies may be Sends with Invalidate: in version 1 if this side has said that it
+ *                         accepts them, in version 2 if remote invalidation is on at this side. The Linux server needs no more in
+ *                         version 1: it says itself that it does not accept them, because it never opens memory to its clients
+ * @param agreed whether the version is settled; until then the terms have the version that this side begins with
+ * @param peerProperties the properties that the peer has told in version 2, empty if it has told none
  */
-public record ConnectionTerms(InlineThreshold threshold, boolean mayInvalidate, boolean mayBeInvalidated, boolean agreed,
-                              PropertySet peerProperties) {
-
-    /** Terms that are agreed, with a peer that has not told any property. */
-    ConnectionTerms(InlineThreshold threshold, boolean mayInvalidate, boolean mayBeInvalidated) {
-        this(threshold, mayInvalidate, mayBeInvalidated, true, PropertySet.EMPTY);
-    }
-
-    /**
-     * The version that calls on this connection are sent in.
-     *
-     * @return the version
-     */
-    public RpcRdmaVersion version() {
-        return threshold.version();
-    }
-
-    /** The same terms with another limit for what this side sends. */
-    ConnectionTerms withSendBytes(int sendBytes) {
-        return new ConnectionTerms(new InlineThreshold(sendBytes, threshold.receiveBytes(), version()), mayInvalidate,
-                mayBeInvalidated, agreed, peerProperties);
-    }
-
-    /** The same terms before the version is settled. */
-    ConnectionTerms notAgreed() {
-        return new ConnectionTerms(threshold, mayInvalidate, mayBeInvalidated, false, peerProperties);
-    }
-
-    /** For version 1. */
-    static ConnectionTerms of(RpcRdmaPrivateData own, RpcRdmaPrivateData peer) {
-        return new ConnectionTerms(InlineThreshold.of(own, peer), own.acceptsInvalidation() && peer.acceptsInvalidation(),
-                own.acceptsInvalidation());
-    }
+public record ConnectionTerms(RpcRdmaVersion version, int sendBytes, int receiveBytes, boolean mayInvalidate,
+                              boolean mayBeInvalidated, boolean agreed, PropertySet peerProperties) {
 }

@@ -3,18 +3,25 @@ package org.nettyrdma.codec.rpcrdma;
 import static io.netty.util.internal.ObjectUtil.checkInRange;
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 
+import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+
 /**
- * What a requester offers to a responder: the one place that knows which chunk lists, legal as they are, some responders get
- * wrong. The Linux server of kernel 6.1 puts calls with two Read chunks together wrongly, and closes the connection when a
- * Write list comes with a Reply chunk. No policy allows what it does not survive at all, a segment of length 0.
+ * What a requester offers to a responder. The policy avoids legal chunk lists that some responders handle wrongly. The Linux
+ * server of kernel 6.1 assembles calls with two Read chunks wrongly, and closes the connection when a Write list comes with a
+ * Reply chunk. That server does not survive a segment of length 0 at all, so no policy allows one.
  *
  * @param maxReadChunks           Read chunks in one call, a Position Zero Read chunk counted; 1 to 8, default 1. With 2 or
  *                                more a long call keeps Read chunks for its large eligible arguments
  * @param writeListWithReplyChunk whether a call may offer Write chunks and a Reply chunk; default {@code false}
- * @param maxSegmentsPerChunk     segments in a chunk; 1 to 64, default 16. Data in more pieces is copied
- * @param maxSegmentBytes         bytes in a segment; at least 1, default 2147483647, which is as good as no limit. Longer
- *                                pieces of memory are offered as several segments, each with a handle of its own, so that
- *                                remote invalidation spares one of them only. A call that would need more than
+ * @param maxSegmentsPerChunk     segments in a chunk; 1 to 64, default 16. Data in more pieces of memory is copied. The header of
+ *                                a call with all its segments must fit into the inline threshold: 24 bytes each in the Read list,
+ *                                16 each in the Write list and the Reply chunk. Segments of the Write list and the Reply chunk
+ *                                come back in the reply and must fit into the inline threshold of that direction, too. A call
+ *                                that does not fit fails before it is sent. For the number that this side accepts see
+ *                                {@link RpcRdmaLimits#maxSegmentsPerChunk}
+ * @param maxSegmentBytes         bytes in a segment; at least 1, default 2147483647, which is practically no limit. Longer pieces
+ *                                of memory are offered as several segments, each with a handle of its own. Remote invalidation
+ *                                then spares the invalidation of one handle only. A call that would need more than
  *                                {@code maxSegmentsPerChunk} of them fails before it is sent
  */
 public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int maxSegmentsPerChunk, int maxSegmentBytes) {
@@ -22,7 +29,7 @@ public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int
     /** Works with every responder that is known; the default. */
     public static final PeerPolicy CONSERVATIVE = new PeerPolicy(1, false, 16, Integer.MAX_VALUE);
 
-    /** Uses what rfc5666bis-01 allows; for responders that are known to follow it. */
+    /** Uses all that RFC 8166 allows; for responders that are known to follow it. */
     public static final PeerPolicy SPECIFICATION = new PeerPolicy(8, true, 64, Integer.MAX_VALUE);
 
     /**
@@ -40,8 +47,13 @@ public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int
         checkPositive(maxSegmentBytes, "maxSegmentBytes");
     }
 
-    /** How many segments a piece of memory needs. */
-    long segmentsOf(long bytes) {
+    /**
+     * How many segments a piece of memory needs.
+     *
+     * @param bytes length of a chunk
+     * @return how many segments it takes
+     */
+    public long segmentsOf(long bytes) {
         return (bytes + maxSegmentBytes - 1) / maxSegmentBytes;
     }
 
@@ -49,11 +61,14 @@ public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int
      * How many segments a chunk in one piece of memory has.
      *
      * @throws RpcRdmaException if they are too many
+     *
+     * @param bytes length of a chunk
+     * @return how many segments it takes
      */
-    int segmentsOfChunk(long bytes) throws RpcRdmaException {
+    public int segmentsOfChunk(long bytes) throws RpcRdmaException {
         long segments = segmentsOf(bytes);
         if (segments > maxSegmentsPerChunk) {
-            throw RpcRdmaException.tooLarge("chunk of %d bytes in segments of %d (limit: %d segments)", bytes,
+            throw RpcRdmaFailures.tooLarge("chunk of %d bytes in segments of %d (limit: %d segments)", bytes,
                     maxSegmentBytes, maxSegmentsPerChunk);
         }
         return (int) segments;

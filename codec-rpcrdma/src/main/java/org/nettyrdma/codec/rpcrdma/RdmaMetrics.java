@@ -9,7 +9,9 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 import org.nettyrdma.channel.RdmaChannelStatistics;
+import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.connection.OpenConnections;
 import org.nettyrdma.handler.credit.CreditStatistics;
 
 /**
@@ -19,8 +21,8 @@ import org.nettyrdma.handler.credit.CreditStatistics;
  * <li>{@code rpcrdma.chunks.<counter>}: a counter for each {@link ChunkStatistics.Counter}, in its base unit
  * <li>{@code rdma.channel.<counter>}: a counter for each {@link org.nettyrdma.channel.RdmaChannelStatistics.Counter}
  * <li>{@code rdma.channels}: connections, a gauge
- * <li>{@code rpcrdma.memory.used}, {@code .limit}: what calls in progress take of the memory that all connections share, in
- * bytes, gauges; {@code rpcrdma.memory.waiting}: connections that wait for some, a gauge
+ * <li>{@code rpcrdma.memory.used}, {@code .limit}: the memory that calls in progress take, and the memory that all connections
+ * share, in bytes, gauges; {@code rpcrdma.memory.waiting}: connections that wait for memory, a gauge
  * <li>{@code rpcrdma.credits.requests.granted}, {@code .in.progress}, {@code .waiting}: calls that this side may have
  * outstanding, has, and holds back, gauges
  * <li>{@code rpcrdma.credits.served.granted}, {@code .in.progress}: calls that peers may have outstanding, and have, gauges
@@ -65,7 +67,7 @@ public final class RdmaMetrics implements MeterBinder {
             counter(registry, "rdma.channel." + words(counter), counter.description(),
                     connections -> connections.channelCounter(counter));
         }
-        gauge(registry, "rdma.channels", "Connections", RpcRdmaConnections::size);
+        gauge(registry, "rdma.channels", "Connections", OpenConnections::size);
         bindMemory(registry);
         bindCredits(registry);
     }
@@ -87,11 +89,11 @@ public final class RdmaMetrics implements MeterBinder {
         credits(registry, "served.granted", "Calls that peers may have outstanding", now -> now.served().granted());
         credits(registry, "served.in.progress", "Calls that peers have outstanding", now -> now.served().inProgress());
         counter(registry, "rpcrdma.credits.requests.refused", "Calls refused because too many waited",
-                RpcRdmaConnections::refusedRequests);
+                OpenConnections::refusedRequests);
         counter(registry, "rpcrdma.credits.requests.unmatched", "Replies that gave no credit back",
-                RpcRdmaConnections::unmatchedResponses);
+                OpenConnections::unmatchedResponses);
         counter(registry, "rpcrdma.credits.served.exceeded", "Connections closed because the peer exceeded its credits",
-                RpcRdmaConnections::exceededCredits);
+                OpenConnections::exceededCredits);
     }
 
     private void credits(MeterRegistry registry, String name, String description, ToDoubleFunction<CreditStatistics> value) {
@@ -100,12 +102,12 @@ public final class RdmaMetrics implements MeterBinder {
     }
 
     private void counter(MeterRegistry registry, String name, String description,
-                         ToDoubleFunction<RpcRdmaConnections> value) {
+                         ToDoubleFunction<OpenConnections> value) {
         FunctionCounter.builder(name, rpcRdma.connections(), value).tags(tags).description(description).register(registry);
     }
 
     private void gauge(MeterRegistry registry, String name, String description,
-                       ToDoubleFunction<RpcRdmaConnections> value) {
+                       ToDoubleFunction<OpenConnections> value) {
         Gauge.builder(name, rpcRdma.connections(), value).tags(tags).description(description).register(registry);
     }
 

@@ -1,5 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
+
 /** How a reply travelled from the responder to the requester. */
 public enum ReplyRoute {
     /** In one Send. */

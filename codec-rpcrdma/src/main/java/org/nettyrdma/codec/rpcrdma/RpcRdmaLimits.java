@@ -3,23 +3,27 @@ package org.nettyrdma.codec.rpcrdma;
 import static io.netty.util.internal.ObjectUtil.checkInRange;
 
 /**
- * How much one connection accepts and offers. Immutable; start with {@link #DEFAULT} and change what differs. What the calls
- * of all connections may take of memory and time is in {@link ResourceLimits}.
+ * How much one connection accepts and offers. Immutable; start with {@link #DEFAULT} and change single values.
+ * {@link ResourceLimits} bounds the memory and time of the calls of all connections.
  *
  * @param credits                calls that may be in progress at once, asked for by a requester and granted by a responder;
- *                               1 to 1024, default 128. Never more than the channel has receives posted takes effect
- * @param inlineThresholdBytes   largest Send in each direction, header included; 1024 to 65536 and a multiple of 1024,
- *                               default 4096. What takes effect is the smaller one of this and the peer's; a peer that
- *                               does not tell its own is taken to have 1024. The channel's receive buffers must have
- *                               this size
+ *                               1 to 1024, default 128. The number of posted receives of the channel bounds it
+ * @param inlineThresholdBytes   largest Send in each direction, header included; 1024 to 65536 and a multiple of 1024, default
+ *                               4096. The smaller of this and the value of the peer takes effect. A peer that does not tell a
+ *                               value has 1024. The channel's receive buffers must have this size
  * @param maxMessageBytes        largest RPC message accepted or sent, with everything that travels in chunks; 1024 bytes to
  *                               17 MiB, default 1 MiB + 64 KiB. Larger calls are answered with ERR_CHUNK
- * @param maxSegmentsPerChunk    segments accepted in one chunk; 1 to 1024, default 64
+ * @param maxSegmentsPerChunk    segments accepted in one chunk; 1 to 1024, default 64. A segment takes 24 bytes of the header in
+ *                               the Read list, and 16 in the Write list and the Reply chunk. The header must fit into
+ *                               {@code inlineThresholdBytes}: 1024 bytes have room for 41 segments of a Read chunk, so a higher
+ *                               limit needs a higher threshold. For the number that this side sends see
+ *                               {@link PeerPolicy#maxSegmentsPerChunk}
  * @param maxReadChunks          Read chunks (positions) accepted in one call; 1 to 64, default 8
  * @param maxWriteChunks         Write chunks accepted in one call, the Reply chunk not counted; 1 to 64, default 8
- * @param defaultReplyChunkBytes Reply chunk that a requester offers with a call of which nobody said how large the reply can
- *                               get, in bytes; 0 to {@code maxMessageBytes}, default 65536. With 0 such a call offers
- *                               nothing, and the peer refuses it when the reply does not fit inline
+ * @param defaultReplyChunkBytes largest Reply chunk that a requester offers with a call whose reply size is not known, in bytes;
+ *                               0 to {@code maxMessageBytes}, which is the default. A peer refuses a call whose reply does not
+ *                               fit, possibly after it has carried the call out. With 0 such a call has room for an inline reply
+ *                               only. For calls while memory is short see {@link org.nettyrdma.codec.oncrpc.ReplySpace}
  */
 public record RpcRdmaLimits(
         int credits,
@@ -35,7 +39,7 @@ public record RpcRdmaLimits(
 
     /** The default of each limit. */
     public static final RpcRdmaLimits DEFAULT =
-            new RpcRdmaLimits(128, 4096, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES, 64, 8, 8, 65536);
+            new RpcRdmaLimits(128, 4096, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES, 64, 8, 8, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES);
 
     /**
      * Checks each limit.
@@ -86,14 +90,16 @@ public record RpcRdmaLimits(
     }
 
     /**
-     * These limits with another size of messages; the Reply chunk offered by default shrinks with it where it must.
+     * These limits with another size of messages. The default size of the Reply chunk follows the new size if it equals the old
+     * one. It is lowered if it would be larger than the new size.
      *
      * @param newMaxMessageBytes largest RPC message, 1024 bytes to 17 MiB
      * @return the changed limits
      */
     public RpcRdmaLimits withMaxMessageBytes(int newMaxMessageBytes) {
         return new RpcRdmaLimits(credits, inlineThresholdBytes, newMaxMessageBytes, maxSegmentsPerChunk, maxReadChunks,
-                maxWriteChunks, Math.min(defaultReplyChunkBytes, Math.max(0, newMaxMessageBytes)));
+                maxWriteChunks, defaultReplyChunkBytes == maxMessageBytes ? newMaxMessageBytes
+                        : Math.min(defaultReplyChunkBytes, Math.max(0, newMaxMessageBytes)));
     }
 
     /**

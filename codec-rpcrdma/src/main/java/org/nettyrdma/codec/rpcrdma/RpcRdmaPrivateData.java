@@ -7,13 +7,13 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 
 /**
- * What the two sides tell each other in the private data of connect and accept (RFC 8797, section 4).
+ * The message that each side sends in the private data of connect and accept (RFC 8797, section 4).
  * <pre>{@code
  *   0            4         5       6            7              8
  *   | 0xF6AB0E18 | version | flags | send size  | receive size |        size: bytes / 1024 - 1
  *                  1         bit 0: Send with Invalidate is welcome }</pre>
  *
- * @param acceptsInvalidation whether the sender of the data copes with a Send with Invalidate
+ * @param acceptsInvalidation whether the sender of the data accepts a Send with Invalidate
  * @param sendBytes           largest Send that the sender of the data will make; 1024 to 262144, a multiple of 1024
  * @param receiveBytes        size of the receive buffers of the sender of the data; 1024 to 262144, a multiple of 1024
  */
@@ -22,7 +22,7 @@ public record RpcRdmaPrivateData(boolean acceptsInvalidation, int sendBytes, int
     /** Length of the data in bytes. */
     public static final int LENGTH = 8;
 
-    /** What a peer is taken to accept and to send that has told nothing, in bytes (rfc5666bis-01, section 4.3.1). */
+    /** The inline threshold of a peer without private data, in bytes, in both directions (RFC 8166, section 3.3.3). */
     public static final int DEFAULT_INLINE_BYTES = 1024;
 
     /** What is known of a peer that has told nothing. */
@@ -51,7 +51,7 @@ public record RpcRdmaPrivateData(boolean acceptsInvalidation, int sendBytes, int
      * Reads what a peer has sent.
      *
      * @param privateData the private data of the connection; not changed
-     * @return what it says, or {@link #NONE} if it is too short, or of another kind or version
+     * @return the message, or {@link #NONE} if the data is too short, or of another kind or version
      */
     public static RpcRdmaPrivateData parse(ByteBuf privateData) {
         int start = privateData.readerIndex();

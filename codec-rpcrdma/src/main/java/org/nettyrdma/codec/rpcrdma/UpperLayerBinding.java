@@ -3,19 +3,20 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.rpcrdma.requester.ReducedReply;
 
 /**
- * Which data of an RPC program may travel in chunks, and how large its replies can get (rfc5666bis-01, section 6). With it,
- * handlers that write plain {@link ByteBuf}s get direct data placement too. A program without a binding works; what its
- * messages do not say themselves then goes inline or as a long message.
+ * Which data of an RPC program may travel in chunks, and how large its replies can get (RFC 8166, section 6). With a binding,
+ * handlers that write plain {@link ByteBuf}s get direct data placement, too. A program without a binding works. Data that its
+ * messages do not name then goes inline or in a long message.
  *
- * <p>The methods are called on event loops, by several of them at once, for every message that has or may have chunks. They
- * find their way through the XDR without changing the indices of the buffer they get. What they are given on the side of
- * the receiver comes from the peer; when they cannot parse it, they may throw any {@link RuntimeException}.
+ * <p>The methods are called for every message that has or may have chunks. Several event loops may call them at once. They must
+ * not change the indices of the buffer that they get. At the receiver the content of that buffer comes from the peer. A method
+ * that cannot parse it may throw any {@link RuntimeException}.
  *
- * <p>A binding also tells violations (section 6.3). A responder answers a call with GARBAGE_ARGS, the equivalent of bad XDR,
- * when one of its Read chunks holds anything but one eligible argument, or another number of bytes than the argument's length
- * word says; the call does not reach the program. A requester fails a call whose reply has placed data where the binding
+ * <p>A binding also detects violations (RFC 8166, section 6.1). A responder answers a call with GARBAGE_ARGS, the equivalent of
+ * bad XDR, when one of its Read chunks holds anything but one eligible argument, or another number of bytes than the argument's
+ * length word says; the call does not reach the program. A requester fails a call whose reply has placed data where the binding
  * finds no eligible result of that length, and the connection lives.
  */
 public interface UpperLayerBinding {
@@ -49,8 +50,8 @@ public interface UpperLayerBinding {
     List<DataItem> itemsOfReply(int version, int procedure, ByteBuf results);
 
     /**
-     * Finds in a received reply where data belongs that was placed directly. Of such an item the length word is in
-     * {@code results}, its content and padding are not; items that were not placed are there whole.
+     * Finds the positions in a received reply where directly placed data belongs. For such an item {@code results} has the length
+     * word, but neither the content nor the padding. Items that were not placed are complete in {@code results}.
      *
      * <p>The default is right for programs whose last result is their only eligible one, such as NFS version 3: the data
      * belongs at the end.

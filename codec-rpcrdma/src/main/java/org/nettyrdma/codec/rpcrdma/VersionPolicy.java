@@ -1,7 +1,10 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import org.nettyrdma.codec.rpcrdma.format.SpokenVersions;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+
 /**
- * Which versions of the protocol are spoken: what a client calls in, and what a server accepts. A server answers every call in
+ * The versions of the protocol that a client calls in, or that a server accepts. A server answers every call in
  * the version of the call, and takes no other version on that connection from then on (version-two-08, section 7.3).
  */
 public enum VersionPolicy {
@@ -12,10 +15,10 @@ public enum VersionPolicy {
      */
     V2_ONLY(SpokenVersions.TWO),
     /**
-     * Version 2, or version 1 with a peer that does not speak it. A client finds out by its first call, and sends it again, with the
-     * same XID, where it is refused with ERR_VERS: that costs one round trip. Where instead the connection is lost before a
-     * first answer, its next connections to the same address begin with version 1 for five minutes (version-two-08,
-     * section 7.2). A server takes what the client begins with.
+     * Version 2, or version 1 with a peer that does not speak version 2. A client finds out by its first call. If that is refused
+     * with ERR_VERS, the client sends it again in version 1, with the same XID: that costs one round trip. If the connection is
+     * lost before a first answer, the next connections to the same address begin with version 1 for five minutes (version-two-08,
+     * section 7.2). A server takes the version that the client begins with.
      */
     PREFER_V2(SpokenVersions.BOTH);
 
@@ -29,7 +32,13 @@ public enum VersionPolicy {
         return spoken;
     }
 
-    boolean speaks(RpcRdmaVersion version) {
+    /**
+     * Whether this side speaks a version at all.
+     *
+     * @param version any version
+     * @return {@code true} if it does
+     */
+    public boolean speaks(RpcRdmaVersion version) {
         return spoken.includes(version);
     }
 }

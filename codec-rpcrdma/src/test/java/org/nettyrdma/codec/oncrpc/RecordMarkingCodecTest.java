@@ -166,7 +166,8 @@ class RecordMarkingCodecTest {
 
     @Test
     void shouldCloseOnARecordOverTheLimit() {
-        for (String start : new String[] {"80000041", "00000041", "7fffffff", "ffffffff", "00000040" + "00".repeat(64) + "80000001",
+        for (String start : new String[] {"80000041", "00000041", "7fffffff", "ffffffff",
+                "00000040" + "00".repeat(64) + "80000001",
             "00000001 00 ffffffff", "00000001 00 7fffffff"}) {
             EmbeddedChannel victim = new EmbeddedChannel(new RecordMarkingCodec(64));
             ByteBuf in = Unpooled.buffer().writeBytes(hex(start + "0102"));

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 
 class RpcCallFailureTest {
 

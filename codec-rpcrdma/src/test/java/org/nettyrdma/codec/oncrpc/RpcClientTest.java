@@ -17,6 +17,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.TooLongFrameException;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
@@ -25,6 +26,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 
 class RpcClientTest {
 
@@ -43,6 +47,14 @@ class RpcClientTest {
     void close() {
         channel.finishAndReleaseAll();
         assertEquals(0, client.statistics().pendingCalls());
+    }
+
+    @Test
+    void shouldTellARecordThatIsTooLongByOneLine() {
+        EmbeddedChannel end = new EmbeddedChannel(new RpcClient());
+        end.pipeline().fireExceptionCaught(new TooLongFrameException("RPC record of 2 bytes, limit 1"));
+        end.checkException(); // not passed on to where its trace would be logged
+        end.finishAndReleaseAll();
     }
 
     @Test
@@ -336,6 +348,30 @@ class RpcClientTest {
         Future<ByteBuf> call = call(1, arguments);
         assertInstanceOf(RpcConnectionException.class, call.cause());
         assertNull(channel.readOutbound());
+    }
+
+    /** Whether it is the header that finds no memory, or the composite buffer for both. */
+    @ParameterizedTest
+    @CsvSource({"0, 4", "0, 5000", "1, 5000"})
+    void shouldFailACallForWhichThereIsNoMemory(int buffers, int argumentBytes) {
+        channel.config().setAllocator(new ExhaustedAllocator(buffers));
+        ByteBuf arguments = Unpooled.buffer(argumentBytes).writeZero(argumentBytes);
+        Future<ByteBuf> call = call(1, arguments);
+        assertInstanceOf(RpcConnectionException.class, call.cause());
+        assertInstanceOf(OutOfMemoryError.class, call.cause().getCause());
+        assertEquals(0, arguments.refCnt());
+        assertNull(channel.readOutbound());
+        assertTrue(channel.isOpen());
+    }
+
+    @Test
+    void shouldReleaseTheArgumentsWhoseItemsAreOutOfRange() {
+        ByteBuf arguments = Unpooled.buffer().writeInt(1);
+        Future<ByteBuf> call = client.call(new RpcRequest(1, 1, 1, arguments)
+                .setDataItems(List.of(new DataItem(Integer.MAX_VALUE, 0))));
+        channel.runPendingTasks();
+        assertInstanceOf(ArithmeticException.class, call.cause().getCause());
+        assertEquals(0, arguments.refCnt());
     }
 
     @Test

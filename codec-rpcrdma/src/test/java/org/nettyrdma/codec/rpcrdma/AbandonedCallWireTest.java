@@ -26,6 +26,7 @@ import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RawServer.Offer;
 import org.nettyrdma.codec.rpcrdma.VersionTwoServer.Call;
+import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
 
 /** What a server can do with the memory of calls that have timed out or were cancelled, and what its late replies do. */
 @Timeout(120)

@@ -14,7 +14,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nettyrdma.channel.RdmaChannelOption;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
+import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
+import org.nettyrdma.codec.rpcrdma.header.HeaderType;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Extension;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.XdrType;
 import org.nettyrdma.handler.credit.CreditGate;
 
 /** A header type that one side sends without end, on the real channel: the other side's receives are never too few. */
@@ -42,7 +46,7 @@ class BoundedMessagesTest {
 
     private static final HeaderType<Integer> NOTE = new HeaderType<>(0x40, "NOTE", NUMBER, false, false);
 
-    private final RpcRdmaExtensions extensions = RpcRdmaExtensions.builder().headerType(NOTE).build();
+    private final HeaderExtensions extensions = HeaderExtensions.builder().headerType(NOTE).build();
     private final List<Integer> received = Collections.synchronizedList(new ArrayList<>());
 
     /** Writes its notes when the version is settled, ahead of the first reply. */
@@ -77,10 +81,10 @@ class BoundedMessagesTest {
     /** A server whose client may have one call in progress: each call shows that the reply before it has arrived. */
     @Test
     void shouldLetAsManyGoAsThePeerHasReceivesForAndTheRestBehindCalls() throws Exception {
-        RpcRdma.Builder server = RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).credits(1)
+        RpcRdmaBuilder server = RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).credits(1)
                 .versions(VersionPolicy.V2_ONLY).extensions(extensions)
                 .extensionHandlers(pipeline -> pipeline.addLast(new Writer()));
-        RpcRdma.Builder client = RpcRdma.client().binding(BulkProgram.BINDING).credits(1).versions(VersionPolicy.V2_ONLY)
+        RpcRdmaBuilder client = RpcRdma.client().binding(BulkProgram.BINDING).credits(1).versions(VersionPolicy.V2_ONLY)
                 .extensions(extensions).extensionHandlers(pipeline -> pipeline.addLast(new Reader()));
         try (RpcRdmaPair pair = new RpcRdmaPair(server, client)) {
             int depth = pair.channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH);

@@ -14,18 +14,18 @@ import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /** A program whose procedures have every shape of argument and result; its binding is {@link #BINDING}. */
-final class BulkProgram implements RpcProgram {
+public final class BulkProgram implements RpcProgram {
 
-    static final int PROGRAM = 0x20000099;
-    static final int NULL = 0;
+    public static final int PROGRAM = 0x20000099;
+    public static final int NULL = 0;
     /** opaque&lt;&gt; to the same opaque&lt;&gt;; nothing is eligible. */
-    static final int ECHO = 1;
+    public static final int ECHO = 1;
     /** int mark, opaque&lt;&gt; data, int mark to int length, int sum, int mark; the data is eligible. */
-    static final int STORE = 2;
+    public static final int STORE = 2;
     /** int length, int extra to opaque&lt;extra&gt;, opaque&lt;length&gt;; the second is eligible. */
-    static final int LOAD = 3;
+    public static final int LOAD = 3;
     /** int a, int b to opaque&lt;a&gt;, int mark, opaque&lt;b&gt;, int mark; both opaques are eligible. */
-    static final int LOAD_TWO = 4;
+    public static final int LOAD_TWO = 4;
     /** Takes anything and does not answer; see {@link #hanging}. */
     static final int HANG = 5;
     /** Like LOAD, but twice as long as it was asked for. */
@@ -37,19 +37,19 @@ final class BulkProgram implements RpcProgram {
      */
     static final int STORE_TWO = 7;
 
-    static final int MARK = 0x12345678;
+    public static final int MARK = 0x12345678;
 
-    static final UpperLayerBinding BINDING = new Binding();
+    public static final UpperLayerBinding BINDING = new Binding();
 
     /** Calls of HANG that wait for whatever the test does with them; their arguments are retained. */
-    final BlockingQueue<RpcCall> hanging = new LinkedBlockingQueue<>();
+    public final BlockingQueue<RpcCall> hanging = new LinkedBlockingQueue<>();
 
     private final boolean tellsItems;
 
     /**
      * @param tellsItems whether replies come with the positions of their items, or leave that to the binding
      */
-    BulkProgram(boolean tellsItems) {
+    public BulkProgram(boolean tellsItems) {
         this.tellsItems = tellsItems;
     }
 

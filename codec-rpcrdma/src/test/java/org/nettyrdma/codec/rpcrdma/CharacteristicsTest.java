@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.nettyrdma.codec.rpcrdma.TransportProperty.RECEIVE_BUFFER_SIZE;
-import static org.nettyrdma.codec.rpcrdma.TransportProperty.REVERSE_REQUEST_SUPPORT;
+import static org.nettyrdma.codec.rpcrdma.header.TransportProperty.RECEIVE_BUFFER_SIZE;
+import static org.nettyrdma.codec.rpcrdma.header.TransportProperty.REVERSE_REQUEST_SUPPORT;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -45,6 +45,11 @@ import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsException;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsHandler;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
+import org.nettyrdma.codec.rpcrdma.connection.ReceivePlan;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 
 /** Changes of properties between our own two ends, with calls running. */
 class CharacteristicsTest {
@@ -114,7 +119,7 @@ class CharacteristicsTest {
         server = CharacteristicsHandler.of(serverChannel);
     }
 
-    private static RpcRdma with(RpcRdma.Builder builder, Characteristics characteristics,
+    private static RpcRdma with(RpcRdmaBuilder builder, Characteristics characteristics,
                                 BlockingQueue<CharacteristicChanged<?>> events, BlockingQueue<Channel> channels) {
         builder.binding(BulkProgram.BINDING).credits(CREDITS).inlineThresholdBytes(16_384);
         if (characteristics != null) {
@@ -160,7 +165,7 @@ class CharacteristicsTest {
     }
 
     private InlineThreshold threshold(Channel of) {
-        return RpcRdma.connection(of).terms().threshold();
+        return InlineThreshold.of(RpcRdma.connection(of).terms());
     }
 
     private static <T> T onLoop(Channel of, Callable<T> task) throws Exception {
@@ -176,8 +181,10 @@ class CharacteristicsTest {
         assertEquals(2048, threshold(channel).sendBytes());
         assertEquals(2048, threshold(serverChannel).receiveBytes());
         assertEquals(2048, serverChannel.config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE));
-        assertEquals(new CharacteristicChanged<>(Side.PEER, RECEIVE_BUFFER_SIZE, 16_384L, 2048L), clientEvents.poll(10, TimeUnit.SECONDS));
-        assertEquals(new CharacteristicChanged<>(Side.OWN, RECEIVE_BUFFER_SIZE, 16_384L, 2048L), serverEvents.poll(10, TimeUnit.SECONDS));
+        assertEquals(new CharacteristicChanged<>(Side.PEER, RECEIVE_BUFFER_SIZE, 16_384L, 2048L),
+                clientEvents.poll(10, TimeUnit.SECONDS));
+        assertEquals(new CharacteristicChanged<>(Side.OWN, RECEIVE_BUFFER_SIZE, 16_384L, 2048L),
+                serverEvents.poll(10, TimeUnit.SECONDS));
         exchange(8000); // by a Position Zero Read chunk now
         exchangeAll();
         exchange(8000);
@@ -379,13 +386,15 @@ class CharacteristicsTest {
         connect(defaults(), defaults());
         // Planned without a Reply chunk, since the reply fits the size that this client has now.
         Future<ByteBuf> call = channel.pipeline().get(RpcClient.class).call(new RpcRequest(BulkProgram.PROGRAM, 1,
-                BulkProgram.HANG, channel.alloc().buffer()).setDataItems(List.of()).setReplySpace(new ReplySpace(10_000, List.of())));
+                BulkProgram.HANG, channel.alloc().buffer()).setDataItems(List.of())
+                .setReplySpace(new ReplySpace(10_000, List.of())));
         RpcCall hanging = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
         assertEquals(List.of(Disposition.DONE), outcome(server.request(RECEIVE_BUFFER_SIZE, 1024L)).dispositions());
         exchangeAll(); // no receive of the client has the earlier size any more
         hanging.arguments().release();
         hanging.reply(serverChannel.alloc().buffer().writeZero(8000));
-        RpcCall again = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS); // with the Reply chunk that the error asks for
+        // with the Reply chunk that the error asks for
+        RpcCall again = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
         again.arguments().release();
         again.reply(serverChannel.alloc().buffer().writeZero(8000));
         ByteBuf results = RpcRdmaPair.result(call);

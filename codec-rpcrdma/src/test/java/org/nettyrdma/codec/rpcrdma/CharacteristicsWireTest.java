@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.nettyrdma.codec.rpcrdma.TransportProperty.RECEIVE_BUFFER_SIZE;
+import static org.nettyrdma.codec.rpcrdma.header.TransportProperty.RECEIVE_BUFFER_SIZE;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -30,6 +30,7 @@ import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsException;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsHandler;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 
 /** The messages of xcharext-02, and peers that break its rules, against bytes written by hand. */
 class CharacteristicsWireTest {
@@ -42,7 +43,7 @@ class CharacteristicsWireTest {
     private final BlockingQueue<Throwable> causes = new LinkedBlockingQueue<>();
     private final BlockingQueue<Channel> channels = new LinkedBlockingQueue<>();
 
-    private RpcRdma.Builder with(RpcRdma.Builder builder, Characteristics characteristics) {
+    private RpcRdmaBuilder with(RpcRdmaBuilder builder, Characteristics characteristics) {
         Consumer<ChannelPipeline> adder = pipeline -> {
             characteristics.install(pipeline);
             channels.add(pipeline.channel());
@@ -188,7 +189,7 @@ class CharacteristicsWireTest {
             client.peer.sendHex("00000abc" + V2 + "00000009 00000000 | 12345678 00000000 | 00000000"); // unknown
             client.peer.sendHex("00000abc" + V2 + "00000009 00000000 | 00000001 00000004 00000800 | 00000000");
             exchange("00000000", "00000000 00000000 00000000");
-            assertEquals(2048, RpcRdma.connection(channel).terms().threshold().sendBytes());
+            assertEquals(2048, RpcRdma.connection(channel).terms().sendBytes());
         }
     }
 
@@ -226,7 +227,7 @@ class CharacteristicsWireTest {
         }
 
         private int sendBytes() {
-            return RpcRdma.connection(server.channel).terms().threshold().sendBytes();
+            return RpcRdma.connection(server.channel).terms().sendBytes();
         }
 
         private void requireOutcome(Future<Outcome> request, Disposition expected) throws Exception {

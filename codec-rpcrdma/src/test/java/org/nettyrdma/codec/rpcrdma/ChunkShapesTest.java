@@ -133,7 +133,7 @@ class ChunkShapesTest {
     })
     void shouldNameTheRoomThatAReplyNeeds(int replyChunkBytes, String writeChunkBytes, String expected) throws Exception {
         BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
-        RpcRdma.Builder builder = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> pipeline.addLast(
+        RpcRdmaBuilder builder = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> pipeline.addLast(
                 new ChannelOutboundHandlerAdapter() {
                     @Override
                     public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
@@ -166,7 +166,7 @@ class ChunkShapesTest {
     /** A handler that knows nothing of RDMA and does not ask what became of its writes goes on. */
     @Test
     void shouldKeepTheConnectionOfAHandlerThatWritesWithVoidPromises() throws Exception {
-        RpcRdma.Builder builder = RpcRdma.server().handlers(pipeline -> pipeline.addLast(new ChannelInboundHandlerAdapter() {
+        RpcRdmaBuilder builder = RpcRdma.server().handlers(pipeline -> pipeline.addLast(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object msg) {
                 ByteBuf call = (ByteBuf) msg;

@@ -40,7 +40,8 @@ class ClientLimitsTest {
     void stop() {
         pair.close();
         program.hanging.forEach(call -> call.arguments().release());
-        awaitTrue(pair.client.memory()::usedBytes, 0); // the handlers hear of the end of a connection after those that wait for it
+        // the handlers hear of the end of a connection after those that wait for it
+        awaitTrue(pair.client.memory()::usedBytes, 0);
         assertEquals(0, pair.client.memory().waiting());
     }
 
@@ -172,7 +173,7 @@ class ClientLimitsTest {
         RpcRdmaPair.result(pair.start(load())).release();
     }
 
-    private static void awaitTrue(LongSupplier value, long expected) {
+    static void awaitTrue(LongSupplier value, long expected) {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
         while (value.getAsLong() != expected) {
             assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + ", not " + expected);

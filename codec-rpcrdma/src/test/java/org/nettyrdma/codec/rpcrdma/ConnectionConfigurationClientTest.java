@@ -9,6 +9,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
+import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -24,8 +25,11 @@ import org.nettyrdma.codec.oncrpc.RpcAcceptException;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.XdrException;
+import org.nettyrdma.codec.rpcrdma.legacy.ConnectionConfigurationClient;
 
-/** A client that configures a server, written by hand, that has told nothing while it accepted, so that it gets 1024 bytes inline. */
+/**
+ * A client that configures a server, written by hand, that has told nothing while it accepted, so that it gets 1024 bytes inline.
+ */
 @Timeout(120)
 class ConnectionConfigurationClientTest {
 
@@ -59,10 +63,9 @@ class ConnectionConfigurationClientTest {
     @CsvSource({"00000400,1024", "00000800,2048", "00000c00,3072", "00001000,3072", "ffffffff,3072"})
     void shouldSendAsMuchInlineAsTheServerAccepts(String maxCall, int sendBytes) throws Exception {
         int roomBytes = sendBytes - 28 - 20 - 40 - 4; // a Reply chunk is offered, as nobody knows the reply
-        Future<ConnectionConfiguration.Reply> configuration = new ConnectionConfigurationClient(channel).configure();
+        Future<ConnectionTerms> configuration = new ConnectionConfigurationClient(channel).configure();
         answerConfiguration(maxCall + "00000200 00000008");
-        assertEquals(new ConnectionConfiguration.Reply(Long.parseLong(maxCall, 16), 512, 8),
-                configuration.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertEquals(sendBytes, configuration.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).sendBytes());
 
         assertEquals("00000000", typeOfEcho(roomBytes));
         assertEquals("00000001", typeOfEcho(roomBytes + 4));
@@ -74,7 +77,7 @@ class ConnectionConfigurationClientTest {
         "00001000 00000004,config_rdma_reply: 8 bytes (expected: 12)",
         "00001000 00000004 00000008 00000000,config_rdma_reply: 16 bytes (expected: 12)"})
     void shouldRefuseAnswerThatMakesNoSense(String results, String message) throws Exception {
-        Future<ConnectionConfiguration.Reply> configuration = new ConnectionConfigurationClient(channel).configure();
+        Future<ConnectionTerms> configuration = new ConnectionConfigurationClient(channel).configure();
         answerConfiguration(results);
         assertTrue(configuration.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
 
@@ -84,7 +87,7 @@ class ConnectionConfigurationClientTest {
 
     @Test
     void shouldFailWhereTheServerDoesNotHaveTheProtocol() throws Exception {
-        Future<ConnectionConfiguration.Reply> configuration = new ConnectionConfigurationClient(channel).configure();
+        Future<ConnectionTerms> configuration = new ConnectionConfigurationClient(channel).configure();
         String xid = server.receiveHex().substring(0, 8);
         server.sendHex(xid + "00000001 00000002 00000000" + NO_CHUNKS + xid + "00000001 00000000 00000000 00000000 00000001");
         assertTrue(configuration.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
@@ -93,10 +96,21 @@ class ConnectionConfigurationClientTest {
                 assertInstanceOf(RpcAcceptException.class, configuration.cause()).status());
     }
 
+    @Test
+    void shouldFailOnAClosedChannelThatHasNoHandlersAnyMore() {
+        channel.close().syncUninterruptibly();
+        while (channel.pipeline().get(RpcClient.class) != null) { // a moment after it has closed
+            Thread.onSpinWait();
+        }
+        Future<ConnectionTerms> configuration = new ConnectionConfigurationClient(channel).configure();
+        assertInstanceOf(ClosedChannelException.class, configuration.awaitUninterruptibly().cause());
+    }
+
     private void answerConfiguration(String results) throws Exception {
         String sent = server.receiveHex();
         String xid = sent.substring(0, 8);
-        // 12 bytes of result fit inline, so nothing is offered: section 6.1 lets nobody assume more than 1 KB.
+        // 12 bytes of result fit inline, so nothing is offered: draft-ietf-nfsv4-rpcrdma-02, section 6.1 lets nobody assume more
+        // than 1 KB.
         assertEquals(digits(xid + "00000001 00000080 00000000" + NO_CHUNKS + xid + CONFIGURATION + "00000001" + NO_AUTH
                 + "00000c00 00000c00 00000005"), sent);
         server.sendHex(xid + "00000001 00000002 00000000" + NO_CHUNKS + xid + SUCCESS + results);

@@ -8,6 +8,8 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
+import io.netty.util.concurrent.DefaultEventExecutor;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RemoteAccess;
+import org.nettyrdma.codec.rpcrdma.legacy.ConnectionConfigurationProgram;
 
 /** A server that can be configured, and a client that has told nothing while it connected, so that it gets 1024 bytes inline. */
 @Timeout(120)
@@ -29,11 +32,15 @@ class ConnectionConfigurationServerTest {
     private static final String CONFIGURATION = " 00000000 00000002 00018841 00000001 ";
     private static final String BULK = " 00000000 00000002 20000099 00000001 ";
 
-    private final Channel listener;
-    private final RawPeer peer;
+    private Channel listener;
+    private RawPeer peer;
 
     ConnectionConfigurationServerTest() throws Exception {
-        RpcRdma server = RpcRdma.server().program(new BulkProgram(true)).program(new ConnectionConfigurationProgram())
+        open(RpcRdma.server());
+    }
+
+    private void open(RpcRdmaBuilder builder) throws Exception {
+        RpcRdma server = builder.program(new BulkProgram(true)).program(new ConnectionConfigurationProgram())
                 .inlineThresholdBytes(3072).build();
         listener = server.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
                 .childOption(RdmaChannelOption.INBOUND_READ_DEPTH, 7).bind(RawPeer.loopback()).sync().channel();
@@ -59,7 +66,21 @@ class ConnectionConfigurationServerTest {
         assertEchoRefused(sendBytes - 28 - 24);
     }
 
-    /** "If zero, the peer must not issue requests which require RDMA Read to satisfy" (section 6.2). */
+    @Test
+    void shouldTakeEffectFromTheAnswerOnWhereProgramsRunOnAnExecutor() throws Exception {
+        close();
+        DefaultEventExecutor executor = new DefaultEventExecutor();
+        try {
+            open(RpcRdma.server().executor(executor));
+            shouldSendAsMuchInlineAsBothSidesTake("00000800", 2048);
+        } finally {
+            executor.shutdownGracefully(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    /**
+     * "If zero, the peer must not issue requests which require RDMA Read to satisfy" (draft-ietf-nfsv4-rpcrdma-02, section 6.2).
+     */
     @Test
     void shouldReadNothingFromAPeerThatServesNoReads() throws Exception {
         String call = "00000003" + BULK + "00000000" + NO_AUTH;

@@ -18,6 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 
 class ConnectionTermsTest {
 
@@ -58,12 +63,12 @@ class ConnectionTermsTest {
 
     @Test
     void shouldUseTheSmallerThresholdInEachDirection() {
-        InlineThreshold threshold = InlineThreshold.of(new RpcRdmaPrivateData(true, 8192, 4096),
-                new RpcRdmaPrivateData(true, 65536, 2048));
+        InlineThreshold threshold = InlineThreshold.of(NegotiatedConnection.termsOf(
+                new RpcRdmaPrivateData(true, 8192, 4096), new RpcRdmaPrivateData(true, 65536, 2048)));
         assertEquals(new InlineThreshold(2048, 4096), threshold);
 
-        assertEquals(new InlineThreshold(1024, 1024),
-                InlineThreshold.of(new RpcRdmaPrivateData(true, 8192, 4096), RpcRdmaPrivateData.NONE));
+        assertEquals(new InlineThreshold(1024, 1024), InlineThreshold.of(NegotiatedConnection.termsOf(
+                new RpcRdmaPrivateData(true, 8192, 4096), RpcRdmaPrivateData.NONE)));
     }
 
     @Test
@@ -79,29 +84,32 @@ class ConnectionTermsTest {
     void shouldInvalidateRemotelyOnlyIfBothSidesSaySo() {
         RpcRdmaPrivateData yes = RpcRdmaPrivateData.parse(hex(LINUX_CLIENT));
         RpcRdmaPrivateData no = RpcRdmaPrivateData.parse(hex(LINUX_SERVER));
-        assertTrue(ConnectionTerms.of(yes, yes).mayInvalidate());
-        assertFalse(ConnectionTerms.of(yes, no).mayInvalidate());
-        assertFalse(ConnectionTerms.of(no, yes).mayInvalidate());
-        assertFalse(ConnectionTerms.of(yes, RpcRdmaPrivateData.NONE).mayInvalidate());
+        assertTrue(NegotiatedConnection.termsOf(yes, yes).mayInvalidate());
+        assertFalse(NegotiatedConnection.termsOf(yes, no).mayInvalidate());
+        assertFalse(NegotiatedConnection.termsOf(no, yes).mayInvalidate());
+        assertFalse(NegotiatedConnection.termsOf(yes, RpcRdmaPrivateData.NONE).mayInvalidate());
     }
 
     @Test
     void shouldLetTheLinuxServerInvalidateWhatItWasToldItMay() {
         RpcRdmaPrivateData yes = RpcRdmaPrivateData.parse(hex(LINUX_CLIENT));
         RpcRdmaPrivateData no = RpcRdmaPrivateData.parse(hex(LINUX_SERVER));
-        assertTrue(ConnectionTerms.of(yes, no).mayBeInvalidated());
-        assertFalse(ConnectionTerms.of(no, no).mayBeInvalidated());
-        assertFalse(ConnectionTerms.of(no, yes).mayBeInvalidated());
+        assertTrue(NegotiatedConnection.termsOf(yes, no).mayBeInvalidated());
+        assertFalse(NegotiatedConnection.termsOf(no, no).mayBeInvalidated());
+        assertFalse(NegotiatedConnection.termsOf(no, yes).mayBeInvalidated());
     }
 
     @Test
     void shouldTellTheHandlersOfTheApplicationOnBothSides() throws Exception {
         BlockingQueue<ConnectionTerms> told = new LinkedBlockingQueue<>();
-        RpcRdma.Builder server = RpcRdma.server().inlineThresholdBytes(8192).handlers(pipeline -> pipeline.addLast(listener(told)));
-        RpcRdma.Builder client = RpcRdma.client().inlineThresholdBytes(2048).handlers(pipeline -> pipeline.addLast(listener(told)));
+        RpcRdmaBuilder server = RpcRdma.server().inlineThresholdBytes(8192)
+                .handlers(pipeline -> pipeline.addLast(listener(told)));
+        RpcRdmaBuilder client = RpcRdma.client().inlineThresholdBytes(2048)
+                .handlers(pipeline -> pipeline.addLast(listener(told)));
         try (RpcRdmaPair pair = new RpcRdmaPair(server, client)) {
             assertTrue(pair.channel.isActive());
-            ConnectionTerms expected = new ConnectionTerms(new InlineThreshold(2048, 2048), true, true);
+            ConnectionTerms expected = new ConnectionTerms(RpcRdmaVersion.ONE, 2048, 2048, true, true, true,
+                    PropertySet.EMPTY);
             assertEquals(expected, told.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
             assertEquals(expected, told.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
         }

@@ -16,6 +16,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.codec.rpcrdma.format.RpcRdmaCodec;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
+import org.nettyrdma.codec.rpcrdma.header.HeaderType;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.header.XdrType;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.handler.credit.CreditExceededException;
 import org.nettyrdma.handler.credit.CreditGate;
 import org.nettyrdma.handler.credit.CreditQueueFullException;
@@ -49,14 +59,14 @@ class CreditsOfBothVersionsTest {
         }
     };
     private static final HeaderType<Integer> NOTE = new HeaderType<>(0x40, "NOTE", NUMBER, false, HeaderType.Accounting.BOUNDED);
-    private static final RpcRdmaExtensions EXTENSIONS = RpcRdmaExtensions.builder().headerType(NOTE).build();
+    private static final HeaderExtensions EXTENSIONS = HeaderExtensions.builder().headerType(NOTE).build();
 
     @Parameter
     RpcRdmaVersion version;
 
-    private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(RpcRdmaLimits.DEFAULT, new ChunkStatistics(),
+    private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(RpcRdmaLimits.DEFAULT, new ChunkCounters(),
             EXTENSIONS), new CreditGate(WANTED, 4, 1));
-    private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(RpcRdmaLimits.DEFAULT, new ChunkStatistics(),
+    private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(RpcRdmaLimits.DEFAULT, new ChunkCounters(),
             EXTENSIONS), new CreditGate(1, 4, SERVED));
 
     @AfterEach
@@ -169,7 +179,8 @@ class CreditsOfBothVersionsTest {
     void shouldGetTheCreditOfACallBackFromAnErrorWithItsGrantOnlyInVersionOne() {
         calls(1, 4);
         assertSent(1);
-        // ERR_CHUNK, and RDMA2_ERR_BAD_XDR; the receiver of an RDMA2_ERROR MUST ignore its credits (section 5.3.3).
+        // ERR_CHUNK, and RDMA2_ERR_BAD_XDR; the receiver of an RDMA2_ERROR MUST ignore its credits (version-two-08, section
+        // 5.3.3).
         client.writeInbound(Bytes.hex(version == RpcRdmaVersion.ONE ? "00000001 00000001 00000010 00000004 00000002"
                 : "00000001 00000002 00000010 00000004 00000001 00000002"));
         if (version == RpcRdmaVersion.ONE) {
@@ -189,7 +200,8 @@ class CreditsOfBothVersionsTest {
         assertSent(2);
         client.writeInbound(Bytes.hex("00000002 00000002 00000010 00000004 00000001 00000004")); // no number behind it
         assertSent(3);
-        client.writeInbound(Bytes.hex("00000003 00000002 00000010 00000004 00000001 00000009 00000000 00000000")); // more behind it
+        // more behind it
+        client.writeInbound(Bytes.hex("00000003 00000002 00000010 00000004 00000001 00000009 00000000 00000000"));
         assertSent(4);
     }
 
@@ -288,7 +300,8 @@ class CreditsOfBothVersionsTest {
     }
 
     private static void note(EmbeddedChannel from, int number) {
-        from.writeOutbound(RpcRdmaMessage.extension(new RpcRdmaHeader.Extension<>(number, 1, 0, NOTE, number), Unpooled.EMPTY_BUFFER));
+        from.writeOutbound(RpcRdmaMessage.extension(new RpcRdmaHeader.Extension<>(number, 1, 0, NOTE, number),
+                Unpooled.EMPTY_BUFFER));
     }
 
     private static String noteDigits(int number) {

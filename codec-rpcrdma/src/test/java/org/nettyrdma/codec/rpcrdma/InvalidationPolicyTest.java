@@ -10,6 +10,13 @@ import io.netty.buffer.Unpooled;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.ReadChunk;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.header.WriteChunk;
+import org.nettyrdma.codec.rpcrdma.responder.ResponderCall;
+import org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy;
 
 class InvalidationPolicyTest {
 
@@ -18,7 +25,7 @@ class InvalidationPolicyTest {
             InvalidationPolicy.ofResponder(terms(RpcRdmaVersion.ONE, true, false));
 
     private static ConnectionTerms terms(RpcRdmaVersion version, boolean may, boolean mayBe) {
-        return new ConnectionTerms(new InlineThreshold(4096, 4096, version), may, mayBe);
+        return new ConnectionTerms(version, 4096, 4096, may, mayBe, true, PropertySet.EMPTY);
     }
 
     private static WriteChunk chunk(int handle, long length) {
@@ -26,7 +33,7 @@ class InvalidationPolicyTest {
     }
 
     private static ResponderCall call(ChunkLists chunks) {
-        return new ResponderCall(chunks, Unpooled.EMPTY_BUFFER);
+        return new ResponderCall(chunks, Unpooled.EMPTY_BUFFER, 0);
     }
 
     @Test

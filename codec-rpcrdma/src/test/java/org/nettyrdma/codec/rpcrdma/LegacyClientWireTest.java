@@ -39,6 +39,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.codec.oncrpc.XdrException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
+import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
 
 /** A client with the legacy profile as an old server sees it that writes its replies by hand, byte for byte. */
 @Timeout(120)
@@ -56,7 +57,7 @@ class LegacyClientWireTest {
     private RdmaChannel channel;
     private RawPeer server;
 
-    private void connect(RpcRdma.Builder builder) throws Exception {
+    private void connect(RpcRdmaBuilder builder) throws Exception {
         BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
         client = builder.callObserver((program, version, procedure, call, reply) -> routes.add(reply)).build();
         listener = RawPeer.listen("", accepted);
@@ -301,7 +302,8 @@ class LegacyClientWireTest {
     void shouldFailTheCallAndSendNoDoneByDefault() throws Exception {
         connect(RpcRdma.client().limits(NO_OFFERS));
         for (String fromType : new String[] {
-            "00000000 00000001 0000001c SEGMENT NO_CHUNKS XID SUCCESS 00000004", "00000001 00000001 00000000 SEGMENT NO_CHUNKS"}) {
+            "00000000 00000001 0000001c SEGMENT NO_CHUNKS XID SUCCESS 00000004",
+                    "00000001 00000001 00000000 SEGMENT NO_CHUNKS"}) {
             Future<ByteBuf> call = start(BulkProgram.LOAD);
             String xid = receiveCall();
             server.sendHex(xid + "00000001 00000002" + fromType.replace("SEGMENT", expose(new byte[4])).replace("XID", xid)

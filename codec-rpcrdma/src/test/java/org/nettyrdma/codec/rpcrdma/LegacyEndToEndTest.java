@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.codec.oncrpc.RpcTransportException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
 
 /** Replies with Read chunks between our own two ends, to a client that offers nothing for its replies. */
 @Timeout(120)
@@ -27,7 +28,8 @@ class LegacyEndToEndTest {
 
     private static RpcRdmaPair pair(boolean tellsItems, int credits, LegacyProfile profile) throws Exception {
         return new RpcRdmaPair(
-                RpcRdma.server().program(new BulkProgram(tellsItems)).binding(BulkProgram.BINDING).credits(credits).legacy(profile),
+                RpcRdma.server().program(new BulkProgram(tellsItems)).binding(BulkProgram.BINDING).credits(credits)
+                .legacy(profile),
                 RpcRdma.client().limits(NO_OFFERS.withCredits(credits)).legacy(LegacyProfile.DEFAULT));
     }
 
@@ -120,7 +122,8 @@ class LegacyEndToEndTest {
 
     @Test
     void shouldCheckTheProfile() {
-        for (int[] wrong : new int[][] {{0, 1, 1}, {1025, 1, 1}, {1, 0, 1}, {1, (1 << 30) + 1, 1}, {1, 1, 0}, {1, 1, 3_600_001}}) {
+        for (int[] wrong : new int[][] {{0, 1, 1}, {1025, 1, 1}, {1, 0, 1},
+                {1, (1 << 30) + 1, 1}, {1, 1, 0}, {1, 1, 3_600_001}}) {
             assertThrows(IllegalArgumentException.class, () -> new LegacyProfile(wrong[0], wrong[1], wrong[2]));
         }
         assertEquals(new LegacyProfile(16, 16 << 20, 30_000), LegacyProfile.DEFAULT);

@@ -46,7 +46,8 @@ class NamedHandleWireTest {
         /** A long call with a Reply chunk of another size: two handles. */
         private Future<ByteBuf> start(int callBytes, int replyBytes) {
             return server.raw.start(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.ECHO,
-                    Unpooled.buffer().writeZero(callBytes - 40)).setDataItems(List.of()).setReplySpace(new ReplySpace(replyBytes)));
+                    Unpooled.buffer().writeZero(callBytes - 40)).setDataItems(List.of())
+                    .setReplySpace(new ReplySpace(replyBytes)));
         }
 
         @ParameterizedTest

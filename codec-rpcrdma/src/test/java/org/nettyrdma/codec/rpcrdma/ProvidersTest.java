@@ -43,7 +43,8 @@ class ProvidersTest {
     private final List<Channel> channels = new ArrayList<>();
 
     private final RdmaEventLoopGroup full = group(iwarp);
-    private final RdmaEventLoopGroup withoutInvalidation = group(new Lesser(iwarp, iwarp.capabilities().maxPrivateDataBytes(), false));
+    private final RdmaEventLoopGroup withoutInvalidation =
+            group(new Lesser(iwarp, iwarp.capabilities().maxPrivateDataBytes(), false));
     private final RdmaEventLoopGroup withoutPrivateData = group(new Lesser(iwarp, 0, true));
 
     private RdmaEventLoopGroup group(VerbsProvider provider) {
@@ -94,20 +95,20 @@ class ProvidersTest {
         Channel listener = listen(server().inlineThresholdBytes(8192).build(), full);
         RdmaChannel silent = connect(client, withoutPrivateData, listener);
         assertEquals(0, silent.config().getOption(RdmaChannelOption.PRIVATE_DATA).length);
-        assertEquals(1024, RpcRdma.connection(silent).terms().threshold().receiveBytes());
+        assertEquals(1024, RpcRdma.connection(silent).terms().receiveBytes());
         load(silent);
 
         RdmaChannel telling = connect(client, full, listener);
         assertEquals(RpcRdmaPrivateData.LENGTH, telling.config().getOption(RdmaChannelOption.PRIVATE_DATA).length);
-        assertEquals(8192, RpcRdma.connection(telling).terms().threshold().receiveBytes());
+        assertEquals(8192, RpcRdma.connection(telling).terms().receiveBytes());
         load(telling);
     }
 
-    private static RpcRdma.Builder server() {
+    private static RpcRdmaBuilder server() {
         return RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING);
     }
 
-    private static RpcRdma.Builder client() {
+    private static RpcRdmaBuilder client() {
         return RpcRdma.client().binding(BulkProgram.BINDING);
     }
 
@@ -151,7 +152,8 @@ class ProvidersTest {
         @Override
         public Capabilities capabilities() {
             Capabilities all = real.capabilities();
-            return new Capabilities(all.maxGatherElements(), all.maxReadScatterElements(), all.maxQueueDepth(), all.maxReadDepth(),
+            return new Capabilities(all.maxGatherElements(), all.maxReadScatterElements(), all.maxQueueDepth(),
+                    all.maxReadDepth(),
                     all.maxMessageBytes(), maxPrivateDataBytes, sendWithInvalidate, all.exposure(), all.receiverWaits());
         }
 

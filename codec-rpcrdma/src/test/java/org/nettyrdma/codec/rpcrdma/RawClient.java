@@ -5,30 +5,54 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
 
 /** Our server, connected to a client that is written by hand. */
-final class RawClient implements AutoCloseable {
+public final class RawClient implements AutoCloseable {
 
     static final String NO_CHUNKS = " 00000000 00000000 00000000 ";
     /** From behind the XID: a call of version 1 of the bulk program, before the procedure. */
-    static final String CALL = " 00000000 00000002 20000099 00000001 ";
-    static final String NO_AUTH = " 00000000 00000000 00000000 00000000 ";
+    public static final String CALL = " 00000000 00000002 20000099 00000001 ";
+    public static final String NO_AUTH = " 00000000 00000000 00000000 00000000 ";
     /** From behind the XID: the start of a successful reply. */
-    static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
+    public static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
     static final String GARBAGE_ARGS = " 00000001 00000000 00000000 00000000 00000004 ";
 
     final RpcRdma server;
-    final RawPeer peer;
-    final Channel listener;
+    public final RawPeer peer;
+    public final Channel listener;
+    private final BlockingQueue<RdmaChannel> children = new LinkedBlockingQueue<>();
 
-    RawClient(RpcRdma.Builder builder) throws Exception {
+    public RawClient(RpcRdmaBuilder builder) throws Exception {
         server = builder.build();
-        listener = server.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
+        listener = server.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                        children.add((RdmaChannel) msg);
+                        ctx.fireChannelRead(msg);
+                    }
+                }))
                 .bind(RawPeer.loopback()).sync().channel();
         peer = RawPeer.connect(listener, RawPeer.LINUX_CLIENT);
+    }
+
+    /** Our end of the connection; once only. */
+    RdmaChannel child() throws InterruptedException {
+        return children.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** What the calls of the server take of its memory. */
+    public long usedBytes() {
+        return server.memory().usedBytes();
     }
 
     /** Exposes a part of a buffer, and returns the segment. */
@@ -41,12 +65,12 @@ final class RawClient implements AutoCloseable {
     }
 
     /** An entry of the Read list. */
-    static String entry(int position, RemoteSegment segment) {
+    public static String entry(int position, RemoteSegment segment) {
         return String.format("00000001 %08x", position) + RawPeer.hex(segment);
     }
 
     /** A Write chunk with its presence word; as a Reply chunk it looks the same. */
-    static String chunk(RemoteSegment... segments) {
+    public static String chunk(RemoteSegment... segments) {
         StringBuilder text = new StringBuilder("00000001" + String.format("%08x", segments.length));
         for (RemoteSegment segment : segments) {
             text.append(RawPeer.hex(segment));

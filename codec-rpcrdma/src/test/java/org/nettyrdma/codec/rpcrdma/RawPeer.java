@@ -21,12 +21,15 @@ import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
 
 /** The other end of a connection, which sends and sees bytes and knows nothing of RPC-over-RDMA. */
-final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseable {
+public final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseable {
 
     /** What a Linux client announces: 4096 bytes both ways, Send with Invalidate is welcome. */
-    static final String LINUX_CLIENT = "f6ab0e18 01 01 03 03";
+    public static final String LINUX_CLIENT = "f6ab0e18 01 01 03 03";
 
-    /** More than it announces unless a test has it say so, so that what is too long is seen and not just the end of the connection. */
+    /**
+     * More than it announces unless a test has it say so, so that what is too long is seen and not just the end of the
+     * connection.
+     */
     private static final int RECEIVE_BUFFER_BYTES = 16384;
 
     static final RdmaEventLoopGroup GROUP = new RdmaEventLoopGroup(2);
@@ -35,12 +38,12 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
     private RdmaChannel channel;
 
     /** Connects to a server. */
-    static RawPeer connect(Channel listener, String privateData) throws Exception {
+    public static RawPeer connect(Channel listener, String privateData) throws Exception {
         return connect(listener, privateData, GROUP);
     }
 
     /** Connects to a server from an event loop that the test has for itself, and may hold up. */
-    static RawPeer connect(Channel listener, String privateData, RdmaEventLoopGroup group) throws Exception {
+    public static RawPeer connect(Channel listener, String privateData, RdmaEventLoopGroup group) throws Exception {
         RawPeer peer = new RawPeer();
         Bootstrap bootstrap = new Bootstrap().group(group).channel(RdmaChannel.class).handler(peer)
                 .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BUFFER_BYTES);
@@ -81,21 +84,21 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     }
 
-    RdmaChannel channel() {
+    public RdmaChannel channel() {
         return channel;
     }
 
     /** Sends a message, or a work request, and waits until it is done. */
-    void send(Object message) throws Exception {
+    public void send(Object message) throws Exception {
         channel.writeAndFlush(message).get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
-    void sendHex(String digits) throws Exception {
+    public void sendHex(String digits) throws Exception {
         send(Bytes.hex(digits));
     }
 
     /** The next message that arrived, as digits. */
-    String receiveHex() throws Exception {
+    public String receiveHex() throws Exception {
         ByteBuf message = receive();
         try {
             return Bytes.hex(message);
@@ -104,7 +107,7 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
         }
     }
 
-    ByteBuf receive() throws Exception {
+    public ByteBuf receive() throws Exception {
         ByteBuf message = received.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
         if (message == null) {
             throw new AssertionError("nothing received");
@@ -113,7 +116,7 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
     }
 
     /** The next message that arrived, or {@code null} if the connection has ended without one. */
-    ByteBuf receiveUnlessClosed() throws InterruptedException {
+    public ByteBuf receiveUnlessClosed() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
         while (System.nanoTime() - deadline < 0) {
             boolean closed = channel.closeFuture().isDone();
@@ -125,20 +128,20 @@ final class RawPeer extends ChannelInboundHandlerAdapter implements AutoCloseabl
         throw new AssertionError("nothing received, and the connection stands");
     }
 
-    ByteBuf registered(byte[] bytes) {
+    public ByteBuf registered(byte[] bytes) {
         return channel.alloc().directBuffer(Math.max(1, bytes.length)).writeBytes(bytes);
     }
 
-    ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws Exception {
+    public ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws Exception {
         return channel.eventLoop().submit(() -> channel.expose(memory, index, length, access)).get();
     }
 
     /** A segment as it stands in a chunk list. */
-    static String hex(RemoteSegment segment) {
+    public static String hex(RemoteSegment segment) {
         return String.format("%08x%08x%016x", segment.steeringTag(), segment.length(), segment.offset());
     }
 
-    void awaitClose() throws Exception {
+    public void awaitClose() throws Exception {
         if (!channel.closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
             throw new AssertionError("the connection still stands");
         }

@@ -19,19 +19,19 @@ import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTransportException;
 
 /** Our client, connected to a server that is written by hand. */
-final class RawServer implements AutoCloseable {
+public final class RawServer implements AutoCloseable {
 
-    static final String NO_CHUNKS = " 00000000 00000000 00000000 ";
+    public static final String NO_CHUNKS = " 00000000 00000000 00000000 ";
     /** From behind the XID: the start of a successful reply. */
-    static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
+    public static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
 
-    final RpcRdma client;
-    final RdmaChannel channel;
-    final RawPeer peer;
+    public final RpcRdma client;
+    public final RdmaChannel channel;
+    public final RawPeer peer;
     private final Channel listener;
     private final BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
 
-    RawServer(RpcRdma.Builder builder) throws Exception {
+    public RawServer(RpcRdmaBuilder builder) throws Exception {
         client = builder.build();
         listener = RawPeer.listen(RawPeer.LINUX_CLIENT, accepted);
         channel = connect();
@@ -48,30 +48,30 @@ final class RawServer implements AutoCloseable {
         return accepted.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
-    Future<ByteBuf> start(int procedure, ByteBuf arguments) {
+    public Future<ByteBuf> start(int procedure, ByteBuf arguments) {
         return start(new RpcRequest(BulkProgram.PROGRAM, 1, procedure, arguments));
     }
 
-    Future<ByteBuf> start(RpcRequest request) {
+    public Future<ByteBuf> start(RpcRequest request) {
         return channel.pipeline().get(RpcClient.class).call(request);
     }
 
     /** A call of LOAD that the server has received, with its one Write chunk of one segment. */
-    record Offer(Future<ByteBuf> call, String xid, RemoteSegment segment) {
+    public record Offer(Future<ByteBuf> call, String xid, RemoteSegment segment) {
 
         /** From the version on: a reply that has placed nothing and has nothing inline either. */
-        String emptyReply() {
+        public String emptyReply() {
             return "00000001 00000020 00000000 00000000 00000001 00000001" + RawPeer.hex(segment.withLength(0))
                     + "00000000 00000000" + xid + SUCCESS + "00000000 00000000";
         }
     }
 
-    Offer offer(int length) throws Exception {
+    public Offer offer(int length) throws Exception {
         return offer(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.LOAD, Unpooled.buffer().writeInt(length).writeInt(0)));
     }
 
     /** The same of a call of LOAD that says more. */
-    Offer offer(RpcRequest load) throws Exception {
+    public Offer offer(RpcRequest load) throws Exception {
         Future<ByteBuf> call = start(load);
         ByteBuf sent = peer.receive();
         Offer offer = new Offer(call, ByteBufUtil.hexDump(sent, 0, 4), segmentAt(sent, 28));
@@ -79,7 +79,7 @@ final class RawServer implements AutoCloseable {
         return offer;
     }
 
-    static RemoteSegment segmentAt(ByteBuf message, int index) {
+    public static RemoteSegment segmentAt(ByteBuf message, int index) {
         return new RemoteSegment(message.getInt(index), message.getUnsignedInt(index + 4), message.getLong(index + 8));
     }
 
@@ -89,7 +89,7 @@ final class RawServer implements AutoCloseable {
     }
 
     /** Another call is answered; from then on there are 32 credits. */
-    void requireAlive() throws Exception {
+    public void requireAlive() throws Exception {
         Future<ByteBuf> call = start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
         String xid = peer.receiveHex().substring(0, 8);
         peer.sendHex(xid + "00000001 00000020 00000000" + NO_CHUNKS + xid + SUCCESS);
@@ -97,7 +97,7 @@ final class RawServer implements AutoCloseable {
     }
 
     /** What the transport says about a call that failed alone. */
-    static RpcRdmaException failure(Future<ByteBuf> call) throws Exception {
+    public static RpcRdmaException failure(Future<ByteBuf> call) throws Exception {
         Throwable failure = assertInstanceOf(RpcTransportException.class, RpcRdmaPair.failure(call));
         return assertInstanceOf(RpcRdmaException.class, failure.getCause());
     }

@@ -21,6 +21,7 @@ import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.VersionTwoServer.Call;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
 
 /** What a requester makes of the errors of version 2 (version-two-08, section 5.3.3). */
 @Timeout(120)
@@ -291,7 +292,8 @@ class RefusedCallWireTest {
     void shouldCountWhatIsKeptBesideACopy(boolean registered) throws Exception {
         connect();
         int callBytes = 40 + 4 + 9000;
-        ByteBuf data = (registered ? server.raw.channel.alloc().directBuffer() : Unpooled.buffer()).writeInt(9000).writeZero(9000);
+        ByteBuf data = (registered ? server.raw.channel.alloc().directBuffer() : Unpooled.buffer()).writeInt(9000)
+                .writeZero(9000);
         Future<ByteBuf> future = server.raw.start(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.ECHO, data)
                 .setDataItems(List.of()).setReplySpace(new ReplySpace(100)));
         Call call = server.receive();

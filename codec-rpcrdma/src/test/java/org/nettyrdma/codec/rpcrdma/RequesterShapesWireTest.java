@@ -167,7 +167,7 @@ class RequesterShapesWireTest {
         results.release();
     }
 
-    /** The contents of the segments are one after the other, as rfc5666bis-01, section 4.4.5 has it, filled or not. */
+    /** The contents of the segments are one after the other, as RFC 8166, section 3.4.6.1 has it, filled or not. */
     @Test
     void shouldConcatenateSegmentsOfAWriteChunkThatWereNotFilled() throws Exception {
         connect(new PeerPolicy(8, true, 64, 1000));
@@ -266,7 +266,8 @@ class RequesterShapesWireTest {
                 + "00000001 00000001" + RawPeer.hex(second.withLength(6001)) + "00000000 00000000"
                 + xid + SUCCESS + "00000003 aabbcc00 12345678 00001771 12345678");
         ByteBuf results = RpcRdmaPair.result(call);
-        assertEquals(Bytes.digits("00000003 aabbcc00 12345678 00001771"), ByteBufUtil.hexDump(results, results.readerIndex(), 16));
+        assertEquals(Bytes.digits("00000003 aabbcc00 12345678 00001771"),
+                ByteBufUtil.hexDump(results, results.readerIndex(), 16));
         assertArrayEquals(Bytes.pattern(6001, 4), ByteBufUtil.getBytes(results, results.readerIndex() + 16, 6001));
         assertEquals(Bytes.digits("000000 12345678"), ByteBufUtil.hexDump(results, results.readerIndex() + 16 + 6001, 7));
         results.release();
@@ -331,7 +332,7 @@ class RequesterShapesWireTest {
                     + "the request or its UpperLayerBinding says that the reply is within "
                     + "ReplySpace[maxReplyBytes=5000, maxDataItemBytes=[7001]]"), message);
         } else {
-            assertTrue(message.contains("it offered a Reply chunk of 65536 bytes, 4048 bytes inline; nobody said how large the "
+            assertTrue(message.contains("it offered a Reply chunk of 1114112 bytes, 4048 bytes inline; nobody said how large the "
                     + "reply can get"), message);
         }
         server.requireAlive();

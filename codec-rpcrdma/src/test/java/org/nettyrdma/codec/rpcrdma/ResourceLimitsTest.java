@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.util.internal.PlatformDependent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -13,16 +14,18 @@ class ResourceLimitsTest {
 
     @Test
     void shouldHaveTheDocumentedDefaults() {
-        assertEquals(new ResourceLimits(512 << 20, 64 << 20, 0, 60_000, 300_000), DEFAULT);
+        assertEquals(new ResourceLimits(Math.min(512 << 20, PlatformDependent.maxDirectMemory()
+                / 4), 64 << 20, 0, 60_000, 300_000, 16 << 10), DEFAULT);
     }
 
     @Test
     void shouldKeepWhatIsNotChanged() {
         ResourceLimits changed = DEFAULT.withMaxTotalBytes(1).withMaxConnectionBytes(100).withMaxAbandonedBytes(3)
-                .withTransferTimeoutMillis(4).withServeTimeoutMillis(0);
-        assertEquals(new ResourceLimits(1, 100, 3, 4, 0), changed);
-        assertEquals(DEFAULT, changed.withMaxTotalBytes(512 << 20).withMaxConnectionBytes(64 << 20)
-                .withMaxAbandonedBytes(0).withTransferTimeoutMillis(60_000).withServeTimeoutMillis(300_000));
+                .withTransferTimeoutMillis(4).withServeTimeoutMillis(0).withMinTransferBytesPerSecond(5);
+        assertEquals(new ResourceLimits(1, 100, 3, 4, 0, 5), changed);
+        assertEquals(DEFAULT, changed.withMaxTotalBytes(DEFAULT.maxTotalBytes()).withMaxConnectionBytes(64 << 20)
+                .withMaxAbandonedBytes(0).withTransferTimeoutMillis(60_000).withServeTimeoutMillis(300_000)
+                .withMinTransferBytesPerSecond(16 << 10));
     }
 
     @Test
@@ -42,6 +45,7 @@ class ResourceLimitsTest {
         refused("maxAbandonedBytes", () -> DEFAULT.withMaxAbandonedBytes((32 << 20) + 1));
         refused("transferTimeoutMillis", () -> DEFAULT.withTransferTimeoutMillis(-1));
         refused("serveTimeoutMillis", () -> DEFAULT.withServeTimeoutMillis(-1));
+        refused("minTransferBytesPerSecond", () -> DEFAULT.withMinTransferBytesPerSecond(-1));
     }
 
     private static void refused(String name, Executable change) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 
-/** Chunk lists of every shape that rfc5666bis-01 allows, in calls written by hand. */
+/** Chunk lists of every shape that RFC 8166 allows, in calls written by hand. */
 @Timeout(120)
 class ResponderShapesWireTest {
 

@@ -29,6 +29,7 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.connection.ReceivePlan;
 
 /** Both ends call each other on one connection. */
 @Timeout(120)
@@ -44,12 +45,14 @@ class ReverseDirectionTest {
     private final BulkProgram served = new BulkProgram(true);
     private final BulkProgram callbacks = new BulkProgram(true);
 
-    private RpcRdma.Builder serverBuilder() {
-        return RpcRdma.server().versions(versions).program(served).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS);
+    private RpcRdmaBuilder serverBuilder() {
+        return RpcRdma.server().versions(versions).program(served).binding(BulkProgram.BINDING).credits(32)
+                .reverse(REVERSE_CREDITS);
     }
 
-    private RpcRdma.Builder clientBuilder() {
-        return RpcRdma.client().versions(versions).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS).program(callbacks);
+    private RpcRdmaBuilder clientBuilder() {
+        return RpcRdma.client().versions(versions).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS)
+                .program(callbacks);
     }
 
     private int controlReceives() {
@@ -208,7 +211,8 @@ class ReverseDirectionTest {
             assertEquals(4 + 4 + 4 + 20_000, loaded.readableBytes());
             loaded.release();
             assertEquals(1, pair.server.statistics().get(Counter.CALLS_SENT_AGAIN));
-            RpcRdmaPair.result(caller.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER))).release(); // memory is given back last
+            // memory is given back last
+            RpcRdmaPair.result(caller.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER))).release();
             assertEquals(0, pair.server.memory().usedBytes());
         }
     }
@@ -216,7 +220,8 @@ class ReverseDirectionTest {
     @Test
     void shouldPostReceivesForBothDirections() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
-            assertEquals(32 + REVERSE_CREDITS + controlReceives(), pair.channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH));
+            assertEquals(32 + REVERSE_CREDITS + controlReceives(), pair.channel.config()
+                    .getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH));
         }
     }
 
@@ -228,7 +233,8 @@ class ReverseDirectionTest {
             ChannelFuture refused = bootstrap.connect(pair.channel.remoteAddress()).await();
             assertEquals(false, refused.isSuccess());
 
-            ChannelFuture connected = bootstrap.option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, REVERSE_CREDITS + controlReceives() + 5)
+            ChannelFuture connected = bootstrap.option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH,
+                    REVERSE_CREDITS + controlReceives() + 5)
                     .connect(pair.channel.remoteAddress()).sync();
             RpcClient client = connected.channel().pipeline().get(RpcClient.class);
             RpcRdmaPair.result(client.call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER))).release();

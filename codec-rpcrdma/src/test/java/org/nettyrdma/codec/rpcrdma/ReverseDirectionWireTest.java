@@ -65,7 +65,7 @@ class ReverseDirectionWireTest {
     }
 
     /** Our client, the peer is a server. */
-    private void client(RpcRdma.Builder builder, String peersPrivateData) throws Exception {
+    private void client(RpcRdmaBuilder builder, String peersPrivateData) throws Exception {
         BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
         listener = RawPeer.listen(peersPrivateData, accepted);
         rpcRdma = builder.build();

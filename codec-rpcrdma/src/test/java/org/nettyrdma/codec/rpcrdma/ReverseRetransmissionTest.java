@@ -27,7 +27,7 @@ import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 
-/** What rfc5666bis-01, sections 8.2.2 and 8.3.2 say about calls that are made again, seen from a peer written by hand. */
+/** What RFC 8167, sections 4.3 and 5.4 say about calls that are made again, seen from a peer written by hand. */
 @Timeout(120)
 class ReverseRetransmissionTest {
 
@@ -205,7 +205,7 @@ class ReverseRetransmissionTest {
     @Test
     void shouldPostReceivesForBothDirectionsOnAFreshConnectionOfAClient() throws Exception {
         BulkProgram callbacks = new BulkProgram(true);
-        RpcRdma.Builder builder = RpcRdma.client().credits(CREDITS).reverse(REVERSE_CREDITS).program(callbacks)
+        RpcRdmaBuilder builder = RpcRdma.client().credits(CREDITS).reverse(REVERSE_CREDITS).program(callbacks)
                 .limits(RpcRdmaLimits.DEFAULT.withCredits(CREDITS).withDefaultReplyChunkBytes(0));
         try (RawServer server = new RawServer(builder)) {
             server.requireAlive();

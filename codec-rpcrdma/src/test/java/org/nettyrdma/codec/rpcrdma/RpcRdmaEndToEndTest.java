@@ -38,6 +38,7 @@ import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTransportException;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 
 /** Every way in which a call and a reply can travel, over the real channel, in both versions. */
 @Timeout(120)
@@ -48,11 +49,11 @@ class RpcRdmaEndToEndTest {
     @Parameter
     VersionPolicy versions;
 
-    private RpcRdma.Builder server() {
+    private RpcRdmaBuilder server() {
         return RpcRdma.server().versions(versions);
     }
 
-    private RpcRdma.Builder client() {
+    private RpcRdmaBuilder client() {
         return RpcRdma.client().versions(versions);
     }
 
@@ -393,7 +394,8 @@ class RpcRdmaEndToEndTest {
             assertEquals(0, registry.get("rpcrdma.memory.waiting").gauge().value());
 
             pair.channel.close().sync();
-            assertEquals(receives, registry.get("rdma.channel.receives").functionCounter().count(), "counters outlive connections");
+            assertEquals(receives, registry.get("rdma.channel.receives").functionCounter().count(),
+                    "counters outlive connections");
             assertEquals(0, registry.get("rdma.channels").gauge().value());
             registry.close();
         }

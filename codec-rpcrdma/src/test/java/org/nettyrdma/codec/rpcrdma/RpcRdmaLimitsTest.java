@@ -17,7 +17,14 @@ class RpcRdmaLimitsTest {
                 .withMaxChunks(1024, 64, 63).withDefaultReplyChunkBytes(0);
         assertEquals(new RpcRdmaLimits(1, 65536, 17 << 20, 1024, 64, 63, 0), changed);
         assertEquals(DEFAULT, changed.withCredits(128).withInlineThresholdBytes(4096).withMaxMessageBytes(1114112)
-                .withMaxChunks(64, 8, 8).withDefaultReplyChunkBytes(65536));
+                .withMaxChunks(64, 8, 8).withDefaultReplyChunkBytes(1114112));
+    }
+
+    @Test
+    void shouldOfferAsMuchAsAMessageMayHave() {
+        assertEquals(DEFAULT.maxMessageBytes(), DEFAULT.defaultReplyChunkBytes());
+        assertEquals(17 << 20, DEFAULT.withMaxMessageBytes(17 << 20).defaultReplyChunkBytes());
+        assertEquals(65536, DEFAULT.withDefaultReplyChunkBytes(65536).withMaxMessageBytes(17 << 20).defaultReplyChunkBytes());
     }
 
     @Test

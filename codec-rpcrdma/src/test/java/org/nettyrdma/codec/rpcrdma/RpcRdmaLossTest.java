@@ -118,7 +118,7 @@ class RpcRdmaLossTest {
         for (int round = 0; round < 5; round++) {
             BlockingQueue<Channel> loaded = new LinkedBlockingQueue<>();
             BulkProgram program = new BulkProgram(true);
-            RpcRdma.Builder builder = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
+            RpcRdmaBuilder builder = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
                 loaded.add(pipeline.channel());
                 pipeline.addLast(new RpcServerHandler(program));
             });

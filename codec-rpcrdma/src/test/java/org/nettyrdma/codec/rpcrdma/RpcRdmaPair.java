@@ -22,24 +22,29 @@ import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /** A server and a client that are connected with each other, on the real channel. */
-final class RpcRdmaPair implements AutoCloseable {
+public final class RpcRdmaPair implements AutoCloseable {
 
-    static final int TIMEOUT_SECONDS = 30;
+    public static final int TIMEOUT_SECONDS = 30;
 
     private static final RdmaEventLoopGroup GROUP = new RdmaEventLoopGroup(2);
 
     final RpcRdma server;
     final RpcRdma client;
-    final RdmaChannel channel;
+    public final RdmaChannel channel;
     private final Queue<Channel> channels = new ConcurrentLinkedQueue<>();
     private final Channel listener;
 
-    RpcRdmaPair(RpcRdma.Builder serverBuilder, RpcRdma.Builder clientBuilder) throws Exception {
+    public RpcRdmaPair(RpcRdmaBuilder serverBuilder, RpcRdmaBuilder clientBuilder) throws Exception {
         server = serverBuilder.build();
         client = clientBuilder.build();
         listener = server.configure(new ServerBootstrap().group(GROUP).channel(RdmaServerChannel.class))
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).sync().channel();
         channel = (RdmaChannel) connect().sync().channel();
+    }
+
+    /** What the calls of one side take of its memory. */
+    public static long usedBytes(RpcRdma side) {
+        return side.memory().usedBytes();
     }
 
     /** Makes a connection. */
@@ -79,16 +84,16 @@ final class RpcRdmaPair implements AutoCloseable {
         return channel.pipeline().get(RpcClient.class).call(request);
     }
 
-    ByteBuf call(int procedure, ByteBuf arguments) throws Exception {
+    public ByteBuf call(int procedure, ByteBuf arguments) throws Exception {
         return result(start(procedure, arguments));
     }
 
-    static ByteBuf result(Future<ByteBuf> call) throws Exception {
+    public static ByteBuf result(Future<ByteBuf> call) throws Exception {
         return call.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
     /** The failure of a call. */
-    static Throwable failure(Future<ByteBuf> call) throws Exception {
+    public static Throwable failure(Future<ByteBuf> call) throws Exception {
         if (!call.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
             throw new AssertionError("the call is still outstanding");
         }
@@ -121,7 +126,7 @@ final class RpcRdmaPair implements AutoCloseable {
         return channel.alloc().directBuffer(Math.max(1, bytes.length)).writeBytes(bytes);
     }
 
-    static ByteBuf opaque(byte[] bytes) {
+    public static ByteBuf opaque(byte[] bytes) {
         ByteBuf out = Unpooled.buffer();
         Xdr.writeOpaque(out, bytes);
         return out;

@@ -26,6 +26,7 @@ import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.format.HeaderLayout;
 
 /** A server as a client sees it that writes its calls by hand, byte for byte. */
 @Timeout(120)
@@ -115,7 +116,7 @@ class RpcRdmaServerWireTest {
         String whole = digits("00000007 00000001 00000020 00000000" + NO_CHUNKS + "00000007" + CALL + "00000000" + NO_AUTH);
         for (int length = 0; length < whole.length() / 2; length++) {
             peer.sendHex(whole.substring(0, 2 * length));
-            if (length >= RpcRdmaLayout.FIXED_LENGTH) {
+            if (length >= HeaderLayout.FIXED_LENGTH) {
                 String answer = peer.receiveHex();
                 assertTrue(answer.startsWith("00000007"), answer);
                 assertEquals(length < 36 ? "00000004" : "00000000", answer.substring(24, 32), "length " + length);

@@ -54,7 +54,7 @@ class ServerLimitsTest {
     private static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
     private static final String SYSTEM_ERROR = " 00000001 00000000 00000000 00000000 00000005 ";
     /** Long enough for a well-behaved client on a busy machine. */
-    private static final long STALL_MILLIS = 2000;
+    private static final long STALL_MILLIS = 1000;
 
     private static final RdmaEventLoopGroup SERVERS = new RdmaEventLoopGroup(1);
     private static final RdmaEventLoopGroup CLIENTS = new RdmaEventLoopGroup(1);
@@ -176,7 +176,7 @@ class ServerLimitsTest {
 
     @Test
     void shouldLetAConnectionTakeNoMoreThanItsShare() throws Exception {
-        start(ResourceLimits.DEFAULT.withMaxTotalBytes(400_000).withMaxConnectionBytes(200_000));
+        start(ResourceLimits.DEFAULT.withMaxTotalBytes(1_600_000).withMaxConnectionBytes(200_000));
         ByteBuf data = peer.registered(Bytes.pattern(100_000, 1));
         String[] calls = new String[6];
         for (int i = 0; i < calls.length; i++) {
@@ -278,10 +278,10 @@ class ServerLimitsTest {
 
     @Test
     void shouldNotTakeAConnectionForStalledThatHasNothingToTransfer() throws Exception {
-        start(ResourceLimits.DEFAULT.withTransferTimeoutMillis(50));
+        start(ResourceLimits.DEFAULT.withTransferTimeoutMillis(250));
         peer.sendHex(hangingCall("00000001"));
         RpcCall hanging = program.hanging.take();
-        child.eventLoop().schedule(() -> { }, 500, TimeUnit.MILLISECONDS).sync();
+        child.eventLoop().schedule(() -> { }, 1000, TimeUnit.MILLISECONDS).sync();
         hanging.arguments().release();
         hanging.reply(hanging.alloc().buffer());
         assertEquals(digits("00000001 00000001 00000020 00000000" + NO_CHUNKS + "00000001" + SUCCESS), peer.receiveHex());

@@ -1,11 +1,14 @@
 package org.nettyrdma.codec.rpcrdma;
 
-import org.nettyrdma.codec.rpcrdma.RequesterChunkHandlerPropertyTest.Event;
+import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
+import org.nettyrdma.codec.rpcrdma.requester.RequesterChunkHandlerPropertyTest.Event;
+import org.nettyrdma.codec.rpcrdma.requester.RequesterModel;
 
 /** What the server of {@link RequesterModel} says that is not just a good reply, each time made from the numbers of an event. */
-final class ServerMessages {
+public final class ServerMessages {
 
-    static final int[] UNKNOWN_TYPES = {2, 3, 6, 100, -1};
+    public static final int[] UNKNOWN_TYPES = {2, 3, 6, 100, -1};
     private static final int[] MAXIMA = {0, 1, 2, 16, -1};
     private static final int[] LENGTHS = {0, 100, 5000, 6000, 20_000, RequesterModel.MAX_MESSAGE_BYTES,
             RequesterModel.MAX_MESSAGE_BYTES + 1, -1};
@@ -14,20 +17,20 @@ final class ServerMessages {
     }
 
     /** Reserved flags are not for the receiver to mind (version-two-08, section 3.2). */
-    static int flags(Event event) {
+    public static int flags(Event event) {
         return event.detail() % 4 == 0 ? event.detail() & ~HeaderDigits.RESPONSE : 0;
     }
 
-    static int responseFlags(Event event) {
+    public static int responseFlags(Event event) {
         return flags(event) | HeaderDigits.RESPONSE;
     }
 
-    static boolean isError(String message) {
+    public static boolean isError(String message) {
         return message.startsWith("00000004", 24);
     }
 
     /** A reply that fails the call, in ways that a client has to see. */
-    static String badReply(HeaderDigits version, int xid, Event event, boolean reverse) {
+    public static String badReply(HeaderDigits version, int xid, Event event, boolean reverse) {
         int flags = responseFlags(event);
         String rpc = HeaderDigits.words(xid) + RawServer.SUCCESS;
         String other = HeaderDigits.words(~xid) + RawServer.SUCCESS;
@@ -49,7 +52,7 @@ final class ServerMessages {
     }
 
     /** A good reply, but for its version. */
-    static String inOtherVersion(HeaderDigits version, int xid, Event event) {
+    public static String inOtherVersion(HeaderDigits version, int xid, Event event) {
         HeaderDigits other = version == HeaderDigits.ONE ? HeaderDigits.TWO : HeaderDigits.ONE;
         String lists = HeaderDigits.NO_CHUNKS + HeaderDigits.words(xid) + RawServer.SUCCESS;
         String message = Bytes.digits(other.message(xid, event.grant(), HeaderDigits.MSG, HeaderDigits.RESPONSE, 0, lists));
@@ -57,7 +60,7 @@ final class ServerMessages {
     }
 
     /** The error of version 2 with a code, 4 to 8 with numbers from the event. */
-    static RpcRdmaError errorOf(int code, Event event) {
+    public static RpcRdmaError errorOf(int code, Event event) {
         long max = Integer.toUnsignedLong(MAXIMA[event.which() % MAXIMA.length]);
         long length = Integer.toUnsignedLong(LENGTHS[event.which() % LENGTHS.length]);
         return switch (code) {
@@ -74,7 +77,7 @@ final class ServerMessages {
     }
 
     /** From the code on. */
-    static int[] words(RpcRdmaError error) {
+    public static int[] words(RpcRdmaError error) {
         if (error instanceof RpcRdmaError.ReadChunks read) {
             return new int[] {4, (int) read.max()};
         } else if (error instanceof RpcRdmaError.WriteChunks write) {

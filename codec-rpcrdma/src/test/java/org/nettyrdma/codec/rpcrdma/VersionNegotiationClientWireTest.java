@@ -26,9 +26,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
+import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
+import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 import org.nettyrdma.handler.credit.CreditGate;
 
 /** A client that may speak version 2, and a server written by hand from version-two-08, sections 4, 5.3.4 and 7. */
@@ -48,7 +55,7 @@ class VersionNegotiationClientWireTest {
         server.close();
     }
 
-    private void start(RpcRdma.Builder builder) throws Exception {
+    private void start(RpcRdmaBuilder builder) throws Exception {
         server = new RawServer(builder.binding(BulkProgram.BINDING));
     }
 
@@ -71,7 +78,8 @@ class VersionNegotiationClientWireTest {
     }
 
     private static void reply(RawPeer peer, String version, String xid) throws Exception {
-        peer.sendHex(xid + version + "00000020" + (version.equals("00000001") ? "00000000" : MSG_2_REPLY) + LISTS + xid + SUCCESS);
+        peer.sendHex(xid + version + "00000020" + (version.equals("00000001") ? "00000000" : MSG_2_REPLY) + LISTS + xid
+                + SUCCESS);
     }
 
     /** The properties that a client tells: a receive buffer size and the support of calls from the server. */
@@ -103,7 +111,8 @@ class VersionNegotiationClientWireTest {
         assertEquals(properties("00001000", "00000000"), server.peer.receiveHex(), "ahead of the second call");
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
         RpcRdmaPair.result(second).release();
-        assertEquals(new InlineThreshold(4096, 4096, RpcRdmaVersion.TWO), RpcRdma.connection(server.channel).terms().threshold());
+        assertEquals(new InlineThreshold(4096, 4096, RpcRdmaVersion.TWO),
+                InlineThreshold.of(RpcRdma.connection(server.channel).terms()));
         assertTrue(RpcRdma.connection(server.channel).terms().agreed());
     }
 
@@ -124,7 +133,7 @@ class VersionNegotiationClientWireTest {
 
         assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS));
         assertSame(RpcRdmaVersion.ONE, RpcRdma.connection(server.channel).terms().version());
-        assertEquals(4096, RpcRdma.connection(server.channel).terms().threshold().sendBytes(), "what the private data say");
+        assertEquals(4096, RpcRdma.connection(server.channel).terms().sendBytes(), "what the private data say");
     }
 
     @Test
@@ -351,6 +360,18 @@ class VersionNegotiationClientWireTest {
         requireType("00000001", 8200);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"00000000", "00000001", "00000014", "00000037"})
+    void shouldEndConnectionToServerWhoseReceivesNothingFitsInto(String bytes) throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY));
+        negotiate();
+        Future<ByteBuf> call = startNull();
+        server.peer.receive().release();
+        server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000001 00000004" + bytes);
+        assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(call));
+        server.peer.awaitClose();
+    }
+
     /** The type of the next call; what comes before it from the server has been dealt with. */
     private void requireType(String type, int length) throws Exception {
         server.channel.eventLoop().submit(() -> { }).sync();
@@ -379,7 +400,7 @@ class VersionNegotiationClientWireTest {
                         ctx.fireUserEventTriggered(event);
                     }
                 }, new RpcClient())));
-        assertEquals(new InlineThreshold(1024, 4096, RpcRdmaVersion.TWO), next(told).threshold());
+        assertEquals(new InlineThreshold(1024, 4096, RpcRdmaVersion.TWO), InlineThreshold.of(next(told)));
         Future<ByteBuf> call = startNull();
         String xid = requireCall(server.peer, "00000002");
         // Before the reply: 16384 bytes and GENL, and a property that nobody knows.
@@ -387,13 +408,14 @@ class VersionNegotiationClientWireTest {
                 + "ffffff00 00000000 00000002 00000004 00000002");
         ConnectionTerms terms = next(told);
         assertTrue(terms.agreed());
-        assertEquals(new InlineThreshold(16384, 4096, RpcRdmaVersion.TWO), terms.threshold());
+        assertEquals(new InlineThreshold(16384, 4096, RpcRdmaVersion.TWO), InlineThreshold.of(terms));
         assertSame(ReverseRequestSupport.GENERAL, terms.peerProperties().get(TransportProperty.REVERSE_REQUEST_SUPPORT));
         assertEquals(terms, RpcRdma.connection(server.channel).terms());
 
         reply(server.peer, "00000002", xid);
         RpcRdmaPair.result(call).release();
-        assertEquals(new InlineThreshold(16384, 65536, RpcRdmaVersion.TWO), next(told).threshold(), "behind our own properties");
+        assertEquals(new InlineThreshold(16384, 65536, RpcRdmaVersion.TWO), InlineThreshold.of(next(told)),
+                "behind our own properties");
         assertTrue(told.isEmpty());
     }
 
@@ -405,7 +427,7 @@ class VersionNegotiationClientWireTest {
     void shouldDropPropertiesThatCannotBeParsed() throws Exception {
         start(RpcRdma.client().versions(VersionPolicy.V2_ONLY));
         negotiate();
-        // Reverse Request Support 3; a requester must not send an error (section 5.3.3).
+        // Reverse Request Support 3; a requester must not send an error (version-two-08, section 5.3.3).
         server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000002 00000004 00000003");
         Future<ByteBuf> call = startNull();
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
@@ -452,7 +474,8 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldTellThatItTakesCallsOfTheServerWithChunks() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).reverse(2).handlers(pipeline -> pipeline.addLast(new RpcClient())));
+        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).reverse(2)
+                .handlers(pipeline -> pipeline.addLast(new RpcClient())));
         Future<ByteBuf> first = startNull();
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
         RpcRdmaPair.result(first).release();

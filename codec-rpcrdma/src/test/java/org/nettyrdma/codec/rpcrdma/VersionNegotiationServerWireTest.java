@@ -24,6 +24,7 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
+import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
 
 /** A server that may speak version 2, and a client written by hand from version-two-08, sections 4, 5.3.4 and 7. */
 @Timeout(120)
@@ -42,7 +43,7 @@ class VersionNegotiationServerWireTest {
         client.close();
     }
 
-    private void start(RpcRdma.Builder builder) throws Exception {
+    private void start(RpcRdmaBuilder builder) throws Exception {
         client = new RawClient(builder.program(program).binding(BulkProgram.BINDING));
     }
 
@@ -168,7 +169,7 @@ class VersionNegotiationServerWireTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldAnswerShortMessagesThatItCannotParseAlsoWhereCallsGoBothWays(boolean reverse) throws Exception {
-        RpcRdma.Builder builder = RpcRdma.server().versions(VersionPolicy.V2_ONLY);
+        RpcRdmaBuilder builder = RpcRdma.server().versions(VersionPolicy.V2_ONLY);
         start(reverse ? builder.reverse(4) : builder);
         client.peer.sendHex("0000abcd 00000002 00000020 00000000 00000000"); // RDMA2_MSG without lists
         assertEquals(Bytes.digits("0000abcd 00000002 00000020 00000004 00000001 00000002"), client.peer.receiveHex());
@@ -205,6 +206,35 @@ class VersionNegotiationServerWireTest {
         } finally {
             memory.release();
         }
+    }
+
+    /** 56 bytes are RDMA2_NOMSG with a Reply chunk of one segment. */
+    @ParameterizedTest
+    @ValueSource(strings = {"00000000", "00000001", "00000014", "00000037"})
+    void shouldAnswerReceiveBufferSizeThatNothingFitsIntoAndEnd(String bytes) throws Exception {
+        start(VersionPolicy.V2_ONLY);
+        negotiate();
+        client.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000001 00000004" + bytes);
+        assertEquals(Bytes.digits("00000007 00000002 00000020 00000004 00000001 00000002"), client.peer.receiveHex());
+        client.peer.awaitClose();
+        assertEquals(1, client.server.statistics().get(Counter.CHUNK_ERRORS));
+    }
+
+    @Test
+    void shouldAnswerReceiveBufferSizeThatNothingFitsIntoAlsoAsTheFirstMessage() throws Exception {
+        start(VersionPolicy.PREFER_V2);
+        client.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000001 00000004 00000000");
+        assertEquals("00000005", client.peer.receiveHex().substring(24, 32));
+        assertEquals(Bytes.digits("00000007 00000002 00000001 00000004 00000001 00000002"), client.peer.receiveHex());
+        client.peer.awaitClose();
+    }
+
+    @Test
+    void shouldServeClientWhoseReceivesTakeTheShortestReply() throws Exception {
+        start(VersionPolicy.V2_ONLY);
+        negotiate();
+        client.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000001 00000004 0000003c");
+        exchange(2, "00000002");
     }
 
     /** What calls the client. */

@@ -10,15 +10,16 @@ import io.netty.util.concurrent.Future;
 import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
 
 /** Our client, connected to a server of version 2 that is written by hand, when the version is settled. */
-final class VersionTwoServer implements AutoCloseable {
+public final class VersionTwoServer implements AutoCloseable {
 
     static final String NO_LISTS = " 00000000 00000000 00000000 00000000 ";
 
-    final RawServer raw;
+    public final RawServer raw;
 
-    VersionTwoServer(RpcRdma.Builder builder) throws Exception {
+    public VersionTwoServer(RpcRdmaBuilder builder) throws Exception {
         raw = new RawServer(builder.binding(BulkProgram.BINDING).versions(VersionPolicy.V2_ONLY));
         Future<ByteBuf> call = raw.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
         String xid = receive().xid();
@@ -39,11 +40,11 @@ final class VersionTwoServer implements AutoCloseable {
     }
 
     /** A call as it stands in a Send: version-two-08, sections 3.1 to 3.3, and what version 1 has of it. */
-    record Call(String xid, int type, int named, List<Integer> positions, List<RemoteSegment> reads,
+    public record Call(String xid, int type, int named, List<Integer> positions, List<RemoteSegment> reads,
                 List<List<RemoteSegment>> writes, List<RemoteSegment> reply) {
 
         /** Parses a call of that version; of version 1 no handle is named. */
-        static Call parse(ByteBuf in, HeaderDigits version) {
+        public static Call parse(ByteBuf in, HeaderDigits version) {
             String xid = ByteBufUtil.hexDump(in, 0, 4);
             in.skipBytes(4);
             assertEquals(version.version(), in.readInt(), "version");
@@ -91,7 +92,7 @@ final class VersionTwoServer implements AutoCloseable {
         }
     }
 
-    Call receive() throws Exception {
+    public Call receive() throws Exception {
         ByteBuf sent = raw.peer.receive();
         try {
             return Call.parse(sent, HeaderDigits.TWO);
@@ -105,7 +106,7 @@ final class VersionTwoServer implements AutoCloseable {
     }
 
     /** The client calls again, and has sent nothing before it. */
-    void requireAlive() throws Exception {
+    public void requireAlive() throws Exception {
         Future<ByteBuf> call = raw.start(BulkProgram.ECHO, Unpooled.buffer().writeInt(0xa11e));
         ByteBuf sent = raw.peer.receive();
         String xid = ByteBufUtil.hexDump(sent, 0, 4);

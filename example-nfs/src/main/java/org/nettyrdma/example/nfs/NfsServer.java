@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs;
 
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoopGroup;
@@ -13,8 +14,10 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.NfsService;
 
@@ -31,9 +34,13 @@ public final class NfsServer implements AutoCloseable {
     private final ExecutorService executor;
     private final List<EventLoopGroup> groups = new ArrayList<>();
     private final Map<Transport, Channel> channels = new EnumMap<>(Transport.class);
+    private final AcceptedConnections connections = new AcceptedConnections();
     private final RpcbindRegistrations registrations;
+    /** What the calls of all connections take, over both transports. */
+    private final MemoryBudget memory;
 
-    private NfsServer(NfsService service, ExecutorService executor, RpcbindRegistrations registrations) {
+    private NfsServer(NfsService service, ExecutorService executor, RpcbindRegistrations registrations, MemoryBudget memory) {
+        this.memory = memory;
         this.service = service;
         this.executor = executor;
         this.registrations = registrations;
@@ -45,7 +52,8 @@ public final class NfsServer implements AutoCloseable {
      * @param export what to serve
      * @param options where to listen
      * @return the server
-     * @throws IOException if it cannot listen on a port, rpcbind refuses to register it, or the state of the export cannot be read
+     * @throws IOException if it cannot listen on a port, rpcbind refuses to register it, or the state of the export cannot be
+     *         read
      * @throws IllegalArgumentException if the options name no port
      */
     public static NfsServer start(Export export, NfsServerOptions options) throws IOException {
@@ -53,8 +61,9 @@ public final class NfsServer implements AutoCloseable {
             throw new IllegalArgumentException("the options name no port to listen on");
         }
         NfsService service = new NfsService(export, options.serviceOptions());
-        NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(), new DefaultThreadFactory("nfs-server", true)),
-                new RpcbindRegistrations(options.rpcbindSocket()));
+        NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(),
+                new DefaultThreadFactory("nfs-server", true)),
+                new RpcbindRegistrations(options.rpcbindSocket()), new MemoryBudget(options.maxCallBytes()));
         try {
             for (Map.Entry<Transport, Integer> port : options.ports().entrySet()) {
                 server.listen(port.getKey(), port.getValue(), options);
@@ -70,18 +79,28 @@ public final class NfsServer implements AutoCloseable {
     }
 
     private void listen(Transport transport, int port, NfsServerOptions options) throws IOException {
-        EventLoopGroup group = transport.newEventLoopGroup(options.eventLoops(), "nfs-" + transport.scheme(), options.idleStrategy());
+        EventLoopGroup group = transport.newEventLoopGroup(options.eventLoops(), "nfs-" + transport.scheme(),
+                options.idleStrategy());
         groups.add(group);
         List<RpcProgram> programs = List.of(service.nfsProgram(), service.mountProgram());
         InetSocketAddress address = options.bindAddress() == null ? new InetSocketAddress(port)
                 : new InetSocketAddress(options.bindAddress(), port);
-        ChannelFuture bound = transport.newServerBootstrap(group, () -> new RpcServerHandler(programs, executor), options.meterRegistry(),
-                options.rdmaSettings()).bind(address).awaitUninterruptibly();
+        ServerBootstrap bootstrap = transport.newServerBootstrap(group, () -> newHandler(transport, programs),
+                options.meterRegistry(), options.rdmaSettings(), options.connectionLimits(), memory);
+        connections.collect(bootstrap);
+        ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException("cannot listen on " + transport.scheme() + " port " + port + ": " + bound.cause().getMessage(),
                     bound.cause());
         }
         channels.put(transport, bound.channel());
+    }
+
+    /** Calls over RDMA offer room for their replies, and are counted by that; here those over TCP are, as they do not. */
+    private RpcServerHandler newHandler(Transport transport, List<RpcProgram> programs) {
+        return new RpcServerHandler(programs, executor, RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS,
+                RpcServerHandler.DEFAULT_SERVE_TIMEOUT_MILLIS, transport == Transport.TCP ? memory : null,
+                TransferLimits.DEFAULT);
     }
 
     private void register() throws IOException {
@@ -102,13 +121,14 @@ public final class NfsServer implements AutoCloseable {
     }
 
     /**
-     * Takes registrations with rpcbind back, stops listening, closes all connections, lets calls that are being carried out end, and waits for all of that. A second
-     * call does nothing.
+     * Takes registrations with rpcbind back, stops listening, closes all connections, lets calls that are being carried out end,
+     * and waits for all of that. A second call does nothing.
      */
     @Override
     public void close() {
         registrations.close();
         channels.values().forEach(channel -> channel.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));
+        connections.close(CLOSE_TIMEOUT_MILLIS);
         groups.forEach(group -> group.shutdownGracefully(QUIET_MILLIS, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
         groups.forEach(group -> group.terminationFuture().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));
         executor.shutdown();

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
 import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.example.nfs.server.NfsServiceOptions;
 
 /** Where and how a server listens. Not thread safe while it is being set. */
@@ -25,8 +26,10 @@ public final class NfsServerOptions {
     private int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
     private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
+    private ConnectionLimits connectionLimits = ConnectionLimits.DEFAULTS;
     private NfsServiceOptions serviceOptions = NfsServiceOptions.DEFAULTS
             .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES);
+    private long maxCallBytes = MemoryBudget.DEFAULT_MAX_BYTES;
     private MeterRegistry meterRegistry = new CompositeMeterRegistry();
 
     /** Creates options with their defaults, which listen nowhere yet. */
@@ -114,6 +117,18 @@ public final class NfsServerOptions {
     }
 
     /**
+     * Sets how many connections there may be over each transport, and for how long they may be idle; the default is
+     * {@link ConnectionLimits#DEFAULTS}.
+     *
+     * @param limits the limits
+     * @return this
+     */
+    public NfsServerOptions setConnectionLimits(ConnectionLimits limits) {
+        connectionLimits = requireNonNull(limits, "limits");
+        return this;
+    }
+
+    /**
      * Sets the options of the NFS service.
      *
      * @param options limits and the place of lasting state
@@ -121,6 +136,18 @@ public final class NfsServerOptions {
      */
     public NfsServerOptions setServiceOptions(NfsServiceOptions options) {
         serviceOptions = requireNonNull(options, "options");
+        return this;
+    }
+
+    /**
+     * Sets how much memory the calls of all connections may take, over all transports together; the default is
+     * {@link MemoryBudget#DEFAULT_MAX_BYTES}.
+     *
+     * @param bytes more than 0; a call that needs more than that is refused
+     * @return this
+     */
+    public NfsServerOptions setMaxCallBytes(long bytes) {
+        maxCallBytes = checkPositive(bytes, "bytes");
         return this;
     }
 
@@ -159,12 +186,20 @@ public final class NfsServerOptions {
         return rdmaSettings;
     }
 
+    ConnectionLimits connectionLimits() {
+        return connectionLimits;
+    }
+
     IdleStrategy idleStrategy() {
         return idleStrategy;
     }
 
     NfsServiceOptions serviceOptions() {
         return serviceOptions;
+    }
+
+    long maxCallBytes() {
+        return maxCallBytes;
     }
 
     MeterRegistry meterRegistry() {

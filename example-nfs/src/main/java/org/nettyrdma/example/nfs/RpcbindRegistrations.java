@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
@@ -82,7 +83,8 @@ final class RpcbindRegistrations implements AutoCloseable {
                 + entry.netid() + " at " + entry.address() + ": ";
         return new IOException(await(client.find(entry.program(), entry.version(), entry.netid()))
                 .map(other -> what + other.owner() + " has registered it at " + other.address()
-                        + "; end that server, or remove what it left with 'rpcinfo -d " + entry.program() + ' ' + entry.version() + '\'')
+                        + "; end that server, or remove what it left with 'rpcinfo -d " + entry.program() + ' ' + entry.version()
+                        + '\'')
                 .orElse(what + "this process may not register"));
     }
 
@@ -119,10 +121,19 @@ final class RpcbindRegistrations implements AutoCloseable {
                 throw new IOException("cannot connect to rpcbind at " + socket + ": " + connected.cause().getMessage(),
                         connected.cause());
             }
-            conversation.with(new RpcbindClient(connected.channel().pipeline().get(RpcClient.class)));
+            conversation.with(new RpcbindClient(rpcOf(connected.channel(), socket)));
         } finally {
             group.shutdownGracefully(0, TIMEOUT_MILLIS, TimeUnit.MILLISECONDS).awaitUninterruptibly(TIMEOUT_MILLIS);
         }
+    }
+
+    /** Netty empties the pipeline of a channel that closes, which may be before this thread hears that it has connected. */
+    static RpcClient rpcOf(Channel channel, Path socket) throws IOException {
+        RpcClient rpc = channel.pipeline().get(RpcClient.class);
+        if (rpc == null) {
+            throw new IOException("cannot connect to rpcbind at " + socket + ": it has closed the connection");
+        }
+        return rpc;
     }
 
     private static <T> T await(CompletableFuture<T> answer) throws IOException {

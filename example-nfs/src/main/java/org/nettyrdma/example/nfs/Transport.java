@@ -16,16 +16,23 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.util.Locale;
 import java.util.function.Supplier;
+import org.nettyrdma.channel.ConnectionLimitHandler;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.codec.oncrpc.IdleConnectionHandler;
+import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
+import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.codec.oncrpc.rpcbind.Netid;
 import org.nettyrdma.codec.rpcrdma.RdmaMetrics;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.example.nfs.protocol.MountUpperLayerBinding;
 import org.nettyrdma.example.nfs.protocol.Nfs;
 import org.nettyrdma.example.nfs.protocol.NfsUpperLayerBinding;
@@ -55,10 +62,15 @@ public enum Transport {
 
         @Override
         public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
-                MeterRegistry registry, RdmaSettings settings) {
-            RpcRdma rpcRdma = withBindings(RpcRdma.server(), handler, settings, new ConnectionMeters(registry, "server"));
+                MeterRegistry registry, RdmaSettings settings, ConnectionLimits connections, MemoryBudget memory) {
+            ConnectionLimits limits = connections.resolved(settings.credits() * RpcRdmaLimits.DEFAULT.inlineThresholdBytes());
+            RpcRdma rpcRdma = withBindings(RpcRdma.server().memory(memory).idleTimeoutMillis(limits.idleTimeoutMillis()), handler,
+                    settings,
+                    new ConnectionMeters(registry, "server"));
             new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "server")).bindTo(registry);
             return rpcRdma.configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class))
+                    .option(RdmaChannelOption.MAX_CONNECTIONS, limits.maxConnections())
+                    .option(RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS, limits.maxConnectionsPerAddress())
                     .childOption(RdmaChannelOption.CHECKSUM, settings.checksum());
         }
 
@@ -67,7 +79,7 @@ public enum Transport {
             return Netid.rdma(address);
         }
 
-        private static RpcRdma withBindings(RpcRdma.Builder builder, Supplier<? extends ChannelHandler> handler,
+        private static RpcRdma withBindings(RpcRdmaBuilder builder, Supplier<? extends ChannelHandler> handler,
                 RdmaSettings settings, ConnectionMeters meters) {
             return builder.binding(new NfsUpperLayerBinding()).binding(new MountUpperLayerBinding())
                     .maxMessageBytes(MAX_MESSAGE_BYTES).credits(settings.credits()).versions(settings.versions())
@@ -86,14 +98,17 @@ public enum Transport {
         public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry,
                 RdmaSettings settings) {
             return new Bootstrap().group(group).channel(NioSocketChannel.class)
-                    .option(ChannelOption.TCP_NODELAY, true).handler(recordMarking(handler));
+                    .option(ChannelOption.TCP_NODELAY, true).handler(recordMarking(handler, 0, null));
         }
 
         @Override
         public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
-                MeterRegistry registry, RdmaSettings settings) {
+                MeterRegistry registry, RdmaSettings settings, ConnectionLimits connections, MemoryBudget memory) {
+            ConnectionLimits limits = connections.resolved(0);
             return new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
-                    .childOption(ChannelOption.TCP_NODELAY, true).childHandler(recordMarking(handler));
+                    .handler(new ConnectionLimitHandler(limits.maxConnections(), limits.maxConnectionsPerAddress()))
+                    .childOption(ChannelOption.TCP_NODELAY, true).childOption(ChannelOption.SO_KEEPALIVE, true)
+                    .childHandler(recordMarking(handler, limits.idleTimeoutMillis(), memory));
         }
 
         @Override
@@ -101,11 +116,17 @@ public enum Transport {
             return Netid.tcp(address);
         }
 
-        private static ChannelHandler recordMarking(Supplier<? extends ChannelHandler> handler) {
+        private static ChannelHandler recordMarking(Supplier<? extends ChannelHandler> handler, long idleTimeoutMillis,
+                MemoryBudget memory) {
             return new ChannelInitializer<>() {
                 @Override
                 protected void initChannel(Channel channel) {
-                    channel.pipeline().addLast(new RecordMarkingCodec(MAX_MESSAGE_BYTES), handler.get());
+                    ChannelHandler last = handler.get();
+                    if (idleTimeoutMillis > 0) {
+                        channel.pipeline().addLast(new IdleConnectionHandler(idleTimeoutMillis,
+                                () -> last instanceof RpcServerHandler server && server.callsInProgress() > 0));
+                    }
+                    channel.pipeline().addLast(new RecordMarkingCodec(MAX_MESSAGE_BYTES, memory, TransferLimits.DEFAULT), last);
                 }
             };
         }
@@ -171,8 +192,25 @@ public enum Transport {
      * @param settings what connections agree on; only with {@link #RDMA}
      * @return a new bootstrap
      */
-    public abstract Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry,
+    public abstract Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
+            MeterRegistry registry,
             RdmaSettings settings);
+
+    /**
+     * Returns a bootstrap that has all but what to bind to, and whose calls share memory with nobody else.
+     *
+     * @param group a group that this transport made
+     * @param handler makes the last handler of each accepted channel, which reads and writes whole RPC messages
+     * @param registry where the meters of the connections go
+     * @param settings what connections agree on; only with {@link #RDMA}
+     * @param connections how many there may be, and for how long they may be idle
+     * @return a new bootstrap
+     */
+    public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
+            MeterRegistry registry, RdmaSettings settings, ConnectionLimits connections) {
+        return newServerBootstrap(group, handler, registry, settings, connections,
+                new MemoryBudget(MemoryBudget.DEFAULT_MAX_BYTES));
+    }
 
     /**
      * Returns a bootstrap that has all but what to bind to.
@@ -181,8 +219,10 @@ public enum Transport {
      * @param handler makes the last handler of each accepted channel, which reads and writes whole RPC messages
      * @param registry where the meters of the connections go
      * @param settings what connections agree on; only with {@link #RDMA}
+     * @param connections how many there may be, and for how long they may be idle
+     * @param memory what the calls of all connections may take
      * @return a new bootstrap
      */
     public abstract ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
-            MeterRegistry registry, RdmaSettings settings);
+            MeterRegistry registry, RdmaSettings settings, ConnectionLimits connections, MemoryBudget memory);
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,6 +17,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.rpcbind.PrivateRpcbind;
 import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.MemoryFileSystem;
@@ -26,7 +28,8 @@ class RpcbindRegistrationsTest {
     @Test
     void shouldRegisterBothVersionsOfIpForAnUnspecifiedAddress() throws IOException {
         for (String any : new String[] {"0.0.0.0", "::"}) {
-            assertEquals(List.of("100003 rdma 0.0.0.0.78.81", "100005 rdma 0.0.0.0.78.81", "100003 rdma6 ::.78.81", "100005 rdma6 ::.78.81"),
+            assertEquals(List.of("100003 rdma 0.0.0.0.78.81", "100005 rdma 0.0.0.0.78.81", "100003 rdma6 ::.78.81",
+                    "100005 rdma6 ::.78.81"),
                     describe(Map.of(Transport.RDMA, new InetSocketAddress(InetAddress.getByName(any), 20049))));
         }
     }
@@ -43,6 +46,15 @@ class RpcbindRegistrationsTest {
         return RpcbindRegistrations.entries(addresses).stream()
                 .peek(entry -> assertEquals(3, entry.version()))
                 .map(entry -> entry.program() + " " + entry.netid() + " " + entry.address()).toList();
+    }
+
+    @Test
+    void shouldSayThatRpcbindHasClosedTheConnection() {
+        EmbeddedChannel closed = new EmbeddedChannel(new RpcClient());
+        closed.close();
+        String message = assertThrows(IOException.class, () -> RpcbindRegistrations.rpcOf(closed, Path.of("/run/sock")))
+                .getMessage();
+        assertEquals("cannot connect to rpcbind at /run/sock: it has closed the connection", message);
     }
 
     @Test
@@ -84,7 +96,8 @@ class RpcbindRegistrationsTest {
     }
 
     private static NfsServerOptions options(Path rpcbindSocket) {
-        return new NfsServerOptions().setBindAddress(NetUtil.LOCALHOST4).setPort(Transport.TCP, 0).setRpcbindSocket(rpcbindSocket);
+        return new NfsServerOptions().setBindAddress(NetUtil.LOCALHOST4).setPort(Transport.TCP, 0)
+                .setRpcbindSocket(rpcbindSocket);
     }
 
     private static int port(NfsServer server) {

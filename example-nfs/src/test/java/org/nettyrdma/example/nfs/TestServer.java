@@ -33,6 +33,10 @@ public final class TestServer implements AutoCloseable {
         return new TestServer(new NfsServerOptions().setRdmaSettings(settings), "/");
     }
 
+    public static TestServer start(ConnectionLimits limits) throws IOException {
+        return new TestServer(new NfsServerOptions().setConnectionLimits(limits), "/");
+    }
+
     public static TestServer start(String exportName) throws IOException {
         return new TestServer(new NfsServerOptions(), exportName);
     }

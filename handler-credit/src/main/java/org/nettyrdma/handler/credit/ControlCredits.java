@@ -60,7 +60,8 @@ final class ControlCredits {
         }
     }
 
-    private void send(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise promise, long responsesSent) {
+    private void send(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise asked, long responsesSent) {
+        ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked; // a void promise does not tell how the write went
         if (!promise.setUncancellable()) {
             message.release();
             return;

@@ -12,40 +12,70 @@ import java.util.function.IntSupplier;
  * Keeps both ends of a connection within the requests that they granted each other (RFC 8166, section 3.3). Stands above the
  * codec that makes {@link CreditedMessage}s; other messages pass. One gate per channel.
  *
- * <p><b>Requests that this end sends.</b> One may be in progress until the first response; then as many as the last response
- * granted, at least 1 and at most {@code maxRequests}; a response may say that its value does not count. Requests beyond that wait, at most {@code maxWaiting} of them; then
- * writes fail with {@link CreditQueueFullException}. While one waits, the channel is not writable
- * ({@link io.netty.channel.Channel#isWritable}). A waiting write that is cancelled is dropped; one that was passed on can no
- * longer be cancelled, as its credit is spent. Every request is stamped with {@code maxRequests}. Waiting requests that a
- * response lets go are flushed at the end of the read batch, whether or not they were before.
+ * <p>Who may send when, in one direction. The other direction looks the same and is independent of this one:
+ * <pre>{@code
+ *  in
+ *  progress  limit   requesting end, maxRequests 3            responding end, maxServed 2
+ *                              |                                        |
+ *     1        1     write 1   |--- request 1, asks for 3 ------------->|  one request before the
+ *     1        1     write 2   |    waits; channel not writable         |  first response, no more
+ *                              |                                        |
+ *     0        2               |<-- response 1, grants 2 ---------------|  the smaller of 3 and 2
+ *     1        2               |--- request 2 ------------------------->|
+ *     2        2     write 3   |--- request 3 ------------------------->|
+ *     2        2     write 4   |    waits                               |
+ *                              |                                        |
+ *     1        1               |<-- response 3, grants 1 ---------------|  there is less room now
+ *                              |    4 waits: the limit is reached       |
+ *     0        1               |<-- response 2, grants 1 ---------------|
+ *     1        1               |--- request 4 ------------------------->|
+ * }</pre>
  *
- * <p><b>Requests that the peer sends.</b> Responses are stamped with what the peer's last request asked for, at least 1 and
- * at most {@code maxServed}, and less while this end has less room for requests. A request beyond the highest grant so far, or a second one before the first response, fires
- * {@link CreditExceededException} and closes the connection.
+ * <p><b>Requests that this end sends.</b> One request may be in progress until the first response. Then as many may be in
+ * progress as the last response granted, at least 1 and at most {@code maxRequests}. A response may say that its value does
+ * not count. Requests beyond the limit wait, at most {@code maxWaiting} of them. Further writes fail with
+ * {@link CreditQueueFullException}. While a request waits, the channel is not writable
+ * ({@link io.netty.channel.Channel#isWritable}). A waiting write that is cancelled is dropped. A write that was passed on can
+ * no longer be cancelled, as its credit is spent. Every request is stamped with {@code maxRequests}. Waiting requests that a
+ * response lets go are flushed at the end of the read batch, whether or not they were flushed before.
  *
- * <p><b>Notices</b> are messages without a response that use a receive of the peer all the same. One goes out on the credit
- * that the response before it kept, without waiting, and holds that credit until the peer is known to have received it: until
- * the response to a request sent later, as messages arrive in order. Where nothing but notices hold credits no response is
- * going to come, so the oldest one gives its credit back for the next request. Without that, a peer that grants a single
- * credit would never be called again. Received notices are not counted: whoever makes its peer send them has receives for
- * them besides those that it grants.
+ * <p><b>Requests that the peer sends.</b> Responses are stamped with what the last request of the peer asked for, at least 1
+ * and at most {@code maxServed}, and less while this end has less room for requests. A request beyond the highest grant so
+ * far, or a second request before the first response, fires {@link CreditExceededException} and closes the connection.
  *
- * <p><b>Control messages</b> are neither, take no credit and wait for none, and use receives that the peer keeps for them. No
- * more than {@value #MAX_CONTROLS} of this end are under way that the peer is not known to have received; further ones wait, in
- * order and at most {@code maxWaiting} of them, and then fail with {@link CreditQueueFullException}. What shows that one has
- * arrived, and with it all before it: its answer, or its refusal; the response to a request that was sent after it; and a request of
- * the peer that it could not have sent without the response that followed the control message. An answer goes out at once, since who asks
- * has a receive for it. So each end needs twice {@value #MAX_CONTROLS} receives for them. Where nothing is answered and there are no
- * requests either, those that wait go on waiting, and hold nothing else up.
+ * <p><b>Notices</b> are messages without a response that use a receive of the peer all the same. A notice goes out without
+ * waiting, on the credit that the response before it kept. It holds that credit until the peer is known to have received it.
+ * The response to a request that was sent later shows this, as messages arrive in order. Where nothing but notices hold
+ * credits, no response is going to come. Then the oldest notice gives its credit back for the next request. Otherwise a peer
+ * that grants a single credit would never be called again. Received notices are not counted: an end that makes its peer send
+ * notices has receives for them besides those that it grants.
  *
- * <p><b>Both directions.</b> The two halves are independent, so a connection on which both ends call each other (RFC 8167)
- * needs one gate at each end and nothing else.
+ * <p><b>Control messages</b> are neither requests nor responses. They take no credit, wait for none, and use receives that the
+ * peer keeps for them. At most {@value #MAX_CONTROLS} of this end are under way without a sign that the peer has received
+ * them. Further ones wait in order, at most {@code maxWaiting} of them, and then fail with {@link CreditQueueFullException}. A
+ * sign that a control message has arrived, and all before it, is
+ * <ul>
+ * <li>its answer, or its refusal
+ * <li>the response to a request that was sent after it
+ * <li>a request of the peer that needed the response that followed the control message
+ * </ul>
+ * An answer goes out at once, since the asking end has a receive for it. So each end needs twice {@value #MAX_CONTROLS}
+ * receives for control messages. Where nothing is answered and there are no requests, control messages that wait go on
+ * waiting, and hold nothing else up.
+ *
+ * <p><b>Both directions.</b> The two halves are independent. A connection on which both ends call each other (RFC 8167) needs
+ * one gate at each end and nothing else.
  *
  * <p><b>Responses that answer nothing.</b> The gate keeps the XIDs of the requests in progress. A response with another XID
  * (late, sent twice, made up) is passed on, but changes neither the credits in use nor the limit.
  *
- * <p><b>Requests that are never answered</b> keep their credit until the connection ends, since their responder may still
- * hold the buffer. {@link #abandon} gives the credit back where the caller knows better.
+ * <p><b>Requests that are never answered</b> keep their credit until the connection ends, whether or not somebody waits for
+ * the response. The responder may still hold the buffer, and a request beyond its grant may find none (RFC 8166, section
+ * 3.3). {@link #abandon} gives the credit back where the caller knows that no response is going to come, for instance because
+ * the request was not written. A peer that has dropped as many requests as it grants can be sent no further request. So the
+ * gate fires {@link CreditsLostException} and closes the connection when all requests in progress have been
+ * {@linkplain RequestGivenUp given up}, none can be sent, and no response comes for {@code maxSilenceMillis}. A new connection
+ * has all of its credits. While {@code AUTO_READ} is off the gate waits, as responses may have arrived without being read.
  *
  * <p><b>Close.</b> What waits fails with {@link java.nio.channels.ClosedChannelException} when the channel becomes inactive
  * or the gate is removed.
@@ -58,6 +88,9 @@ public final class CreditGate extends ChannelDuplexHandler {
     /** Most requests that wait for a credit unless something else was asked for. */
     public static final int DEFAULT_MAX_WAITING = 1024;
 
+    /** How long a peer may say nothing while all credits are lost unless something else was asked for, in milliseconds. */
+    public static final long DEFAULT_MAX_SILENCE_MILLIS = 60_000;
+
     /** Of the user-defined writability flags of a channel, the one that is false while a request waits for a credit. */
     public static final int WRITABILITY_INDEX = 31;
 
@@ -66,7 +99,9 @@ public final class CreditGate extends ChannelDuplexHandler {
 
     private final RequesterCredits requester;
     private final ResponderCredits responder;
-    private final ControlCredits controls;
+    private final int maxWaiting;
+    /** {@code null} until there is a control message, which most connections never have. */
+    private ControlCredits controls;
     private ChannelHandlerContext ctx;
     private boolean failed;
 
@@ -96,7 +131,7 @@ public final class CreditGate extends ChannelDuplexHandler {
     }
 
     /**
-     * Creates a gate for one channel whose room for requests changes, for example because received ones are not taken.
+     * Creates a gate for one channel whose room for requests changes, for example because received requests wait.
      *
      * @param maxRequests most requests in progress that this end sends, 1 or more
      * @param maxWaiting  most requests that wait for a credit, 0 or more
@@ -106,13 +141,30 @@ public final class CreditGate extends ChannelDuplexHandler {
      * @throws IllegalArgumentException if a value is outside its range
      */
     public CreditGate(int maxRequests, int maxWaiting, int maxServed, IntSupplier grantable) {
-        controls = new ControlCredits(MAX_CONTROLS, checkPositiveOrZero(maxWaiting, "maxWaiting"));
-        requester = new RequesterCredits(checkPositive(maxRequests, "maxRequests"), maxWaiting, controls);
+        this(maxRequests, maxWaiting, maxServed, grantable, DEFAULT_MAX_SILENCE_MILLIS);
+    }
+
+    /**
+     * Creates a gate for one channel, with a time after which it gives a silent peer up.
+     *
+     * @param maxRequests      most requests in progress that this end sends, 1 or more
+     * @param maxWaiting       most requests that wait for a credit, 0 or more
+     * @param maxServed        most requests in progress that the peer may send, 1 or more
+     * @param grantable        asked on the event loop for each response, how many requests may be granted now: any number
+     * @param maxSilenceMillis how long the peer may answer nothing while requests that were given up hold all credits, in
+     *                         milliseconds; 0 for ever. Too small a value shows as {@link CreditsLostException} while the peer is
+     *                         merely slow
+     * @throws IllegalArgumentException if a value is outside its range
+     */
+    public CreditGate(int maxRequests, int maxWaiting, int maxServed, IntSupplier grantable, long maxSilenceMillis) {
+        this.maxWaiting = checkPositiveOrZero(maxWaiting, "maxWaiting");
+        requester = new RequesterCredits(checkPositive(maxRequests, "maxRequests"), maxWaiting,
+                () -> controls == null ? 0 : controls.sent(), checkPositiveOrZero(maxSilenceMillis, "maxSilenceMillis"));
         responder = new ResponderCredits(checkPositive(maxServed, "maxServed"), grantable);
     }
 
     /**
-     * Counts what happened so far. Any thread.
+     * Counts what happened so far. Any thread; a thread other than the event loop may see values of a moment ago.
      *
      * @return a snapshot
      */
@@ -141,7 +193,7 @@ public final class CreditGate extends ChannelDuplexHandler {
             case REQUEST -> requester.write(context, message, promise);
             case RESPONSE -> context.write(responder.stamp(message), promise);
             case NOTICE -> requester.writeNotice(context, message, promise);
-            case CONTROL -> controls.write(context, message, promise, responder.responses());
+            case CONTROL -> controls().write(context, message, promise, responder.responses());
             case NEITHER -> context.write(message, promise);
         }
     }
@@ -156,10 +208,12 @@ public final class CreditGate extends ChannelDuplexHandler {
                         fail(context);
                         return;
                     }
-                    controls.arrivedAheadOfResponse(context, responder.responsesArrived(), responder.responses());
+                    if (controls != null) {
+                        controls.arrivedAheadOfResponse(context, responder.responsesArrived(), responder.responses());
+                    }
                 }
                 case RESPONSE -> responseReceived(context, message);
-                case CONTROL -> controls.received(context, message, responder.responses());
+                case CONTROL -> controls().received(context, message, responder.responses());
                 case NOTICE, NEITHER -> { }
             }
         }
@@ -168,11 +222,21 @@ public final class CreditGate extends ChannelDuplexHandler {
 
     private void responseReceived(ChannelHandlerContext context, CreditedMessage response) {
         long arrived = requester.responseReceived(context, response);
+        if (controls == null) {
+            return;
+        }
         if (arrived >= 0) {
             controls.arrivedFirst(context, arrived, responder.responses());
         } else {
             controls.arrived(context, response.xid(), responder.responses()); // it may refuse a control message
         }
+    }
+
+    private ControlCredits controls() {
+        if (controls == null) {
+            controls = new ControlCredits(MAX_CONTROLS, maxWaiting);
+        }
+        return controls;
     }
 
     private void fail(ChannelHandlerContext context) {
@@ -184,9 +248,19 @@ public final class CreditGate extends ChannelDuplexHandler {
     }
 
     @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof RequestGivenUp request) {
+            requester.giveUp(context, request.xid());
+        }
+        context.fireUserEventTriggered(event);
+    }
+
+    @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         requester.flush(context);
-        controls.flush(context);
+        if (controls != null) {
+            controls.flush(context);
+        }
         context.fireChannelReadComplete();
     }
 
@@ -197,14 +271,17 @@ public final class CreditGate extends ChannelDuplexHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        requester.close(context);
-        controls.close();
+        close(context);
         context.fireChannelInactive();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
+        close(context);
+    }
+
+    private void close(ChannelHandlerContext context) {
         requester.close(context);
-        controls.close();
+        controls().close(); // it refuses what is written from now on
     }
 }

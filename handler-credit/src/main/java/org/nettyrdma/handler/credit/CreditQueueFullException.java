@@ -3,8 +3,8 @@ package org.nettyrdma.handler.credit;
 import java.io.IOException;
 
 /**
- * A request was not written because as many as are allowed to wait for credits do so already. Whoever writes only while the
- * channel is writable does not see it.
+ * A request was not written because the greatest allowed number of requests already waits for credits. A caller that writes only
+ * while the channel is writable does not see this exception.
  */
 public final class CreditQueueFullException extends IOException {
 
@@ -16,6 +16,7 @@ public final class CreditQueueFullException extends IOException {
     }
 
     CreditQueueFullException(int maxWaiting, int underWay) {
-        super(maxWaiting + " messages without a request wait, which is the limit; " + underWay + " are not known to have arrived");
+        super(maxWaiting + " messages without a request wait, which is the limit; " + underWay
+                + " are not known to have arrived");
     }
 }

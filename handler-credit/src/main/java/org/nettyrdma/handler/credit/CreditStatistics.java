@@ -1,7 +1,8 @@
 package org.nettyrdma.handler.credit;
 
 /**
- * What one {@link CreditGate} counts. Taken from another thread than the event loop it may lag behind.
+ * What one {@link CreditGate} counts. A thread other than the event loop may see numbers of a moment ago, and not all of the same
+ * moment.
  *
  * @param requests the requests that this end sends
  * @param served   the requests that the peer sends
@@ -17,8 +18,8 @@ public record CreditStatistics(Requests requests, Served served) {
      * @param highestWaiting     how many have ever waited at once
      * @param refused            how many were refused because too many waited
      * @param unmatchedResponses responses that answered no request in progress and gave no credit
-     * @param grantsOfZero       responses that granted nothing, which was taken as 1
-     * @param grantsAboveMaximum responses that granted more than this end wanted, which was taken as what it wanted
+     * @param grantsOfZero       responses that granted 0, which counts as 1
+     * @param grantsAboveMaximum responses that granted more than this end wanted; they count as what it wanted
      */
     public record Requests(int granted, int inProgress, int waiting, int highestWaiting, long refused,
             long unmatchedResponses, long grantsOfZero, long grantsAboveMaximum) {

@@ -2,17 +2,33 @@ package org.nettyrdma.handler.credit;
 
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
 /**
- * Counts credits: how many there are and how many are in use. Not thread safe.
+ * Counts credits: how many there are and how many are in use. One thread changes the window. Other threads may ask for
+ * {@link #limit} and {@link #inUse}, and may see values of a moment ago.
  *
- * <p>The limit starts at 1: before the first response nothing is granted but a single request (RFC 8166, section 3.3.3). It
- * may fall below what is in use; then nothing can be taken until enough was given back.
+ * <p>The limit starts at 1: before the first response one request is granted (RFC 8166, section 3.3.3). The limit may fall below
+ * the number in use. Then no credit can be taken until enough were given back.
  */
-public final class CreditWindow {
+final class CreditWindow {
+
+    private static final VarHandle LIMIT = handleOf("limit");
+    private static final VarHandle IN_USE = handleOf("inUse");
 
     private final int maxLimit;
+    // Written and read opaquely where another thread may look: that costs the one that counts nothing.
     private int limit = 1;
     private int inUse;
+
+    private static VarHandle handleOf(String field) {
+        try {
+            return MethodHandles.lookup().findVarHandle(CreditWindow.class, field, int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     /**
      * Creates a window of one credit.
@@ -20,7 +36,7 @@ public final class CreditWindow {
      * @param maxLimit most credits that there can ever be, 1 or more
      * @throws IllegalArgumentException if it is not positive
      */
-    public CreditWindow(int maxLimit) {
+    CreditWindow(int maxLimit) {
         this.maxLimit = checkPositive(maxLimit, "maxLimit");
     }
 
@@ -29,11 +45,11 @@ public final class CreditWindow {
      *
      * @return whether one was taken
      */
-    public boolean tryAcquire() {
+    boolean tryAcquire() {
         if (inUse >= limit) {
             return false;
         }
-        inUse++;
+        IN_USE.setOpaque(this, inUse + 1);
         return true;
     }
 
@@ -42,11 +58,11 @@ public final class CreditWindow {
      *
      * @throws IllegalStateException if none is in use
      */
-    public void release() {
+    void release() {
         if (inUse == 0) {
             throw new IllegalStateException("no credit is in use");
         }
-        inUse--;
+        IN_USE.setOpaque(this, inUse - 1);
     }
 
     /**
@@ -55,19 +71,20 @@ public final class CreditWindow {
      * @param credits any number, for instance one that the peer sent
      * @return the limit from now on, see {@link #clamp}
      */
-    public int setLimit(long credits) {
-        limit = clamp(credits);
-        return limit;
+    int setLimit(long credits) {
+        int clamped = clamp(credits);
+        LIMIT.setOpaque(this, clamped);
+        return clamped;
     }
 
     /**
-     * Brings a number of credits into the range that is allowed: 0 would stop both peers for good, and more than the maximum
-     * is more than this end is built for.
+     * Brings a number of credits into the allowed range. 0 would stop both peers for good. This end has no receives for more than
+     * the maximum.
      *
      * @param credits any number
      * @return the nearest number from 1 to the maximum
      */
-    public int clamp(long credits) {
+    int clamp(long credits) {
         return (int) Math.max(1, Math.min(credits, maxLimit));
     }
 
@@ -76,26 +93,26 @@ public final class CreditWindow {
      *
      * @return 1 or more
      */
-    public int maxLimit() {
+    int maxLimit() {
         return maxLimit;
     }
 
     /**
-     * How many credits there are.
+     * How many credits there are. Any thread.
      *
      * @return 1 to the maximum
      */
-    public int limit() {
-        return limit;
+    int limit() {
+        return (int) LIMIT.getOpaque(this);
     }
 
     /**
-     * How many credits are in use.
+     * How many credits are in use. Any thread.
      *
      * @return 0 to the maximum; more than {@link #limit} after the limit has fallen
      */
-    public int inUse() {
-        return inUse;
+    int inUse() {
+        return (int) IN_USE.getOpaque(this);
     }
 
     /**
@@ -103,7 +120,7 @@ public final class CreditWindow {
      *
      * @return {@code true} if so
      */
-    public boolean isAvailable() {
+    boolean isAvailable() {
         return inUse < limit;
     }
 

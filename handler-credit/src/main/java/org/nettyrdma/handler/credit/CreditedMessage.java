@@ -3,17 +3,17 @@ package org.nettyrdma.handler.credit;
 import io.netty.util.ReferenceCounted;
 
 /**
- * What a codec's message tells {@link CreditGate}.
+ * The view that {@link CreditGate} has of the messages of a codec.
  *
- * <p>Nothing here says whether a request goes the forward or the reverse way of RFC 8167: at one end of a connection the
- * requests it sends and the responses it receives belong to one of these, the requests it receives and the responses it
- * sends to the other. So the role, and whether a message comes or goes, already select the credits it counts for.
+ * <p>A message does not tell whether a request goes in the forward or the reverse direction of RFC 8167. At one end of a
+ * connection, requests sent and responses received belong to one direction; requests received and responses sent belong to the
+ * other one. So the role, and whether a message comes or goes, already select the credits that it counts for.
  */
 public interface CreditedMessage extends ReferenceCounted {
 
     /** What a message is, from the point of view of its sender. */
     enum Role {
-        /** Takes a credit of the peer that it is sent to; its credit value is how many the sender would like to have. */
+        /** Takes a credit that the receiver has granted. Its credit value is how many the sender would like to have. */
         REQUEST,
         /** Gives the credit of its request back; its credit value is how many the sender grants. */
         RESPONSE,
@@ -23,8 +23,8 @@ public interface CreditedMessage extends ReferenceCounted {
          */
         NOTICE,
         /**
-         * Is no request and no response, and uses a receive that the peer keeps for such messages. Of those that are not known to
-         * have arrived there is a limit; see {@link CreditGate}. It is not stamped.
+         * Is no request and no response, and uses a receive that the peer keeps for such messages. A limit holds for messages
+         * that are not known to have arrived; see {@link CreditGate}. It is not stamped.
          */
         CONTROL,
         /** Is not counted and not stamped. */
@@ -84,7 +84,7 @@ public interface CreditedMessage extends ReferenceCounted {
 
     /**
      * The same message with another credit value. The content is shared; this message's reference passes to the one returned,
-     * which may be this very message.
+     * which may be this message itself.
      *
      * @param credits the value to carry, 1 or more
      * @return the message to use from now on

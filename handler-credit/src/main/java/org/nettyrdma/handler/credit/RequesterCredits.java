@@ -5,8 +5,15 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.nettyrdma.handler.credit.support.XidMap;
 
 /** The half of {@link CreditGate} for the requests that this end sends. Event loop only. */
 final class RequesterCredits {
@@ -22,31 +29,49 @@ final class RequesterCredits {
      * when the request was; its response shows that all of that has arrived.
      */
     private final XidMap<Earlier> inProgress = new XidMap<>();
-    private final ControlCredits controls;
+    private final LongSupplier controlsSent;
     private Earlier earlier = new Earlier(0, 0); // one for all the requests that it is stored with
     private long noticesArrived;
     private boolean closed;
+    private boolean sending;
     private boolean unflushed;
 
-    private int highestWaiting;
-    private long refused;
-    private long unmatchedResponses;
-    private long grantsOfZero;
-    private long grantsAboveMaximum;
+    /** Requests that {@link #inProgress} has and nobody waits for. */
+    private final XidMap<Boolean> givenUp = new XidMap<>();
+    private final long maxSilenceMillis;
+    private long responses;
+    private Future<?> silence;
+
+    // One thread writes these, others may look: so they are written opaquely, which costs nothing.
+    private final AtomicInteger waitingNow = new AtomicInteger();
+    private final AtomicInteger highestWaiting = new AtomicInteger();
+    private final AtomicLong refused = new AtomicLong();
+    private final AtomicLong unmatchedResponses = new AtomicLong();
+    private final AtomicLong grantsOfZero = new AtomicLong();
+    private final AtomicLong grantsAboveMaximum = new AtomicLong();
 
     /** What was sent by some moment without being a request: so many notices, and so many control messages. */
     private record Earlier(long notices, long controls) {
     }
 
-    RequesterCredits(int maxCredits, int maxWaiting, ControlCredits controls) {
-        this.controls = controls;
+    /**
+     * @param controlsSent     counts the control messages of this end
+     * @param maxSilenceMillis how long the peer may say nothing while all credits are lost, 0 for ever
+     */
+    RequesterCredits(int maxCredits, int maxWaiting, LongSupplier controlsSent, long maxSilenceMillis) {
+        this.controlsSent = controlsSent;
+        this.maxSilenceMillis = maxSilenceMillis;
         window = new CreditWindow(maxCredits);
         this.maxWaiting = maxWaiting;
     }
 
     CreditStatistics.Requests statistics() {
-        return new CreditStatistics.Requests(window.limit(), window.inUse(), waiting.size(), highestWaiting, refused,
-                unmatchedResponses, grantsOfZero, grantsAboveMaximum);
+        return new CreditStatistics.Requests(window.limit(), window.inUse(), waitingNow.getOpaque(), highestWaiting.getOpaque(),
+                refused.getOpaque(), unmatchedResponses.getOpaque(), grantsOfZero.getOpaque(), grantsAboveMaximum.getOpaque());
+    }
+
+    private static void increment(AtomicLong counter) {
+        counter.setOpaque(counter.getPlain() + 1);
     }
 
     void write(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
@@ -58,7 +83,7 @@ final class RequesterCredits {
         } else if (waiting.size() < maxWaiting) {
             waitForCredit(ctx, request, promise);
         } else {
-            refused++;
+            increment(refused);
             request.release();
             promise.tryFailure(new CreditQueueFullException(maxWaiting, window));
         }
@@ -67,14 +92,15 @@ final class RequesterCredits {
     private void waitForCredit(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
         WaitingWrite write = new WaitingWrite(ctx, request, promise);
         waiting.add(write);
-        highestWaiting = Math.max(highestWaiting, waiting.size());
+        highestWaiting.setOpaque(Math.max(highestWaiting.getPlain(), waiting.size()));
         if (!promise.isVoid()) { // a void promise cannot be cancelled, and takes no listener
             promise.addListener(write);
         }
-        updateWritability(ctx);
+        waitingChanged(ctx);
     }
 
-    private void send(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
+    private void send(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise asked) {
+        ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked; // a void promise does not tell how the write went
         // From here on the credit is spent, so the request may no longer be cancelled.
         if (!promise.setUncancellable()) {
             request.release();
@@ -87,8 +113,9 @@ final class RequesterCredits {
                     + " is in progress"));
             return;
         }
-        if (earlier.controls() != controls.sent()) {
-            earlier = new Earlier(earlier.notices(), controls.sent());
+        long controls = controlsSent.getAsLong();
+        if (earlier.controls() != controls) {
+            earlier = new Earlier(earlier.notices(), controls);
         }
         inProgress.put(xid, earlier);
         window.tryAcquire();
@@ -137,8 +164,12 @@ final class RequesterCredits {
             if (arrived != null) { // a second response, and the notice of the first is still to come
                 inProgress.put(response.xid(), NOTICE_OWED);
             }
-            unmatchedResponses++;
+            increment(unmatchedResponses);
             return -1;
+        }
+        responses++;
+        if (!givenUp.isEmpty()) {
+            givenUp.remove(response.xid());
         }
         if (response.keepsCredit()) {
             inProgress.put(response.xid(), NOTICE_OWED);
@@ -150,14 +181,15 @@ final class RequesterCredits {
             granted(response.credits());
         }
         sendWaiting(ctx);
+        watchSilence(ctx); // the peer may grant no more than what is lost
         return arrived.controls();
     }
 
     private void granted(long granted) {
         if (granted == 0) {
-            grantsOfZero++;
+            increment(grantsOfZero);
         } else if (granted > window.maxLimit()) {
-            grantsAboveMaximum++;
+            increment(grantsAboveMaximum);
         }
         window.setLimit(granted);
     }
@@ -170,23 +202,62 @@ final class RequesterCredits {
     }
 
     private boolean giveBack(int xid) {
-        if (inProgress.remove(xid) == null) {
+        if (!inProgress.contains(xid) || inProgress.get(xid) == NOTICE_OWED) {
             return false;
+        }
+        inProgress.remove(xid);
+        if (!givenUp.isEmpty()) {
+            givenUp.remove(xid);
         }
         window.release();
         return true;
     }
 
+    /** Nobody waits for the response to a request any more; the responder has the credit all the same. */
+    void giveUp(ChannelHandlerContext ctx, int xid) {
+        if (inProgress.contains(xid) && inProgress.get(xid) != NOTICE_OWED) {
+            givenUp.put(xid, true);
+            watchSilence(ctx);
+        }
+    }
+
+    /** Whether no request can be sent, and nobody waits for any that was. */
+    private boolean isLost() {
+        return !closed && !givenUp.isEmpty() && givenUp.size() == inProgress.size() && !window.isAvailable();
+    }
+
+    private void watchSilence(ChannelHandlerContext ctx) {
+        if (maxSilenceMillis > 0 && silence == null && isLost()) {
+            long before = responses;
+            silence = ctx.executor().schedule(() -> silenceIsOver(ctx, before), maxSilenceMillis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void silenceIsOver(ChannelHandlerContext ctx, long before) {
+        silence = null;
+        if (isLost() && responses == before && ctx.channel().config().isAutoRead()) { // or the responses may be here, unread
+            ctx.fireExceptionCaught(new CreditsLostException(givenUp.size(), maxSilenceMillis));
+            ctx.close();
+        } else {
+            watchSilence(ctx);
+        }
+    }
+
     private void sendWaiting(ChannelHandlerContext ctx) {
-        if (waiting.isEmpty()) {
-            return;
+        if (waiting.isEmpty() || sending) {
+            return; // called from within the loop below, which sees what has changed
         }
-        while (!waiting.isEmpty() && isAvailable()) {
-            WaitingWrite write = waiting.poll();
-            send(ctx, write.request, write.promise);
-            unflushed = true;
+        sending = true;
+        try {
+            while (!waiting.isEmpty() && isAvailable()) {
+                WaitingWrite write = waiting.poll();
+                send(ctx, write.request, write.promise);
+                unflushed = true;
+            }
+        } finally {
+            sending = false;
         }
-        updateWritability(ctx);
+        waitingChanged(ctx);
     }
 
     void flush(ChannelHandlerContext ctx) {
@@ -196,14 +267,16 @@ final class RequesterCredits {
         }
     }
 
-    private void cancelled(WaitingWrite write) {
+    private void cancelled(WaitingWrite write, Throwable cause) {
         if (waiting.remove(write)) {
             write.request.release();
-            updateWritability(write.ctx);
+            write.promise.tryFailure(cause); // it may be that of another handler, and only stand for the one that was cancelled
+            waitingChanged(write.ctx);
         }
     }
 
-    private void updateWritability(ChannelHandlerContext ctx) {
+    private void waitingChanged(ChannelHandlerContext ctx) {
+        waitingNow.setOpaque(waiting.size());
         ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer();
         if (outbound != null) { // null once the channel is closed
             outbound.setUserDefinedWritability(CreditGate.WRITABILITY_INDEX, waiting.isEmpty());
@@ -212,6 +285,10 @@ final class RequesterCredits {
 
     void close(ChannelHandlerContext ctx) {
         closed = true;
+        if (silence != null) {
+            silence.cancel(false);
+            silence = null;
+        }
         if (waiting.isEmpty()) {
             return;
         }
@@ -220,10 +297,12 @@ final class RequesterCredits {
             write.request.release();
             write.promise.tryFailure(cause);
         }
-        updateWritability(ctx);
+        waitingChanged(ctx);
     }
 
-    /** A request that waits for a credit, and the listener that drops it when its caller cancels it. */
+    /**
+     * A request that waits for a credit, and the listener that drops it when its caller cancels it, on the promise's executor.
+     */
     private final class WaitingWrite implements ChannelFutureListener {
 
         private final ChannelHandlerContext ctx;
@@ -238,8 +317,14 @@ final class RequesterCredits {
 
         @Override
         public void operationComplete(ChannelFuture write) {
-            if (write.isCancelled()) {
-                cancelled(this);
+            if (!write.isCancelled()) {
+                return;
+            }
+            EventExecutor executor = ctx.executor();
+            if (executor.inEventLoop()) {
+                cancelled(this, write.cause());
+            } else {
+                executor.execute(() -> cancelled(this, write.cause()));
             }
         }
     }

@@ -1,18 +1,19 @@
 package org.nettyrdma.handler.credit;
 
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 
 /** The half of {@link CreditGate} for the requests that the peer sends. Event loop only. */
 final class ResponderCredits {
 
     /**
-     * Its limit is the highest grant so far: a smaller one takes effect when the peer has read it, and what it has sent by
-     * then cannot be told from what it sends afterwards.
+     * Its limit is the highest grant so far. A smaller grant takes effect when the peer has read it. This end does not know which
+     * requests the peer sent before it read the grant.
      */
     private final CreditWindow window;
     private final IntSupplier grantable;
     private long requested = 1;
-    private long exceeded;
+    private final AtomicLong exceeded = new AtomicLong(); // one thread adds, others may look: it is written opaquely
     private long requests;
     private long responses;
 
@@ -25,7 +26,7 @@ final class ResponderCredits {
     }
 
     CreditStatistics.Served statistics() {
-        return new CreditStatistics.Served(window.limit(), window.inUse(), exceeded);
+        return new CreditStatistics.Served(window.limit(), window.inUse(), exceeded.getOpaque());
     }
 
     int granted() {
@@ -38,8 +39,8 @@ final class ResponderCredits {
     }
 
     /**
-     * How many responses, the first ones, the peer must have received: for each request beyond the highest grant it has got back a
-     * credit, which only responses bring.
+     * How many responses, counted from the first, the peer must have received. For each request beyond the highest grant the peer
+     * has got a credit back, and only responses bring credits back.
      */
     long responsesArrived() {
         return Math.min(responses, requests - window.limit());
@@ -48,7 +49,7 @@ final class ResponderCredits {
     /** Counts a request; {@code false} if the peer was not granted it. */
     boolean requestReceived(CreditedMessage request) {
         if (!window.tryAcquire()) {
-            exceeded++;
+            exceeded.setOpaque(exceeded.getPlain() + 1);
             return false;
         }
         requested = request.credits();

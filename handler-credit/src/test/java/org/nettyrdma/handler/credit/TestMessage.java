@@ -11,6 +11,7 @@ final class TestMessage extends AbstractReferenceCounted implements CreditedMess
     boolean keepsCredit;
     boolean grantsCredits = true;
     boolean isAnswer;
+    Runnable released = () -> { };
 
     TestMessage(Role role, int xid, long credits) {
         this.role = role;
@@ -60,7 +61,9 @@ final class TestMessage extends AbstractReferenceCounted implements CreditedMess
     }
 
     @Override
-    protected void deallocate() { }
+    protected void deallocate() {
+        released.run();
+    }
 
     @Override
     public String toString() {

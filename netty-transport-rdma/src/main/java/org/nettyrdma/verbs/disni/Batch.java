@@ -16,9 +16,16 @@ final class Batch {
     private static final int BYTES = 16 * 1024;
     private static final int LARGEST_REQUEST = NativeExtensions.SEND_HEADER_BYTES + MAX_ELEMENTS * NativeExtensions.ELEMENT_BYTES;
 
+    /** Whose work requests these are. */
+    interface Owner {
+
+        /** Posts them. */
+        void flush();
+    }
+
     private final NativeVerbs verbs;
     private final ByteBuffer memory = NativeVerbs.newMemory(BYTES);
-    private DisniQueuePair owner;
+    private Owner owner;
     private int count;
     private int last;
     private int end;
@@ -28,7 +35,7 @@ final class Batch {
     }
 
     /** Makes room for one more work request of a queue pair; what others have left here is posted. */
-    void prepare(DisniQueuePair user) {
+    void prepare(Owner user) {
         if (owner != null && (owner != user || count == MAX_REQUESTS || end + LARGEST_REQUEST > BYTES)) {
             owner.flush();
         }
@@ -66,7 +73,7 @@ final class Batch {
         return memory.getInt(last + NativeExtensions.SEND_KEY);
     }
 
-    boolean belongsTo(DisniQueuePair user) {
+    boolean belongsTo(Owner user) {
         return owner == user && count > 0;
     }
 

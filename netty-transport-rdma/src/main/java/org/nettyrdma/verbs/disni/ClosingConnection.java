@@ -6,8 +6,8 @@ import org.nettyrdma.verbs.support.TimerQueue;
  * What is left of a connection that this side has ended: its identifier, which may have to tell the peer more than once. It goes
  * when the peer has answered, or when that takes too long.
  *
- * <p>Of an attempt to connect the queue pair is left, too: the kernel's iWARP connection manager destroys both only when the device has told the outcome,
- * and would make the event loop wait for that.
+ * <p>Of an attempt to connect the queue pair is left, too: the kernel's iWARP connection manager destroys both only when the
+ * device has told the outcome, and would make the event loop wait for that.
  */
 final class ClosingConnection implements IdentifierOwner {
 
@@ -21,8 +21,8 @@ final class ClosingConnection implements IdentifierOwner {
         this.context = context;
         this.id = id;
         this.attempt = attempt;
-        context.device().connectionManager().transfer(id, this);
-        timer = context.timers().schedule(timeoutMillis, this::finish);
+        context.parts().device().connectionManager().transfer(id, this);
+        timer = context.parts().timers().schedule(timeoutMillis, this::finish);
     }
 
     @Override
@@ -39,7 +39,9 @@ final class ClosingConnection implements IdentifierOwner {
                     finish();
                 }
             }
-            case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE, DEVICE_FAULT, UNKNOWN -> { } // of the time before the end
+            // of the time before the end
+            case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, MULTICAST_JOIN, MULTICAST_ERROR,
+                    ADDRESS_CHANGE, DEVICE_FAULT, UNKNOWN -> { }
         }
     }
 
@@ -50,7 +52,7 @@ final class ClosingConnection implements IdentifierOwner {
             if (attempt != null) {
                 attempt.destroyNative(id);
             }
-            context.device().connectionManager().destroy(id);
+            context.parts().device().connectionManager().destroy(id);
             context.remove(this);
         }
     }

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The completion queues of one event loop, on one completion channel. Room for everything that a queue pair can have outstanding is
- * reserved when it is created, because a completion queue that overflows is lost for all who use it; another queue is added when
- * there is none left. Most loops have one.
+ * The completion queues of one event loop, on one completion channel. Room for everything that a queue pair can have outstanding
+ * is reserved when it is created, because a completion queue that overflows is lost for all who use it; another queue is added
+ * when there is none left. Most loops have one.
  */
 final class CompletionQueues implements AutoCloseable {
 
@@ -57,9 +57,9 @@ final class CompletionQueues implements AutoCloseable {
         channel = verbs.createCompletionChannel(device.context());
         try {
             addQueue(verbs.tellsCompletionQueuesApart() ? SMALLEST : Integer.MAX_VALUE);
-        } catch (IOException e) {
+        } catch (Throwable t) {
             verbs.destroyCompletionChannel(channel);
-            throw e;
+            throw t;
         }
     }
 
@@ -82,7 +82,8 @@ final class CompletionQueues implements AutoCloseable {
         }
         if (found == null) {
             if (!verbs.tellsCompletionQueuesApart()) {
-                throw new IOException("the completion queue of this event loop has room for " + total + " work requests only, with "
+                throw new IOException("the completion queue of this event loop has room for " + total
+                        + " work requests only, with "
                         + "upstream's native library: use more event loops, or smaller queues");
             }
             found = addQueue(Math.max(entries, total)); // so that the number of queues grows slowly

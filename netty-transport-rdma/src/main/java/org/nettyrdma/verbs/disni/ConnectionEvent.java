@@ -11,7 +11,8 @@ import java.nio.ByteBuffer;
  * @param outboundReadDepth RDMA Reads that this side may direct at the peer
  * @param privateData       what the peer sent along, read-only
  */
-record ConnectionEvent(ConnectionEventType type, int status, int inboundReadDepth, int outboundReadDepth, ByteBuffer privateData) {
+record ConnectionEvent(ConnectionEventType type, int status, int inboundReadDepth, int outboundReadDepth,
+        ByteBuffer privateData) {
 
     /** The device reports that the queue pair of a connection is broken. */
     static ConnectionEvent deviceFault(int asyncEvent) {

@@ -45,12 +45,12 @@ final class ConnectionManager {
         try {
             id = verbs.createId(channel);
             verbs.bindAddress(id, new InetSocketAddress(address, 0));
-        } catch (IOException e) {
+        } catch (Throwable t) {
             if (id != 0) {
                 verbs.destroyId(id);
             }
             verbs.destroyEventChannel(channel);
-            throw e;
+            throw t;
         }
         watch = id;
     }
@@ -65,7 +65,12 @@ final class ConnectionManager {
         lock.lock();
         try {
             long id = verbs.createId(channel);
-            owners.put(id, owner);
+            try {
+                owners.put(id, owner);
+            } catch (Throwable t) { // no memory for the note
+                verbs.destroyId(id);
+                throw t;
+            }
             return id;
         } finally {
             lock.unlock();
@@ -107,7 +112,7 @@ final class ConnectionManager {
     }
 
     /** Takes what has happened and hands it out, unless another loop is just doing so. */
-    int poll(DisniContext caller) throws IOException {
+    int poll(EventReceiver caller) throws IOException {
         if (!lock.tryLock()) {
             return 0;
         }
@@ -123,13 +128,14 @@ final class ConnectionManager {
         }
     }
 
-    private void dispatch(DisniContext caller) {
+    private void dispatch(EventReceiver caller) {
         ConnectionEvent happened = ConnectionEvent.read(event);
         long id = event.getLong(NativeExtensions.EVENT_ID);
         if (happened.type() == ConnectionEventType.DEVICE_REMOVAL) {
             removal.run();
         }
-        IdentifierOwner owner = happened.type() == ConnectionEventType.CONNECT_REQUEST ? newRequest(id, happened) : owners.get(id);
+        IdentifierOwner owner = happened.type() == ConnectionEventType.CONNECT_REQUEST ? newRequest(id, happened)
+                : owners.get(id);
         if (owner == null) {
             LOGGER.debug("{} of an identifier that nobody owns", happened.describe());
             return;
@@ -143,13 +149,18 @@ final class ConnectionManager {
         try {
             request = listener == null ? null
                     : listener.connectionRequested(id, happened, verbs.localAddress(id), verbs.remoteAddress(id));
+            if (request != null) {
+                owners.put(id, request);
+            }
         } catch (IOException e) {
             LOGGER.debug("A connection request is dropped", e);
+        } catch (Throwable t) {
+            owners.remove(id);
+            verbs.destroyId(id);
+            throw t;
         }
         if (request == null) {
             verbs.destroyId(id); // nobody listens any more: a rejection
-        } else {
-            owners.put(id, request);
         }
         return request;
     }

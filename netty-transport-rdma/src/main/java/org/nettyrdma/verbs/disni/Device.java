@@ -19,10 +19,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The RDMA device that the provider works on, with one protection domain for all of its memory. Any thread.
  *
- * <p>When the device is removed from the machine every context fails. The last one that is closed then closes the device, because drivers wait for
- * that; it can be opened again when it is back, as another object.
+ * <p>When the device is removed from the machine every context fails. The last one that is closed then closes the device, because
+ * drivers wait for that; it can be opened again when it is back, as another object.
  */
-final class Device {
+final class Device implements Registrar {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Device.class);
 
@@ -41,17 +41,18 @@ final class Device {
     private final long protectionDomain;
     private final DeviceLimits limits;
     private final int inlineBytes;
-    private final Map<Long, DisniQueuePair> owners = new ConcurrentHashMap<>();
+    private final Map<Long, IdentifierOwner> owners = new ConcurrentHashMap<>();
     private volatile boolean removed;
 
     // Guarded by this.
     private final NativeVerbs verbs;
-    private final Set<DisniContext> contexts = new HashSet<>();
-    private final Set<Registration> registrations = new HashSet<>();
+    private final Set<EventReceiver> contexts = new HashSet<>();
+    private final RegistrationTable registrations;
     private boolean closed;
 
     private Device(NativeVerbs verbs, long id, InetAddress address, boolean persistent) throws IOException {
         this.verbs = verbs;
+        registrations = new RegistrationTable(verbs::deregister);
         this.address = address;
         context = NativeVerbs.require(verbs.context(id), "a context");
         limits = verbs.limits(context);
@@ -59,10 +60,10 @@ final class Device {
         try {
             inlineBytes = probeInlineBytes(id);
             connectionManager = new ConnectionManager(address, this::removed);
-        } catch (IOException e) {
+        } catch (Throwable t) {
             verbs.deallocateProtectionDomain(protectionDomain);
             verbs.closeContext(context);
-            throw e;
+            throw t;
         }
         exposureMode = persistent ? MemoryExposureMode.PERSISTENT
                 : limits.windows() ? MemoryExposureMode.WINDOW : MemoryExposureMode.REGISTRATION;
@@ -76,10 +77,12 @@ final class Device {
     /** Seen with Linux 6.1; a card checks all of it. */
     private void warnOfWhatTheDriverDoesNotCheck() {
         if (exposureMode == MemoryExposureMode.WINDOW && SystemDevices.isRxe(limits.name())) {
-            LOGGER.warn("The rxe driver of the kernel checks the key and the rights of a memory window, but not its bounds: use it among "
+            LOGGER.warn("The rxe driver of the kernel checks the key and the rights of a memory window, but not its bounds: use "
+                    + "it among "
                     + "trusted machines only");
         } else if (limits.name().startsWith("siw")) {
-            LOGGER.warn("The siw driver of the kernel checks the key and the bounds of exposed memory, but not the right to read it: use "
+            LOGGER.warn("The siw driver of the kernel checks the key and the bounds of exposed memory, but not the right to "
+                    + "read it: use "
                     + "it among trusted machines only");
         }
     }
@@ -130,8 +133,9 @@ final class Device {
     /** Devices do not say how much they take; one tries. */
     private int probeInlineBytes(long id) throws IOException {
         long channel = verbs.createCompletionChannel(context);
-        long queue = verbs.createCompletionQueue(context, channel, 2 * PROBE_DEPTH, 0);
+        long queue = 0;
         try {
+            queue = verbs.createCompletionQueue(context, channel, 2 * PROBE_DEPTH, 0);
             int bytes = INLINE_BYTES;
             while (true) {
                 try {
@@ -147,7 +151,9 @@ final class Device {
                 }
             }
         } finally {
-            verbs.destroyCompletionQueue(queue);
+            if (queue != 0) {
+                verbs.destroyCompletionQueue(queue);
+            }
             verbs.destroyCompletionChannel(channel);
         }
     }
@@ -182,32 +188,38 @@ final class Device {
         return inlineBytes;
     }
 
-    /** Registers a part of direct memory; {@code access} is made of the {@code ACCESS} constants. */
-    synchronized Registration register(ByteBuffer memory, int offset, int length, int access) throws IOException {
+    @Override
+    public synchronized Registration register(ByteBuffer memory, int offset, int length, int access) throws IOException {
         requireOpen();
         Registration registration = verbs.register(protectionDomain, memory, offset, length, access);
-        registrations.add(registration);
+        try {
+            registrations.add(registration, memory);
+        } catch (Throwable t) { // no memory for the note
+            verbs.deregister(registration);
+            throw t;
+        }
         return registration;
     }
 
-    /** Ends a registration, if the end of the device has not done so. */
-    synchronized void deregister(Registration registration) {
-        if (registrations.remove(registration)) {
-            endRegistration(registration);
-        }
-    }
-
-    private void endRegistration(Registration registration) {
+    @Override
+    public synchronized boolean deregister(Registration registration) {
         try {
-            verbs.deregister(registration);
+            registrations.end(registration);
+            return true;
         } catch (IOException e) {
-            // The device has gone, and its access with it; or it is a fault of ours, which costs a registration.
-            LOGGER.debug("Memory at {} is not deregistered", Long.toHexString(registration.address()), e);
+            if (removed) {
+                // all access has gone
+                LOGGER.debug("Memory at {} is not deregistered", Long.toHexString(registration.address()), e);
+                return true;
+            }
+            LOGGER.error("The device {} has not ended the registration of the memory at {}", limits.name(),
+                    Long.toHexString(registration.address()), e);
+            return false;
         }
     }
 
     /** Makes asynchronous events find a queue pair by its handle, until {@link #remove}. */
-    void add(long queuePair, DisniQueuePair owner) {
+    void add(long queuePair, IdentifierOwner owner) {
         owners.put(queuePair, owner);
     }
 
@@ -220,14 +232,14 @@ final class Device {
      *
      * @throws IOException if the device was removed
      */
-    void pollEvents(DisniContext caller) throws IOException {
+    void pollEvents(EventReceiver caller) throws IOException {
         for (long[] event = nextEvent(); event != null; event = nextEvent()) {
             int type = (int) event[0];
             LOGGER.debug("Asynchronous event {} of device {}", type, limits.name());
             if (type == DEVICE_FATAL) {
                 removed();
             }
-            DisniQueuePair owner = type >= FIRST_QUEUE_PAIR_FAULT && type <= LAST_QUEUE_PAIR_FAULT ? owners.get(event[1]) : null;
+            IdentifierOwner owner = type >= FIRST_QUEUE_PAIR_FAULT && type <= LAST_QUEUE_PAIR_FAULT ? owners.get(event[1]) : null;
             if (owner != null) {
                 owner.context().arrived(owner, ConnectionEvent.deviceFault(type), caller);
             }
@@ -253,7 +265,7 @@ final class Device {
             removed = true;
             LOGGER.warn("The RDMA device {} was removed: its connections end", limits.name());
             synchronized (this) {
-                contexts.forEach(DisniContext::wakeup);
+                contexts.forEach(EventReceiver::wakeup);
             }
         }
     }
@@ -272,13 +284,13 @@ final class Device {
         }
     }
 
-    /** A context begins to use the device, until {@link #remove(DisniContext)}. */
-    synchronized void add(DisniContext context) throws IOException {
+    /** A context begins to use the device, until {@link #remove(EventReceiver)}. */
+    synchronized void add(EventReceiver context) throws IOException {
         requireOpen();
         contexts.add(context);
     }
 
-    void remove(DisniContext context) {
+    void remove(EventReceiver context) {
         synchronized (this) {
             contexts.remove(context);
             if (!removed || closed || !contexts.isEmpty()) {
@@ -295,8 +307,7 @@ final class Device {
                 return;
             }
             closed = true;
-            registrations.forEach(this::endRegistration);
-            registrations.clear();
+            registrations.endAll();
         }
         connectionManager.close();
         synchronized (this) {
@@ -305,7 +316,8 @@ final class Device {
                 verbs.closeContext(context);
                 LOGGER.info("RDMA device {} closed", limits.name());
             } catch (IOException e) {
-                LOGGER.warn("The RDMA device {} stays open, and cannot leave the machine before this process ends", limits.name(), e);
+                LOGGER.warn("The RDMA device {} stays open, and cannot leave the machine before this process ends", limits.name(),
+                        e);
             }
         }
     }

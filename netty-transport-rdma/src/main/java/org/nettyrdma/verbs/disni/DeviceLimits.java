@@ -4,8 +4,8 @@ package org.nettyrdma.verbs.disni;
  * What a device can do, as far as the native library tells.
  *
  * @param name                for the log, for example {@code siw0}
- * @param iwarp               whether it speaks iWARP: then the sink of an RDMA Read is registered for remote writing, and a message
- *                            that finds no receive ends the connection
+ * @param iwarp               whether it speaks iWARP: then the sink of an RDMA Read is registered for remote writing, and a
+ *                            message that finds no receive ends the connection
  * @param maxQueueDepth       work requests in one queue
  * @param maxElements         pieces of memory in one Send or RDMA Write
  * @param maxReadElements     pieces of memory in one RDMA Read

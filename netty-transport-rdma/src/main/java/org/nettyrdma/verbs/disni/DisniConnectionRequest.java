@@ -55,14 +55,14 @@ final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner
 
     @Override
     public void reject(ByteBuffer privateData) {
-        byte[] data = DisniQueuePair.checkPrivateData(privateData, listener.context().device().limits());
+        byte[] data = DisniQueuePair.checkPrivateData(privateData, listener.context().parts().device().limits());
         synchronized (this) {
             if (state != State.WAITING) {
                 return;
             }
             state = State.REJECTED;
         }
-        listener.context().device().connectionManager().reject(id, data);
+        listener.context().parts().device().connectionManager().reject(id, data);
     }
 
     /**
@@ -84,7 +84,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner
             queuePair = to;
         }
         // Not under the monitor: the manager asks for the context with its own lock held.
-        listener.context().device().connectionManager().transfer(id, to);
+        listener.context().parts().device().connectionManager().transfer(id, to);
     }
 
     @Override
@@ -117,6 +117,6 @@ final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner
             }
             state = State.PEER_GONE;
         }
-        listener.context().device().connectionManager().destroy(id);
+        listener.context().parts().device().connectionManager().destroy(id);
     }
 }

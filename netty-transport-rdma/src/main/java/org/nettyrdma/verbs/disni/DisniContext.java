@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * A device as one event loop sees it. {@link #poll} takes what the device has completed and what has happened to connections,
  * which fills the {@link DeliveryRing}, and then delivers from it; so no user code runs inside a connection's own code.
  */
-final class DisniContext implements VerbsContext {
+final class DisniContext implements VerbsContext, EventReceiver {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(DisniContext.class);
 
@@ -46,23 +46,20 @@ final class DisniContext implements VerbsContext {
     }
 
     private final Device device;
-    private final NativeVerbs verbs = NativeVerbs.open();
+    private final DisniLoopParts parts;
+    private final NativeVerbs verbs;
     private final CompletionQueues completionQueues;
+    private final DeliveryRing deliveries;
+    private final TimerQueue timers;
     private final long wakeup;
     private final Sleeper sleeper;
     private final AtomicInteger wakeState = new AtomicInteger(AWAKE);
     private final Queue<Arrival> arrivals = new ConcurrentLinkedQueue<>(); // filled by any loop
 
     // Everything below is used by this loop's thread only.
-    private final DeliveryRing deliveries = new DeliveryRing();
-    private final TimerQueue timers = new TimerQueue(System::nanoTime);
-    private final Batch batch = new Batch(verbs);
-    private final ByteBuffer receiveMemory =
-            NativeVerbs.newMemory(Batch.MAX_REQUESTS * (NativeExtensions.RECEIVE_HEADER_BYTES + NativeExtensions.ELEMENT_BYTES));
     private final IntObjectHashMap<DisniQueuePair> queuePairs = new IntObjectHashMap<>();
     private final Set<DisniListener> listeners = new LinkedHashSet<>();
     private final Set<ClosingConnection> closing = new LinkedHashSet<>();
-    private final MemoryWindows windows;
     private int lastNumber;
     private int pollsSinceEventPoll;
     private boolean closed;
@@ -70,17 +67,30 @@ final class DisniContext implements VerbsContext {
     DisniContext(Device device) throws IOException {
         this.device = device;
         device.add(this);
+        DisniLoopParts opened = null;
+        long openedWakeup = 0;
         try {
-            windows = new MemoryWindows(device.protectionDomain());
-            completionQueues = new CompletionQueues(verbs, device, this::completed);
-            wakeup = verbs.createWakeup();
-        } catch (IOException | RuntimeException e) {
+            opened = new DisniLoopParts(device, this::completed);
+            parts = opened;
+            verbs = parts.verbs();
+            completionQueues = parts.completionQueues();
+            deliveries = parts.deliveries();
+            timers = parts.timers();
+            openedWakeup = verbs.createWakeup();
+            wakeup = openedWakeup;
+            sleeper = new Sleeper(
+                    new long[] {completionQueues.channel(), device.connectionManager().channel(), device.context(), wakeup},
+                    completionQueues.channel(), completionQueues.firstQueue());
+        } catch (Throwable t) {
+            if (openedWakeup != 0) {
+                opened.verbs().destroyWakeup(openedWakeup);
+            }
+            if (opened != null) {
+                opened.close();
+            }
             device.remove(this);
-            throw e;
+            throw t;
         }
-        sleeper = new Sleeper(
-                new long[] {completionQueues.channel(), device.connectionManager().channel(), device.context(), wakeup},
-                completionQueues.channel(), completionQueues.firstQueue());
     }
 
     // ---- Connections
@@ -99,9 +109,9 @@ final class DisniContext implements VerbsContext {
             DisniQueuePair queuePair = new DisniQueuePair(this, attributes, listener, taken);
             queuePair.takeUpRequest();
             return queuePair;
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable t) {
             device.connectionManager().destroy(taken.id());
-            throw e;
+            throw t;
         }
     }
 
@@ -164,8 +174,8 @@ final class DisniContext implements VerbsContext {
         }
     }
 
-    /** Hands an event to its owner's loop. Called by the loop that found it, with the connection manager locked. */
-    void arrived(IdentifierOwner owner, ConnectionEvent event, DisniContext finder) {
+    @Override
+    public void arrived(IdentifierOwner owner, ConnectionEvent event, EventReceiver finder) {
         arrivals.add(new Arrival(owner, event));
         if (finder != this) {
             wakeup();
@@ -212,38 +222,8 @@ final class DisniContext implements VerbsContext {
         }
     }
 
-    // ---- What the parts of this context share
-
-    Device device() {
-        return device;
-    }
-
-    NativeVerbs verbs() {
-        return verbs;
-    }
-
-    CompletionQueues completionQueues() {
-        return completionQueues;
-    }
-
-    DeliveryRing deliveries() {
-        return deliveries;
-    }
-
-    TimerQueue timers() {
-        return timers;
-    }
-
-    Batch batch() {
-        return batch;
-    }
-
-    ByteBuffer receiveMemory() {
-        return receiveMemory;
-    }
-
-    MemoryWindows windows() {
-        return windows;
+    DisniLoopParts parts() {
+        return parts;
     }
 
     @Override
@@ -257,8 +237,7 @@ final class DisniContext implements VerbsContext {
         }
         new ArrayList<>(listeners).forEach(DisniListener::close);
         new ArrayList<>(closing).forEach(ClosingConnection::finish);
-        windows.close();
-        completionQueues.close();
+        parts.close();
         verbs.destroyWakeup(wakeup);
         device.remove(this);
         LOGGER.debug("Context of device {} closed", device.limits().name());

@@ -20,6 +20,7 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
     private final DisniContext context;
+    private final DisniLoopParts parts;
     private final int backlog;
     private final Handler handler;
     private final SocketAddress localAddress;
@@ -30,16 +31,17 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
 
     DisniListener(DisniContext context, SocketAddress address, int backlog, Handler handler) throws IOException {
         this.context = context;
+        parts = context.parts();
         this.backlog = backlog;
         this.handler = handler;
-        id = context.device().connectionManager().create(this);
+        id = parts.device().connectionManager().create(this);
         try {
-            context.verbs().bindAddress(id, address);
-            context.verbs().listen(id, backlog);
-            localAddress = context.verbs().localAddress(id);
-        } catch (IOException | RuntimeException e) {
-            context.device().connectionManager().destroy(id);
-            throw e;
+            parts.verbs().bindAddress(id, address);
+            parts.verbs().listen(id, backlog);
+            localAddress = parts.verbs().localAddress(id);
+        } catch (Throwable t) {
+            parts.device().connectionManager().destroy(id);
+            throw t;
         }
     }
 
@@ -62,10 +64,11 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
     public void connectionEvent(ConnectionEvent event) {
         switch (event.type()) {
             case DEVICE_REMOVAL -> deliver(() -> handler.acceptFailed(new IOException("the RDMA device "
-                    + context.device().limits().name() + " was removed: nobody listens on " + localAddress + " any more")));
+                    + parts.device().limits().name() + " was removed: nobody listens on " + localAddress + " any more")));
             case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, CONNECT_RESPONSE, CONNECT_ERROR,
                     UNREACHABLE, REJECTED, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE,
-                    TIME_WAIT_EXIT, DEVICE_FAULT, UNKNOWN -> LOGGER.debug("{} of the listener on {}", event.describe(), localAddress);
+                    TIME_WAIT_EXIT, DEVICE_FAULT, UNKNOWN -> LOGGER.debug("{} of the listener on {}", event.describe(),
+                    localAddress);
         }
     }
 
@@ -88,7 +91,7 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
     private void deliverWaiting() {
         while (accepting && !waiting.isEmpty()) {
             DisniConnectionRequest request = waiting.remove();
-            context.deliveries().event(() -> {
+            parts.deliveries().event(() -> {
                 if (closed) {
                     request.reject(NO_DATA);
                 } else {
@@ -99,7 +102,7 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
     }
 
     private void deliver(Runnable event) {
-        context.deliveries().event(() -> {
+        parts.deliveries().event(() -> {
             if (!closed) {
                 event.run();
             }
@@ -115,6 +118,6 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
         waiting.forEach(request -> request.reject(NO_DATA));
         waiting.clear();
         context.remove(this);
-        context.device().connectionManager().destroy(id);
+        parts.device().connectionManager().destroy(id);
     }
 }

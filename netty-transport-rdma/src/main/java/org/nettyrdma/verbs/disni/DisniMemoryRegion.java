@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.MemoryRegion;
 
 /**
- * Memory that the device reads and writes for this side's own work requests. It is registered with one device at a time: where that was removed and
- * has come back, the next use registers the memory again.
+ * Memory that the device reads and writes for this side's own work requests. It is registered with one device at a time: where
+ * that was removed and has come back, the next use registers the memory again.
  */
 final class DisniMemoryRegion implements MemoryRegion {
 
@@ -62,7 +62,9 @@ final class DisniMemoryRegion implements MemoryRegion {
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            home.device().deregister(home.registration());
+            if (!home.device().deregister(home.registration())) {
+                throw new IllegalStateException("the device has not ended the registration");
+            }
         }
     }
 }

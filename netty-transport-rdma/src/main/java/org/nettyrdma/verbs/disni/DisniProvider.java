@@ -20,13 +20,13 @@ import org.nettyrdma.verbs.VerbsProvider;
  * fewer {@link #capabilities() capabilities}. The provider uses one device: that of the first address of this machine that has
  * one, or of the address that the system property {@code org.nettyrdma.disni.address} names.
  *
- * <p>When the device is removed all connections end, and it is closed. Once it is back, the next channel that is asked for opens it
- * again.
+ * <p>When the device is removed all connections end, and it is closed. Once it is back, the next channel that is asked for opens
+ * it again.
  *
  * <p>Memory is opened to a peer for one call: by a memory window where the device has them, otherwise by a registration of its
  * own. The system property {@code org.nettyrdma.disni.persistentRegions=true} opens all memory for good instead. That saves a
- * system call for each, and means that every peer that was ever told of a buffer can read and write all registered memory as long as
- * its connection lasts: for closed networks of trusted machines only.
+ * system call for each, and means that every peer that was ever told of a buffer can read and write all registered memory as long
+ * as its connection lasts: for closed networks of trusted machines only.
  */
 public final class DisniProvider implements VerbsProvider {
 
@@ -73,7 +73,8 @@ public final class DisniProvider implements VerbsProvider {
                 takeUp(Device.open(wantedAddress(), SystemPropertyUtil.getBoolean(PERSISTENT_PROPERTY, false)));
             } catch (IOException | RuntimeException | LinkageError e) {
                 unavailabilityCause = new IOException("the RDMA devices " + SystemDevices.names() + " cannot be used: "
-                        + e.getMessage() + ". Give the network interface of one an address, load the module rdma_ucm, and see whether "
+                        + e.getMessage() + ". Give the network interface of one an address, load the module rdma_ucm, and see "
+                        + "whether "
                         + "'rping -s' runs", e);
             }
         }
@@ -84,7 +85,8 @@ public final class DisniProvider implements VerbsProvider {
         Capabilities found = capabilitiesOf(opened);
         if (capabilities != null && !capabilities.equals(found)) {
             opened.close();
-            throw new IOException("another device has taken the place of the one that was removed, and this process must be started again to use it");
+            throw new IOException("another device has taken the place of the one that was removed, and this process must be "
+                    + "started again to use it");
         }
         capabilities = found;
         device = opened;
@@ -94,11 +96,14 @@ public final class DisniProvider implements VerbsProvider {
     private static Throwable missing() {
         List<String> devices = SystemDevices.names();
         if (devices.isEmpty()) {
-            return new IOException("this machine has no RDMA device: 'rdma link' lists none. Install the driver of the card, or add "
+            return new IOException("this machine has no RDMA device: 'rdma link' lists none. Install the driver of the card, or "
+                    + "add "
                     + "a software device with 'rdma link add rxe0 type rxe netdev <interface>'");
         }
         if (!PlatformDependent.hasUnsafe()) {
-            return new IOException("the addresses of direct buffers are not known: do not set io.netty.noUnsafe");
+            return new IOException("the addresses of direct buffers are not known: do not set io.netty.noUnsafe, and on JDK 23 "
+                    + "and "
+                    + "newer set --sun-misc-unsafe-memory-access=allow");
         }
         try {
             Class.forName(DISNI_CLASS, false, DisniProvider.class.getClassLoader());
@@ -148,7 +153,7 @@ public final class DisniProvider implements VerbsProvider {
         MemoryExposureMode mode = device.exposureMode();
         return new Capabilities(Math.min(limits.maxElements(), Batch.MAX_ELEMENTS),
                 Math.min(limits.maxReadElements(), Batch.MAX_ELEMENTS),
-                Math.min(limits.maxQueueDepth() / DisniQueuePair.ENTRIES_PER_SEND, MAX_QUEUE_DEPTH), limits.maxReadDepth(),
+                Math.min(limits.maxQueueDepth() / WorkQueues.ENTRIES_PER_SEND, MAX_QUEUE_DEPTH), limits.maxReadDepth(),
                 limits.maxMessageBytes(), limits.maxPrivateDataBytes(), mode == MemoryExposureMode.WINDOW, mode.exposure(),
                 !limits.iwarp());
     }

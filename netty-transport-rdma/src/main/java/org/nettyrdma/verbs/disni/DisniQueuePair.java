@@ -29,15 +29,12 @@ import org.slf4j.LoggerFactory;
  *                                         ^-----------------------------------------------------
  * }</pre>
  * The end is the same for every reason: what has completed is taken up, the native queue pair is destroyed, which ends all access
- * of the device, and what is left is completed as flushed. So nothing waits for a device that has gone. In BREAKING the device has
- * reported a failure, and the event that tells the end of the connection is awaited, for a limited time.
+ * of the device, and what is left is completed as flushed. So nothing waits for a device that has gone. In BREAKING the device
+ * has reported a failure, and the event that tells the end of the connection is awaited, for a limited time.
  */
-final class DisniQueuePair implements QueuePair, IdentifierOwner {
+final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(DisniQueuePair.class);
-
-    /** Entries of the native send queue for each of the user's: one for the window that may be bound before it. */
-    static final int ENTRIES_PER_SEND = 2;
 
     /** How long resolving an address or a route may take. Connecting has a limit in the transport. */
     private static final int RESOLVE_TIMEOUT_MILLIS = 5000;
@@ -54,6 +51,7 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
     }
 
     private final DisniContext context;
+    private final DisniLoopParts parts;
     private final QueuePairAttributes attributes;
     private final Listener listener;
     private final int number;
@@ -77,11 +75,22 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         this.attributes = attributes;
         this.listener = listener;
         this.request = request;
-        int limit = context.device().limits().maxReadDepth();
+        parts = context.parts();
+        int limit = parts.device().limits().maxReadDepth();
         inboundReadDepth = Math.min(attributes.inboundReadDepth(), limit);
         outboundReadDepth = Math.min(attributes.outboundReadDepth(), limit);
         number = context.add(this);
-        queues = new WorkQueues(context, this, number, attributes);
+        try {
+            queues = new WorkQueues(parts, this, number, attributes);
+        } catch (Throwable t) {
+            forget();
+            throw t;
+        }
+    }
+
+    @Override
+    public void forget() {
+        context.remove(number);
     }
 
     // ---- Connection setup
@@ -94,13 +103,13 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         if (remote instanceof InetSocketAddress address && address.isUnresolved()) {
             throw new UnknownHostException(address.getHostString());
         }
-        privateData = checkPrivateData(data, context.device().limits());
-        id = context.device().connectionManager().create(this);
+        privateData = checkPrivateData(data, parts.device().limits());
+        id = parts.device().connectionManager().create(this);
         try {
-            context.verbs().resolveAddress(id, local, remote, RESOLVE_TIMEOUT_MILLIS);
-        } catch (IOException e) {
+            parts.verbs().resolveAddress(id, local, remote, RESOLVE_TIMEOUT_MILLIS);
+        } catch (Throwable t) {
             destroyId();
-            throw e;
+            throw t;
         }
         remoteAddress = remote;
         state = State.RESOLVING_ADDRESS;
@@ -114,9 +123,9 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         request.handOver(this);
         try {
             queues.open(id);
-        } catch (IOException | RuntimeException e) {
-            context.remove(number);
-            throw e;
+        } catch (Throwable t) {
+            forget();
+            throw t;
         }
     }
 
@@ -125,11 +134,11 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         if (state != State.CREATED || request == null) {
             throw new IllegalStateException("accept in state " + state);
         }
-        byte[] answer = checkPrivateData(data, context.device().limits());
+        byte[] answer = checkPrivateData(data, parts.device().limits());
         inboundReadDepth = Math.min(inboundReadDepth, request.request().inboundReadDepth());
         outboundReadDepth = Math.min(outboundReadDepth, request.request().outboundReadDepth());
         queues.flush(); // the receives come before the connection
-        context.verbs().accept(id, answer, inboundReadDepth, outboundReadDepth);
+        parts.verbs().accept(id, answer, inboundReadDepth, outboundReadDepth);
         state = State.ACCEPTING;
     }
 
@@ -159,21 +168,26 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
                 case ROUTE_RESOLVED -> routeResolved();
                 case ESTABLISHED -> established(event);
                 case DISCONNECTED -> disconnected();
-                case REJECTED -> end(new ConnectException("the peer refuses the connection: " + event.describe()), event.privateData());
+                case REJECTED -> end(new ConnectException("the peer refuses the connection: " + event.describe()),
+                        event.privateData());
                 case ADDRESS_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE ->
                         end(new ConnectException("no connection: " + event.describe()), NO_DATA);
                 case CONNECT_RESPONSE, CONNECT_REQUEST ->
                         end(new IOException("the connection manager is confused: " + event.describe()), NO_DATA);
-                case DEVICE_REMOVAL -> end(new IOException("the RDMA device " + context.device().limits().name() + " was removed"),
+                case DEVICE_REMOVAL -> end(new IOException("the RDMA device " + parts.device().limits().name() + " was removed"),
                         NO_DATA);
                 case DEVICE_FAULT -> broken(new IOException(
-                        "the device has ended the connection: it refused what the peer asked for, or has a fault (asynchronous event "
+                        "the device has ended the connection: it refused what the peer asked for, or has a fault (asynchronous "
+                                + "event "
                                 + event.status() + ')'));
                 case ADDRESS_CHANGE, TIME_WAIT_EXIT, MULTICAST_JOIN, MULTICAST_ERROR, UNKNOWN ->
                         LOGGER.debug("{} in state {}", event.describe(), state); // none of them changes anything for a connection
             }
         } catch (IOException | RuntimeException e) {
             end(e instanceof IOException failed ? failed : new IOException(e), NO_DATA);
+        } catch (Error e) {
+            end(new IOException(e.toString(), e), NO_DATA); // before the loop hears of it: nothing of this connection stays open
+            throw e;
         }
     }
 
@@ -181,7 +195,7 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         if (state == State.RESOLVING_ADDRESS) {
             queues.open(id); // now the device is known
             queues.flush();
-            context.verbs().resolveRoute(id, RESOLVE_TIMEOUT_MILLIS);
+            parts.verbs().resolveRoute(id, RESOLVE_TIMEOUT_MILLIS);
             state = State.RESOLVING_ROUTE;
         }
     }
@@ -189,7 +203,7 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
     private void routeResolved() throws IOException {
         if (state == State.RESOLVING_ROUTE) {
             try {
-                context.verbs().connect(id, privateData, inboundReadDepth, outboundReadDepth);
+                parts.verbs().connect(id, privateData, inboundReadDepth, outboundReadDepth);
             } catch (IOException e) { // some devices know at once
                 throw (ConnectException) new ConnectException(e.getMessage()).initCause(e);
             }
@@ -203,7 +217,7 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         }
         boolean asked = state == State.CONNECTING;
         state = State.ESTABLISHED;
-        localAddress = context.verbs().localAddress(id);
+        localAddress = parts.verbs().localAddress(id);
         if (asked) {
             outboundReadDepth = Math.min(outboundReadDepth, event.outboundReadDepth());
         }
@@ -274,15 +288,17 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
             broken(WorkRequestKey.isSend(completions.getLong(index)) ? unfinished() : causeOfFlushedReceive());
         } else if (status != WorkCompletionStatus.SUCCESS) {
             broken(new IOException("a work request failed: " + status));
+        } else if (queues.isStuck()) {
+            broken(new IOException("the device does not let go of the memory that an RDMA Read went to"));
         }
     }
 
     /**
-     * On InfiniBand only this side moves its queue pair to the error state when a peer closes in order, so the device must have found
-     * a fault. An iWARP device does it in every case.
+     * On InfiniBand only this side moves its queue pair to the error state when a peer closes in order, so the device must have
+     * found a fault. An iWARP device does it in every case.
      */
     private IOException causeOfFlushedReceive() {
-        return context.device().limits().iwarp() ? null : new IOException(
+        return parts.device().limits().iwarp() ? null : new IOException(
                 "the device has ended the connection: it refused what the peer asked for, or has a fault");
     }
 
@@ -302,10 +318,10 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         state = State.BREAKING;
         failure = cause;
         // An InfiniBand peer knows nothing of the state of this side: it is told, and so is this side, by DISCONNECTED.
-        boolean told = context.verbs().disconnect(id);
+        boolean told = parts.verbs().disconnect(id);
         // Nobody can be told when the device is leaving, for instance; the event that says so may still have to be read.
         int waitMillis = told ? attributes.closeTimeoutMillis() : Math.min(attributes.closeTimeoutMillis(), EVENT_TIMEOUT_MILLIS);
-        timer = context.timers().schedule(waitMillis, () -> end(failure != null ? failure
+        timer = parts.timers().schedule(waitMillis, () -> end(failure != null ? failure
                 : new IOException("the connection is broken, and the device does not tell why"), NO_DATA));
     }
 
@@ -376,12 +392,12 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         }
         boolean wasEstablished = state == State.ESTABLISHED || state == State.BREAKING;
         if (wasEstablished) {
-            context.verbs().disconnect(id); // if it was told before, this changes nothing
+            parts.verbs().disconnect(id); // if it was told before, this changes nothing
             state = State.BREAKING;
             failure = cause;
         }
         queues.drain();
-        boolean attempted = state == State.CONNECTING && context.device().limits().iwarp() && queues.disable();
+        boolean attempted = state == State.CONNECTING && parts.device().limits().iwarp() && queues.disable();
         if (!attempted) {
             queues.destroy(id);
         }
@@ -408,7 +424,7 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
 
     private void destroyId() {
         if (id != 0) {
-            context.device().connectionManager().destroy(id);
+            parts.device().connectionManager().destroy(id);
             id = 0;
         }
     }
@@ -419,8 +435,18 @@ final class DisniQueuePair implements QueuePair, IdentifierOwner {
         state = State.CLOSED;
     }
 
+    @Override
+    public boolean mayUsePosted() {
+        return queues.mayUsePosted();
+    }
+
+    @Override
+    public boolean mayUseExposed(int steeringTag) {
+        return queues.mayUseExposed(steeringTag);
+    }
+
     private void deliver(Runnable event) {
-        context.deliveries().event(() -> {
+        parts.deliveries().event(() -> {
             if (state != State.CLOSED) {
                 event.run();
             }

@@ -1,7 +1,11 @@
 package org.nettyrdma.verbs.disni;
 
 import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
 import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
+import org.nettyrdma.verbs.MemoryRegion;
 
 /**
  * The memory that one queue pair has opened to its peer, by steering tag.
@@ -18,17 +22,20 @@ final class ExposedPieces {
     record Piece(long remoteOffset, Registration registration, long window) {
     }
 
-    private final DisniContext context;
+    private final Registrar registrar;
+    private final MemoryWindows windows;
     private final IntObjectHashMap<Piece> pieces = new IntObjectHashMap<>();
     private final IntObjectHashMap<Piece> withdrawing = new IntObjectHashMap<>(); // windows whose invalidation is not complete
+    private final Set<Integer> stuck = new HashSet<>(); // tags whose window was not freed, and that the device may still honour
 
-    ExposedPieces(DisniContext context) {
-        this.context = context;
+    ExposedPieces(Registrar registrar, MemoryWindows windows) {
+        this.registrar = registrar;
+        this.windows = windows;
     }
 
     /** Registers a piece of memory with remote rights, for this exposure alone. */
-    int register(DisniMemoryRegion region, int offset, int length, int access) throws IOException {
-        Registration registration = context.device().register(region.memory(), offset, length, access);
+    int register(MemoryRegion region, int offset, int length, int access) throws IOException {
+        Registration registration = registrar.register(region.memory(), offset, length, access);
         pieces.put(registration.remoteKey(), new Piece(registration.address(), registration, 0));
         return registration.remoteKey();
     }
@@ -39,8 +46,8 @@ final class ExposedPieces {
     }
 
     /** Opens nothing new: the whole region is open for good. The tag names the piece that was asked for last. */
-    int persistent(DisniMemoryRegion region, int offset) throws IOException {
-        Registration registration = region.registration(context.device());
+    int persistent(DisniMemoryRegion region, int offset, Device device) throws IOException {
+        Registration registration = region.registration(device);
         pieces.put(registration.remoteKey(), new Piece(registration.address() + offset, null, 0));
         return registration.remoteKey();
     }
@@ -59,35 +66,46 @@ final class ExposedPieces {
         withdrawing.put(tag, pieces.remove(tag));
     }
 
-    /** The invalidation of a window is complete; without success the window stays here until the end. */
+    /**
+     * The invalidation of a window is complete; without success the window stays here until the end. A completion may be
+     * delivered after that, when it had to wait for an RDMA Read before it: then the window is free already.
+     */
     void withdrawn(int tag, boolean success) {
-        if (success) {
-            context.windows().give(withdrawing.remove(tag).window());
+        Piece piece = success ? withdrawing.remove(tag) : null;
+        if (piece != null) {
+            windows.give(piece.window());
         }
     }
 
-    /** Frees all windows. Bound ones belong to the queue pair, which can only be destroyed without them. */
+    /** Frees all windows. Bound ones belong to the queue pair, which as a rule can only be destroyed without them. */
     void freeWindows() {
         freeWindows(pieces);
         freeWindows(withdrawing);
-        withdrawing.clear();
     }
 
     private void freeWindows(IntObjectHashMap<Piece> of) {
-        for (Piece piece : of.values()) {
-            if (piece.window() != 0) {
-                context.windows().free(piece.window());
+        for (IntObjectMap.PrimitiveEntry<Piece> piece : of.entries()) {
+            if (piece.value().window() != 0 && !windows.free(piece.value().window())) {
+                stuck.add(piece.key());
             }
+        }
+        of.values().removeIf(piece -> piece.window() != 0); // so that none is given back or freed once more
+    }
+
+    /**
+     * Ends all access, by the end of the registrations and of the queue pair.
+     *
+     * @param destroyed whether the queue pair is destroyed, or its device removed: that ends the access by windows, too
+     */
+    void close(boolean destroyed) {
+        pieces.values().removeIf(piece -> piece.registration() == null || registrar.deregister(piece.registration()));
+        if (destroyed) {
+            stuck.clear();
         }
     }
 
-    /** Forgets everything, and ends the registrations. The queue pair must have been destroyed. */
-    void close() {
-        for (Piece piece : pieces.values()) {
-            if (piece.registration() != null) {
-                context.device().deregister(piece.registration());
-            }
-        }
-        pieces.clear();
+    /** Whether the peer may still reach what was exposed under a tag, also after {@link #close}. */
+    boolean isOpen(int tag) {
+        return pieces.containsKey(tag) || stuck.contains(tag);
     }
 }

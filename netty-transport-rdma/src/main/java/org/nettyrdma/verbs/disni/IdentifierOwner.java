@@ -8,9 +8,9 @@ import java.net.SocketAddress;
 interface IdentifierOwner {
 
     /** The event loop that this owner lives on. */
-    DisniContext context();
+    EventReceiver context();
 
-    /** Something has happened. Runs on the owner's loop, from {@link DisniContext#poll}. */
+    /** Something has happened. Runs on the owner's loop, while that polls. */
     void connectionEvent(ConnectionEvent event);
 
     /** A peer asks for a connection by a new identifier; only listeners are told. Any thread, with the manager locked. */

@@ -14,16 +14,38 @@ final class MemoryWindows implements AutoCloseable {
 
     private static final int MAX_IDLE = 1024;
 
-    private final long protectionDomain;
+    /** Where windows come from and go to. */
+    interface Source {
+
+        long allocate() throws IOException;
+
+        void deallocate(long window) throws IOException;
+    }
+
+    private final Source source;
     private final ArrayDeque<Long> idle = new ArrayDeque<>();
 
+    MemoryWindows(Source source) {
+        this.source = source;
+    }
+
     MemoryWindows(long protectionDomain) {
-        this.protectionDomain = protectionDomain;
+        this(new Source() {
+            @Override
+            public long allocate() throws IOException {
+                return NativeExtensions.allocateMemoryWindow(protectionDomain);
+            }
+
+            @Override
+            public void deallocate(long window) throws IOException {
+                NativeExtensions.deallocateMemoryWindow(window);
+            }
+        });
     }
 
     long take() throws IOException {
         Long window = idle.pollLast();
-        return window != null ? window : NativeExtensions.allocateMemoryWindow(protectionDomain);
+        return window != null ? window : source.allocate();
     }
 
     /** Takes back a window that was invalidated. */
@@ -35,12 +57,14 @@ final class MemoryWindows implements AutoCloseable {
         }
     }
 
-    /** Frees a window that may be bound: that closes it. */
-    void free(long window) {
+    /** Frees a window that may be bound: that closes it, unless this returns {@code false}. */
+    boolean free(long window) {
         try {
-            NativeExtensions.deallocateMemoryWindow(window);
+            source.deallocate(window);
+            return true;
         } catch (IOException e) {
-            LOGGER.debug("A memory window is not freed", e); // the device has gone
+            LOGGER.debug("A memory window is not freed", e); // the device has gone, as a rule
+            return false;
         }
     }
 

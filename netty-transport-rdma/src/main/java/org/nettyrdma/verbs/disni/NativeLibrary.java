@@ -9,7 +9,8 @@ import java.io.IOException;
 final class NativeLibrary {
 
     private static final String NAME = "disni";
-    private static final String WHAT_TO_DO = "Build netty-transport-rdma with -Pnative, or take its linux-x86_64 jar, and start Java with"
+    private static final String WHAT_TO_DO =
+            "Build netty-transport-rdma with -Pnative, or take its linux-x86_64 jar, and start Java with"
             + " -Djava.library.path=<directory that holds " + System.mapLibraryName(NAME) + ">";
 
     private static final Throwable UNAVAILABILITY_CAUSE;
@@ -42,7 +43,8 @@ final class NativeLibrary {
             Class.forName("com.ibm.disni.verbs.RdmaVerbs", false, NativeLibrary.class.getClassLoader());
             return null;
         } catch (ClassNotFoundException e) {
-            return unavailable("DiSNI is not on the class path: add com.ibm.disni:disni:2.1 without its dependencies on log4j", e);
+            return unavailable("DiSNI is not on the class path: add com.ibm.disni:disni:2.1 without its dependencies on log4j",
+                    e);
         }
     }
 
@@ -66,7 +68,8 @@ final class NativeLibrary {
         } catch (IOException e) {
             return unavailable("DiSNI refuses " + System.mapLibraryName(NAME) + ": " + e.getMessage() + ". " + WHAT_TO_DO, e);
         } catch (UnsatisfiedLinkError e) {
-            return unavailable(System.mapLibraryName(NAME) + " is not the library of DiSNI: it has no " + e.getMessage() + ". " + WHAT_TO_DO, e);
+            return unavailable(System.mapLibraryName(NAME) + " is not the library of DiSNI: it has no " + e.getMessage() + ". "
+                    + WHAT_TO_DO, e);
         }
     }
 
@@ -74,10 +77,12 @@ final class NativeLibrary {
     static String advice(UnsatisfiedLinkError error) {
         String message = String.valueOf(error.getMessage());
         if (message.contains("libibverbs") || message.contains("librdmacm")) {
-            return "Install the run time libraries of RDMA: on Debian and Ubuntu, apt install libibverbs1 librdmacm1 ibverbs-providers";
+            return "Install the run time libraries of RDMA: on Debian and Ubuntu, apt install libibverbs1 librdmacm1 "
+                    + "ibverbs-providers";
         }
         if (message.contains("already loaded in another classloader")) {
-            return "Put DiSNI and netty-transport-rdma into one class loader that all applications of this Java virtual machine share";
+            return "Put DiSNI and netty-transport-rdma into one class loader that all applications of this Java virtual machine "
+                    + "share";
         }
         return WHAT_TO_DO;
     }
@@ -85,7 +90,8 @@ final class NativeLibrary {
     /** Returns why a library of this version cannot be used, or {@code null} if it can. */
     static Throwable versionMismatch(int version) {
         return version == NativeExtensions.ABI_VERSION ? null : unavailable(
-                System.mapLibraryName(NAME) + " has version " + version + " of the extensions, but this netty-transport-rdma needs version "
+                System.mapLibraryName(NAME) + " has version " + version
+                + " of the extensions, but this netty-transport-rdma needs version "
                         + NativeExtensions.ABI_VERSION + ": take both from the same release. " + WHAT_TO_DO, null);
     }
 

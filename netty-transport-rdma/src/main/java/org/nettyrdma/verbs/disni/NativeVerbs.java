@@ -134,9 +134,12 @@ abstract class NativeVerbs {
                 receiveDepth, inlineBytes), "a queue pair");
     }
 
-    /** Destroys the queue pair of an identifier: when this returns the device touches none of its memory any more. */
-    final void destroyQueuePair(long id) {
-        dispatcher._destroyQP(id);
+    /**
+     * Destroys the queue pair of an identifier. From here on the device touches none of its memory; not so with {@code false},
+     * where that failed.
+     */
+    final boolean destroyQueuePair(long id) {
+        return dispatcher._destroyQP(id) >= 0;
     }
 
     /** Makes a queue pair give back what it has and take part in no connection any more; {@code false} if that cannot be done. */
@@ -204,7 +207,9 @@ abstract class NativeVerbs {
     /** Takes an event, written as {@link NativeExtensions} says; {@code false} if there is none. */
     abstract boolean nextConnectionEvent(long channel, ByteBuffer event) throws IOException;
 
-    /** Takes an asynchronous event of the device, as {@link NativeExtensions#nextAsyncEvent} says; {@code null} if there is none. */
+    /**
+     * Takes an asynchronous event of the device, as {@link NativeExtensions#nextAsyncEvent} says; {@code null} if there is none.
+     */
     abstract long[] nextDeviceEvent(long context) throws IOException;
 
     /** Writes a piece of memory into a work request. */

@@ -12,22 +12,22 @@ final class ReadSinks implements SendRing.Aftermath {
 
     private static final int ACCESS = NativeExtensions.ACCESS_LOCAL_WRITE | NativeExtensions.ACCESS_REMOTE_WRITE;
 
-    private final Device device;
+    private final Registrar registrar;
     private final List<Registration> registrations;
     private final int[] lengths;
 
-    ReadSinks(Device device, SendWorkRequest read) throws IOException {
-        this.device = device;
+    ReadSinks(Registrar registrar, SendWorkRequest read) throws IOException {
+        this.registrar = registrar;
         registrations = new ArrayList<>(read.elementCount());
         lengths = new int[read.elementCount()];
         try {
             for (int i = 0; i < read.elementCount(); i++) {
                 lengths[i] = read.length(i);
-                registrations.add(device.register(read.region(i).memory(), read.offset(i), read.length(i), ACCESS));
+                registrations.add(registrar.register(read.region(i).memory(), read.offset(i), read.length(i), ACCESS));
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable t) {
             completed(false);
-            throw e;
+            throw t;
         }
     }
 
@@ -44,8 +44,8 @@ final class ReadSinks implements SendRing.Aftermath {
     }
 
     @Override
-    public void completed(boolean success) {
-        registrations.forEach(device::deregister);
-        registrations.clear();
+    public boolean completed(boolean success) {
+        registrations.removeIf(registrar::deregister);
+        return registrations.isEmpty();
     }
 }

@@ -14,8 +14,13 @@ final class SendRing {
     /** What an entry is for, beyond its completion. */
     interface Aftermath {
 
-        /** The work request has completed; without success if it failed or the queue pair has gone. */
-        void completed(boolean success);
+        /**
+         * The work request has completed; without success if it failed or the queue pair has gone.
+         *
+         * @return {@code false} if its memory is not safe from the device all the same, so that nobody may be told of the
+         *         completion
+         */
+        boolean completed(boolean success);
     }
 
     private final DeliveryRing deliveries;
@@ -31,6 +36,7 @@ final class SendRing {
     private long head;
     private long tail;
     private int internalCount;
+    private boolean stuck;
 
     /** @param depth entries for the user; {@code capacity - depth} are left for those of the provider itself */
     SendRing(int depth, int capacity, DeliveryRing deliveries) {
@@ -108,14 +114,19 @@ final class SendRing {
         }
         statuses[slot] = status;
         vendorErrors[slot] = vendorError;
-        while (head < tail && statuses[(int) (head % capacity)] != null) {
+        while (!stuck && head < tail && statuses[(int) (head % capacity)] != null) {
             deliverOldest();
         }
     }
 
+    /** Whether the device may use the memory of an entry for ever: that entry, and those behind it, are never completed. */
+    boolean isStuck() {
+        return stuck;
+    }
+
     /** The device has none of them any more. */
     void flush() {
-        while (head < tail) {
+        while (!stuck && head < tail) {
             int slot = (int) (head % capacity);
             if (statuses[slot] == null) {
                 statuses[slot] = WorkCompletionStatus.WORK_REQUEST_FLUSHED;
@@ -126,13 +137,17 @@ final class SendRing {
     }
 
     private void deliverOldest() {
-        int slot = (int) (head++ % capacity);
+        int slot = (int) (head % capacity);
         boolean success = statuses[slot] == WorkCompletionStatus.SUCCESS;
         Aftermath aftermath = aftermaths[slot];
         if (aftermath != null) {
             aftermaths[slot] = null;
-            aftermath.completed(success);
+            if (!aftermath.completed(success)) {
+                stuck = true;
+                return;
+            }
         }
+        head++;
         if (internal[slot]) {
             internalCount--;
         } else {

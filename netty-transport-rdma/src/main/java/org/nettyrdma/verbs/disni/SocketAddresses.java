@@ -55,6 +55,7 @@ final class SocketAddresses {
             return new InetSocketAddress(InetAddress.getByAddress(host), port);
         }
         int scope = in.getInt();
-        return new InetSocketAddress(scope == 0 ? InetAddress.getByAddress(host) : Inet6Address.getByAddress(null, host, scope), port);
+        return new InetSocketAddress(scope == 0 ? InetAddress.getByAddress(host) : Inet6Address.getByAddress(null, host, scope),
+                port);
     }
 }

@@ -23,8 +23,18 @@ final class WorkQueues {
         }
     }
 
-    private final DisniContext context;
-    private final DisniQueuePair owner;
+    /** Entries of the native send queue for each of the user's: one for the window that may be bound before it. */
+    static final int ENTRIES_PER_SEND = 2;
+
+    /** Whose queues these are. */
+    interface Owner extends IdentifierOwner, Batch.Owner {
+
+        /** From here on completions of these queues need not be found any more. */
+        void forget();
+    }
+
+    private final DisniLoopParts parts;
+    private final Owner owner;
     private final int number;
     private final QueuePairAttributes attributes;
     private final int sendCapacity;
@@ -34,32 +44,47 @@ final class WorkQueues {
 
     private CompletionQueues.Queue completionQueue;
     private long queuePair; // 0 before it is created and after it was destroyed
+    private boolean disabled;     // the device uses no memory of what was posted any more
+    private boolean notDestroyed; // the device may still use the memory of what was posted
 
-    WorkQueues(DisniContext context, DisniQueuePair owner, int number, QueuePairAttributes attributes) {
-        this.context = context;
+    WorkQueues(DisniLoopParts parts, Owner owner, int number, QueuePairAttributes attributes) {
+        this.parts = parts;
         this.owner = owner;
         this.number = number;
         this.attributes = attributes;
-        sendCapacity = attributes.sendQueueDepth() * DisniQueuePair.ENTRIES_PER_SEND;
-        sends = new SendRing(attributes.sendQueueDepth(), sendCapacity, context.deliveries());
-        receives = new ReceiveRing(attributes.receiveQueueDepth(), context.deliveries());
-        exposed = new ExposedPieces(context);
+        sendCapacity = attributes.sendQueueDepth() * ENTRIES_PER_SEND;
+        sends = new SendRing(attributes.sendQueueDepth(), sendCapacity, parts.deliveries());
+        receives = new ReceiveRing(attributes.receiveQueueDepth(), parts.deliveries());
+        exposed = new ExposedPieces(parts.device(), parts.windows());
     }
 
     /** Creates the native queue pair on the device that an identifier is bound to. */
     void open(long id) throws IOException {
-        Device device = context.device();
-        completionQueue = context.completionQueues().reserve(entries());
+        Device device = parts.device();
+        completionQueue = parts.completionQueues().reserve(entries());
         try {
-            context.verbs().setElementLimits(id, Math.min(device.limits().maxElements(), Batch.MAX_ELEMENTS));
-            queuePair = context.verbs().createQueuePair(id, device.protectionDomain(), completionQueue.handle(), sendCapacity,
+            parts.verbs().setElementLimits(id, Math.min(device.limits().maxElements(), Batch.MAX_ELEMENTS));
+            queuePair = parts.verbs().createQueuePair(id, device.protectionDomain(), completionQueue.handle(), sendCapacity,
                     attributes.receiveQueueDepth(), device.inlineBytes());
             device.add(queuePair, owner);
         } catch (IOException e) {
-            completionQueue.release(entries());
+            abandon(id);
             throw new IOException("the device " + device.limits().name() + " (at " + device.address().getHostAddress()
-                    + ") creates no queue pair for this connection; the address may belong to another device: " + e.getMessage(), e);
+                    + ") creates no queue pair for this connection; the address may belong to another device: " + e.getMessage(),
+                    e);
+        } catch (Throwable t) {
+            abandon(id);
+            throw t;
         }
+    }
+
+    /** Takes back what was created by {@link #open}; nothing was posted. */
+    private void abandon(long id) {
+        if (queuePair != 0) {
+            parts.verbs().destroyQueuePair(id);
+            queuePair = 0;
+        }
+        completionQueue.release(entries());
     }
 
     private int entries() {
@@ -75,7 +100,7 @@ final class WorkQueues {
     }
 
     void addSend(SendWorkRequest request) throws IOException {
-        DeviceLimits limits = context.device().limits();
+        DeviceLimits limits = parts.device().limits();
         boolean read = request.opcode() == SendWorkRequest.Opcode.READ;
         int maxElements = Math.min(read ? limits.maxReadElements() : limits.maxElements(), Batch.MAX_ELEMENTS);
         if (request.elementCount() > maxElements) {
@@ -84,15 +109,22 @@ final class WorkQueues {
         if (!sends.hasRoom()) {
             throw new IOException("the send queue is full: depth " + attributes.sendQueueDepth());
         }
-        if (read && limits.iwarp() && context.device().exposureMode() != MemoryExposureMode.PERSISTENT) {
+        if (read && limits.iwarp() && parts.device().exposureMode() != MemoryExposureMode.PERSISTENT) {
             addReadIntoOwnRegistration(request);
             return;
         }
-        int slot = read ? sends.addRead(request.workRequestId(), request.totalBytes(), null) : sends.add(request.workRequestId(), null);
+        // First what can fail, lest half a request is posted: memory that is closed, or cannot be registered with a device that
+        // has come back.
+        Registration[] registrations = parts.registrations();
+        for (int i = 0; i < request.elementCount(); i++) {
+            registrations[i] = ((DisniMemoryRegion) request.region(i)).registration(parts.device());
+        }
+        parts.batch().prepare(owner); // posts what another queue pair has left
+        int slot = read ? sends.addRead(request.workRequestId(), request.totalBytes(), null)
+                : sends.add(request.workRequestId(), null);
         start(request, slot);
         for (int i = 0; i < request.elementCount(); i++) {
-            context.batch().addElement(((DisniMemoryRegion) request.region(i)).registration(context.device()), request.offset(i),
-                    request.length(i));
+            parts.batch().addElement(registrations[i], request.offset(i), request.length(i));
         }
     }
 
@@ -101,11 +133,18 @@ final class WorkQueues {
      * that, so the sink gets a registration of its own until the Read is complete.
      */
     private void addReadIntoOwnRegistration(SendWorkRequest request) throws IOException {
-        ReadSinks sinks = new ReadSinks(context.device(), request);
-        int slot = sends.addRead(request.workRequestId(), request.totalBytes(), sinks);
+        ReadSinks sinks = new ReadSinks(parts.device(), request);
+        int slot;
+        try {
+            parts.batch().prepare(owner);
+            slot = sends.addRead(request.workRequestId(), request.totalBytes(), sinks);
+        } catch (Throwable t) {
+            sinks.completed(false);
+            throw t;
+        }
         start(request, slot);
         for (int i = 0; i < sinks.count(); i++) {
-            context.batch().addElement(sinks.registration(i), 0, sinks.length(i));
+            parts.batch().addElement(sinks.registration(i), 0, sinks.length(i));
         }
     }
 
@@ -119,19 +158,18 @@ final class WorkQueues {
         int flags = request.solicited() ? NativeExtensions.FLAG_SOLICITED : 0;
         if (opcode == NativeExtensions.OPCODE_READ) {
             flags |= NativeExtensions.FLAG_SIGNALED; // see SendRing
-        } else if (request.totalBytes() <= context.device().inlineBytes()) {
+        } else if (request.totalBytes() <= parts.device().inlineBytes()) {
             flags |= NativeExtensions.FLAG_INLINE;
         }
-        context.batch().prepare(owner);
-        context.batch().add(WorkRequestKey.send(number, slot), opcode, flags, request.steeringTag(), request.remoteOffset());
+        parts.batch().add(WorkRequestKey.send(number, slot), opcode, flags, request.steeringTag(), request.remoteOffset());
     }
 
     /** Gives the device all that it does not have yet: receives first, since what is sent may be answered at once. */
     void flush() throws IOException {
         if (queuePair != 0) {
-            receives.post(context.verbs(), context.device(), queuePair, number, context.receiveMemory());
-            if (context.batch().belongsTo(owner)) {
-                context.batch().post(queuePair);
+            receives.post(parts.verbs(), parts.device(), queuePair, number, parts.receiveMemory());
+            if (parts.batch().belongsTo(owner)) {
+                parts.batch().post(queuePair);
             }
         }
     }
@@ -167,7 +205,8 @@ final class WorkQueues {
     }
 
     private void messageArrived(ByteBuffer completions, int index, int slot) {
-        boolean invalidated = (completions.getInt(index + NativeExtensions.COMPLETION_FLAGS) & NativeExtensions.WITH_INVALIDATE) != 0;
+        boolean invalidated = (completions.getInt(index
+                + NativeExtensions.COMPLETION_FLAGS) & NativeExtensions.WITH_INVALIDATE) != 0;
         int tag = completions.getInt(index + NativeExtensions.COMPLETION_INVALIDATED_KEY);
         if (invalidated) {
             withdrawn(exposed.remove(tag));
@@ -187,14 +226,14 @@ final class WorkQueues {
 
     /** Completes something that was posted after the end. */
     void flushed(long id) {
-        context.deliveries().complete(id, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
+        parts.deliveries().complete(id, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
     }
 
     // ---- Exposed memory
 
     int expose(DisniMemoryRegion region, int offset, int length, int rights, boolean established) throws IOException {
-        return switch (context.device().exposureMode()) {
-            case PERSISTENT -> exposed.persistent(region, offset);
+        return switch (parts.device().exposureMode()) {
+            case PERSISTENT -> exposed.persistent(region, offset, parts.device());
             case REGISTRATION -> register(region, offset, length, rights);
             // Without a connection no window can be bound, nor with a full queue.
             case WINDOW -> established && sends.hasInternalRoom() ? bind(region, offset, length, rights)
@@ -208,21 +247,21 @@ final class WorkQueues {
     }
 
     private int bind(DisniMemoryRegion region, int offset, int length, int rights) throws IOException {
-        Registration registration = region.registration(context.device());
+        Registration registration = region.registration(parts.device());
         flush(); // posting gives the new key, so the bind cannot wait for others
-        long window = context.windows().take();
-        Batch batch = context.batch();
-        int slot = sends.addInternal();
+        Batch batch = parts.batch();
         batch.prepare(owner);
+        long window = parts.windows().take();
+        int slot = sends.addInternal();
         batch.add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_BIND, 0, 0, window);
         batch.addElement(registration, offset, length);
         batch.setAccess(rights);
         try {
             batch.post(queuePair);
-        } catch (IOException e) {
+        } catch (Throwable t) {
             sends.removeLast();
-            context.windows().give(window);
-            throw e;
+            parts.windows().give(window);
+            throw t;
         }
         int tag = batch.boundKey();
         exposed.bound(tag, registration.address() + offset, window);
@@ -240,31 +279,34 @@ final class WorkQueues {
             return true;
         }
         if (piece.window() == 0 || queuePair == 0) {
+            if (!withdrawn(piece)) {
+                throw new IOException("the device does not withdraw exposed memory");
+            }
             exposed.remove(tag);
-            withdrawn(piece);
             return true;
         }
         if (!sends.hasRoom()) {
             throw new IOException("the send queue is full: depth " + attributes.sendQueueDepth());
         }
+        parts.batch().prepare(owner);
         exposed.startWithdrawing(tag);
-        int slot = sends.add(id, success -> exposed.withdrawn(tag, success));
-        context.batch().prepare(owner);
-        context.batch().add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_LOCAL_INVALIDATE, 0, tag, 0);
+        int slot = sends.add(id, success -> {
+            exposed.withdrawn(tag, success);
+            return true;
+        });
+        parts.batch().add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_LOCAL_INVALIDATE, 0, tag, 0);
         return false;
     }
 
-    /** The peer has no access through a piece any more. */
-    private void withdrawn(ExposedPieces.Piece piece) {
+    /** The peer has no access through a piece any more, unless this returns {@code false}. */
+    private boolean withdrawn(ExposedPieces.Piece piece) {
         if (piece == null) {
-            return;
-        }
-        if (piece.registration() != null) {
-            context.device().deregister(piece.registration());
+            return true;
         }
         if (piece.window() != 0) {
-            context.windows().give(piece.window());
+            parts.windows().give(piece.window());
         }
+        return piece.registration() == null || parts.device().deregister(piece.registration());
     }
 
     // ---- The end
@@ -273,7 +315,7 @@ final class WorkQueues {
     void drain() {
         if (queuePair != 0) {
             try {
-                context.completionQueues().drain(completionQueue);
+                parts.completionQueues().drain(completionQueue);
             } catch (IOException e) {
                 LOGGER.debug("The completion queue cannot be polled", e); // the device has gone
             }
@@ -281,15 +323,16 @@ final class WorkQueues {
     }
 
     /**
-     * Ends the device's part without destroying the native queue pair, for which {@link #destroyNative} must be called later: from here on the device
-     * touches no memory for this connection.
+     * Ends the device's part without destroying the native queue pair, for which {@link #destroyNative} must be called later:
+     * from here on the device touches no memory for this connection.
      *
      * @return {@code false} if that cannot be done
      */
     boolean disable() {
-        if (queuePair == 0 || !context.verbs().moveToError(queuePair)) {
+        if (queuePair == 0 || !parts.verbs().moveToError(queuePair)) {
             return false;
         }
+        disabled = true;
         drain();
         forget();
         return true;
@@ -303,27 +346,48 @@ final class WorkQueues {
 
     /** From here on completions are dropped. */
     private void forget() {
-        context.remove(number);
-        if (context.batch().belongsTo(owner)) {
-            context.batch().clear();
+        owner.forget();
+        if (parts.batch().belongsTo(owner)) {
+            parts.batch().clear();
         }
     }
 
     void destroyNative(long id) {
         if (queuePair != 0) {
             exposed.freeWindows();
-            context.device().remove(queuePair);
-            context.verbs().destroyQueuePair(id);
-            drain(); // completions of the destroyed queue pair must not take up room that others reserve
+            parts.device().remove(queuePair);
+            if (parts.verbs().destroyQueuePair(id) || parts.device().isRemoved()) {
+                drain(); // completions of the destroyed queue pair must not take up room that others reserve
+                completionQueue.release(entries());
+            } else {
+                LOGGER.error("The device has not destroyed a queue pair: the memory of its work requests is given up");
+                notDestroyed = true;
+            }
             queuePair = 0;
-            completionQueue.release(entries());
         }
     }
 
-    /** Completes everything that is left. */
+    /** Completes everything that is left; but nothing whose memory the device may still use, so that nobody uses that again. */
     void flushAll() {
-        receives.flush();
-        sends.flush();
-        exposed.close();
+        if (!notDestroyed) {
+            receives.flush();
+            sends.flush();
+        }
+        exposed.close(!notDestroyed);
+    }
+
+    /** Whether the device may use memory of what was posted and is not completed, also after {@link #flushAll}. */
+    boolean mayUsePosted() {
+        return notDestroyed || sends.isStuck() || queuePair != 0 && !disabled;
+    }
+
+    /** Whether the peer may still reach what was exposed under a tag, also after {@link #flushAll}. */
+    boolean mayUseExposed(int tag) {
+        return exposed.isOpen(tag);
+    }
+
+    /** Whether the device has not let go of the memory of something that is done. */
+    boolean isStuck() {
+        return sends.isStuck();
     }
 }

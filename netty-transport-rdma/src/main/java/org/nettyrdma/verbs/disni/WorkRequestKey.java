@@ -6,8 +6,8 @@ package org.nettyrdma.verbs.disni;
  * 63               32 31       30              0
  * | queue pair number |  queue  |      slot      |
  * }</pre>
- * The number is the one under which the context knows the queue pair, never used twice in a row; the queue is 0 for receives and 1
- * for the send side; the slot is a place in the ring of that queue. The id is all that a completion is routed by: on an error,
+ * The number is the one under which the context knows the queue pair, never used twice in a row; the queue is 0 for receives and
+ * 1 for the send side; the slot is a place in the ring of that queue. The id is all that a completion is routed by: on an error,
  * hardly anything else is valid.
  */
 final class WorkRequestKey {

@@ -15,13 +15,18 @@ final class DrainingSocket implements SocketHandler {
 
     private static final int MAX_READS = 16;
 
-    private final IwarpContext context;
+    private final SocketDrain all;
+    private final TimerQueue timers;
+    private final Pool<ByteBuffer> stagingPool;
     private final SocketChannel channel;
     private final SelectionKey key;
     private TimerQueue.Timer timer;
 
-    DrainingSocket(IwarpContext context, SocketChannel channel, SelectionKey key) {
-        this.context = context;
+    DrainingSocket(SocketDrain all, TimerQueue timers, Pool<ByteBuffer> stagingPool, SocketChannel channel,
+            SelectionKey key) {
+        this.all = all;
+        this.timers = timers;
+        this.stagingPool = stagingPool;
         this.channel = channel;
         this.key = key;
     }
@@ -36,25 +41,24 @@ final class DrainingSocket implements SocketHandler {
         try {
             channel.shutdownOutput();
             key.interestOps(SelectionKey.OP_READ);
-        } catch (IOException e) {
-            failed(e);
-            return;
-        }
-        if (timeoutMillis <= 0) {
-            IwarpContext.closeQuietly(channel);
-        } else {
-            timer = context.timers().schedule(timeoutMillis, () -> IwarpContext.closeQuietly(channel));
+            if (timeoutMillis <= 0) {
+                close();
+            } else {
+                timer = timers.schedule(timeoutMillis, this::close);
+            }
+        } catch (Throwable t) {
+            SocketFailures.fail(this, t);
         }
     }
 
     @Override
     public void ready(int readyOperations) throws IOException {
-        ByteBuffer scratch = context.stagingPool().take();
+        ByteBuffer scratch = stagingPool.take();
         int n = 1;
         for (int i = 0; n > 0 && i < MAX_READS; i++) {
             n = channel.read(scratch.clear());
         }
-        context.stagingPool().give(scratch.clear());
+        stagingPool.give(scratch.clear());
         if (n < 0) {
             failed(null);
         }
@@ -63,9 +67,15 @@ final class DrainingSocket implements SocketHandler {
     /** The peer has ended its output too, or the connection is lost: either way there is nothing to wait for. */
     @Override
     public void failed(Exception cause) {
+        close();
+    }
+
+    /** Waits no longer. What TCP has not delivered yet is the system's business, which gives up after some tries. */
+    void close() {
         if (timer != null) {
             timer.cancel();
         }
-        IwarpContext.closeQuietly(channel);
+        all.remove(this);
+        SocketFailures.closeQuietly(channel);
     }
 }

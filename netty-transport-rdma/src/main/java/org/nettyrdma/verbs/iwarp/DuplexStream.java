@@ -22,22 +22,22 @@ final class DuplexStream {
     private int interest = SelectionKey.OP_READ;
     private IOException writeFailure;
 
-    DuplexStream(IwarpContext context, SocketChannel channel, SelectionKey key, WorkQueues queues,
+    DuplexStream(IwarpLoopParts parts, SocketChannel channel, SelectionKey key, WorkQueues queues,
                  MpaNegotiation negotiation) {
         this.channel = channel;
         this.key = key;
-        statistics = context.statistics();
+        statistics = parts.statistics();
         sends = queues.sends();
         // siw rounds up the depth that it was told, so the next power of two is what it may use.
         int inboundDepth = negotiation.inboundReadDepth() == 0 ? 0 : PowerOfTwo.atLeast(negotiation.inboundReadDepth());
-        inboundReads = new InboundReadQueue(inboundDepth, context.deliveries());
-        outboundReads = new OutboundReadQueue(negotiation.outboundReadDepth(), context.steeringTagGenerator());
+        inboundReads = new InboundReadQueue(inboundDepth, parts.deliveries());
+        outboundReads = new OutboundReadQueue(negotiation.outboundReadDepth(), parts.steeringTagGenerator());
         InboundMessages messages = new InboundMessages(queues.receives(), queues.steeringTags(), inboundReads, outboundReads);
         if (negotiation.readyBySend()) {
             messages.expectReadyBySend();
         }
-        inbound = new InboundStream(messages, negotiation.checksum(), context.stagingPool());
-        outbound = new OutboundStream(sends, inboundReads, outboundReads, negotiation.checksum(), context.batchPool());
+        inbound = new InboundStream(messages, negotiation.checksum(), parts.stagingPool());
+        outbound = new OutboundStream(sends, inboundReads, outboundReads, negotiation.checksum(), parts.batchPool());
         key.interestOps(interest);
     }
 
@@ -74,6 +74,9 @@ final class DuplexStream {
      * @return {@code false} if the peer has closed the connection in order
      */
     boolean ready(int readyOperations) throws IOException {
+        if (writeFailure != null && inbound.isWaitingForReceive()) {
+            throw writeFailure; // what else has arrived cannot be read, and perhaps never can
+        }
         if ((readyOperations & SelectionKey.OP_READ) != 0) {
             boolean open = inbound.readFrom(channel);
             afterInput();
@@ -101,7 +104,7 @@ final class DuplexStream {
     private void afterInput() {
         if (inbound.isWaitingForReceive()) {
             statistics.countReceiveWait();
-            setInterest(SelectionKey.OP_READ, false);
+            setInterest(SelectionKey.OP_READ, writeFailure != null);
         } else {
             setInterest(SelectionKey.OP_READ, true);
         }
@@ -123,7 +126,8 @@ final class DuplexStream {
 
     /**
      * A failure does not end the connection yet: what the peer sent before it went, perhaps a Terminate that says why, is
-     * still to be read, and behind it the end of the stream.
+     * still to be read, and behind it the end of the stream. So reading is of interest from then on, also while a receive is
+     * waited for: without any interest the selector would not tell that the connection is lost.
      */
     private void write() {
         boolean idle = true;
@@ -132,6 +136,7 @@ final class DuplexStream {
                 idle = outbound.writeTo(channel);
             } catch (IOException e) {
                 writeFailure = e;
+                setInterest(SelectionKey.OP_READ, true);
             }
         }
         setInterest(SelectionKey.OP_WRITE, !idle);
@@ -166,6 +171,13 @@ final class DuplexStream {
             sends.fail(culprit, message.isAccessError() ? WorkCompletionStatus.REMOTE_ACCESS_ERROR
                     : WorkCompletionStatus.REMOTE_OPERATION_ERROR, message.vendorError());
         }
+    }
+
+    /**
+     * The length of the longest Send that the peer was sent.
+     */
+    int longestSendBytes() {
+        return outbound.longestSendBytes();
     }
 
     /**

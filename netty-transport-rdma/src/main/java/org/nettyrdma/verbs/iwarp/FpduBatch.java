@@ -47,11 +47,20 @@ final class FpduBatch {
     /** Own bytes from here on are in no element of the vector yet. */
     private int ownStart;
     private int payloadBytes;
+    private boolean checksum;
 
     // The segment being built.
     private int segmentStart;
     private int crcStart;
-    private boolean checksum;
+
+    /**
+     * Binds the batch, which is empty, to a connection.
+     *
+     * @param withChecksum whether the FPDUs of the connection get a CRC
+     */
+    void bind(boolean withChecksum) {
+        checksum = withChecksum;
+    }
 
     boolean isEmpty() {
         return vectorStart == vectorEnd && ownStart == own.position();
@@ -65,32 +74,22 @@ final class FpduBatch {
                 && payloadBytes < TARGET_BYTES;
     }
 
-    /**
-     * Begins a tagged segment.
-     *
-     * @param withChecksum whether it gets a CRC
-     */
-    void beginTagged(RdmapOpcode opcode, boolean last, int steeringTag, long taggedOffset, int payloadLength,
-                     boolean withChecksum) {
-        begin(opcode, last, TaggedLayout.HEADER_LENGTH + payloadLength, withChecksum);
+    /** Begins a tagged segment. */
+    void beginTagged(RdmapOpcode opcode, boolean last, int steeringTag, long taggedOffset, int payloadLength) {
+        begin(opcode, last, TaggedLayout.HEADER_LENGTH + payloadLength);
         own.putInt(steeringTag).putLong(taggedOffset);
     }
 
-    /**
-     * Begins an untagged segment.
-     *
-     * @param withChecksum whether it gets a CRC
-     */
+    /** Begins an untagged segment. */
     void beginUntagged(RdmapOpcode opcode, boolean last, int invalidateTag, int queue, int sequenceNumber, int messageOffset,
-                       int payloadLength, boolean withChecksum) {
-        begin(opcode, last, UntaggedLayout.HEADER_LENGTH + payloadLength, withChecksum);
+                       int payloadLength) {
+        begin(opcode, last, UntaggedLayout.HEADER_LENGTH + payloadLength);
         own.putInt(invalidateTag).putInt(queue).putInt(sequenceNumber).putInt(messageOffset);
     }
 
-    private void begin(RdmapOpcode opcode, boolean last, int segmentLength, boolean withChecksum) {
+    private void begin(RdmapOpcode opcode, boolean last, int segmentLength) {
         segmentStart = own.position();
         crcStart = segmentStart;
-        checksum = withChecksum;
         crc.reset();
         own.putShort((short) (segmentLength - FpduLayout.ULPDU_OFFSET)).putShort(DdpControl.encode(opcode, last));
     }

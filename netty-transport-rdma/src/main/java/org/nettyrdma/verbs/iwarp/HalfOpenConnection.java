@@ -1,9 +1,11 @@
 package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import org.nettyrdma.verbs.support.TimerQueue;
+import org.nettyrdma.peer.PeerAddress;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,21 +16,43 @@ final class HalfOpenConnection implements SocketHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(HalfOpenConnection.class);
 
-    private final IwarpContext context;
+    private final IwarpLoopParts parts;
     private final IwarpListener listener;
     private final SocketChannel channel;
+    private final SocketAddress remoteAddress;
+    private final PeerAddress peer;
+    private final long number;
+    private final long deadlineNanos;
     private final MpaFrameReader reader = new MpaFrameReader(false);
     private final SelectionKey key;
-    private final TimerQueue.Timer timer;
 
-    HalfOpenConnection(IwarpContext context, IwarpListener listener, SocketChannel channel, int timeoutMillis)
+    /**
+     * @param number        larger than those of all earlier connections of the listener
+     * @param deadlineNanos when the request must have come, by the clock of the timers
+     */
+    HalfOpenConnection(IwarpLoopParts parts, IwarpListener listener, SocketChannel channel, long number, long deadlineNanos)
             throws IOException {
-        this.context = context;
+        this.parts = parts;
         this.listener = listener;
         this.channel = channel;
+        this.number = number;
+        this.deadlineNanos = deadlineNanos;
+        remoteAddress = channel.getRemoteAddress();
+        peer = PeerAddress.of(remoteAddress);
         TcpOptions.apply(channel);
-        key = context.register(channel, SelectionKey.OP_READ, this);
-        timer = context.timers().schedule(timeoutMillis, this::timedOut);
+        key = parts.sockets().register(channel, SelectionKey.OP_READ, this);
+    }
+
+    PeerAddress peer() {
+        return peer;
+    }
+
+    long number() {
+        return number;
+    }
+
+    long deadlineNanos() {
+        return deadlineNanos;
     }
 
     @Override
@@ -38,27 +62,39 @@ final class HalfOpenConnection implements SocketHandler {
             return;
         }
         if (request.wantsMarkers()) {
-            LOGGER.debug("{} wants MPA markers, which this side does not send", channel);
-            context.statistics().countInvalidRequest();
-            end();
+            PeerLog.warn(LOGGER, remoteAddress, "wants MPA markers, which this side does not send: refused");
+            parts.statistics().countInvalidRequest();
+            listener.halfOpenEnded(this);
             IwarpConnectionRequest.reject(channel, MpaNegotiation.rejection(request));
             return;
         }
         IwarpConnectionRequest complete = new IwarpConnectionRequest(channel, request);
-        end();
-        context.deregister(key, () -> listener.requestComplete(complete));
+        listener.halfOpenEnded(this);
+        parts.sockets().deregister(key, () -> listener.requestComplete(complete));
     }
 
     @Override
     public void failed(Exception cause) {
-        LOGGER.debug("{} sent no proper MPA request", channel, cause);
-        context.statistics().countInvalidRequest();
+        if (reader.hasBegun()) {
+            PeerLog.warn(LOGGER, remoteAddress, "sent no proper MPA request: {}", cause);
+        } else {
+            LOGGER.debug("{} connected and left", remoteAddress); // as whoever looks whether somebody listens
+        }
+        parts.statistics().countInvalidRequest();
         close();
     }
 
-    private void timedOut() {
-        LOGGER.debug("{} sent no whole MPA request in time", channel);
-        context.statistics().countLateRequest();
+    void timedOut() {
+        PeerLog.warn(LOGGER, remoteAddress, "sent no whole MPA request in time");
+        parts.statistics().countLateRequest();
+        close();
+    }
+
+    /** Gives way to a newer connection. */
+    void displaced() {
+        PeerLog.warn(LOGGER, remoteAddress,
+                "has not sent its MPA request yet and gives way to a newer connection, as there are too many like it");
+        parts.statistics().countDisplacedRequest();
         close();
     }
 
@@ -66,12 +102,7 @@ final class HalfOpenConnection implements SocketHandler {
      * Drops the connection.
      */
     void close() {
-        end();
-        IwarpContext.closeQuietly(channel);
-    }
-
-    private void end() {
-        timer.cancel();
         listener.halfOpenEnded(this);
+        SocketFailures.closeQuietly(channel);
     }
 }

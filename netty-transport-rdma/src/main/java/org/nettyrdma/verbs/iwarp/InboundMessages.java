@@ -159,10 +159,10 @@ final class InboundMessages {
         int room = receives.oldestLength() - messageBytes;
         if (payloadLength > room) {
             int bufferLength = receives.oldestLength();
-            receives.failOldest(WorkCompletionStatus.LOCAL_LENGTH_ERROR, 0);
+            int leastBytes = (int) Math.min((long) messageBytes + payloadLength, Integer.MAX_VALUE);
+            receives.failOldest(WorkCompletionStatus.LOCAL_LENGTH_ERROR, leastBytes);
             throw new ProtocolViolationException(TerminateReason.MESSAGE_TOO_LONG,
-                    "a Send of at least %d bytes for a receive buffer of %d", (long) messageBytes + payloadLength,
-                    bufferLength);
+                    "a Send of at least %d bytes for a receive buffer of %d", leastBytes, bufferLength);
         }
         target = receiveCursor;
         return true;

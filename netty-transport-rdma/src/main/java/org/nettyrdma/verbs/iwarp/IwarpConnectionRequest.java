@@ -58,7 +58,7 @@ final class IwarpConnectionRequest implements ConnectionRequest {
         } catch (IOException e) {
             // The peer has gone and will not miss the answer.
         }
-        IwarpContext.closeQuietly(channel);
+        SocketFailures.closeQuietly(channel);
     }
 
     /**

@@ -1,5 +1,4 @@
 package org.nettyrdma.verbs.iwarp;
-
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -10,6 +9,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
+import java.util.function.Consumer;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
@@ -45,12 +46,13 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
 
     private enum State { CREATED, CONNECTING, NEGOTIATING, ESTABLISHED, ENDED, CLOSED }
 
-    private final IwarpContext context;
+    private final IwarpLoopParts parts;
     private final QueuePairAttributes attributes;
     private final Listener listener;
     private final WorkQueues queues;
     /** What this side answers, or {@code null} if it asks. */
     private final IwarpConnectionRequest request;
+    private final Consumer<IwarpQueuePair> closed;
 
     private State state = State.CREATED;
     private SocketChannel channel;
@@ -65,14 +67,21 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     private DuplexStream stream;
     private boolean resumeDeferred;
 
-    IwarpQueuePair(IwarpContext context, QueuePairAttributes attributes, Listener listener, IwarpConnectionRequest request) {
-        this.context = context;
+    /**
+     * A queue pair that asks for a connection, or with a request answers it; {@code null} without.
+     *
+     * @param closed told of its close
+     */
+    IwarpQueuePair(IwarpLoopParts parts, QueuePairAttributes attributes, Listener listener, IwarpConnectionRequest request,
+                   Consumer<IwarpQueuePair> closed) {
+        this.parts = parts;
+        this.closed = closed;
         this.attributes = attributes;
         this.listener = listener;
         this.request = request;
-        queues = new WorkQueues(new SendRing(attributes.sendQueueDepth(), context.deliveries(), context.slotPool()),
-                new ReceiveRing(attributes.receiveQueueDepth(), context.deliveries()),
-                new SteeringTagTable(context.steeringTagGenerator()));
+        queues = new WorkQueues(new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.slotPool()),
+                new ReceiveRing(attributes.receiveQueueDepth(), parts.deliveries()),
+                new SteeringTagTable(parts.steeringTagGenerator()));
         if (request != null) {
             channel = request.channel();
             localAddress = request.localAddress();
@@ -99,13 +108,13 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
             if (local != null) {
                 channel.bind(local);
             }
-            key = context.register(channel, SelectionKey.OP_CONNECT, this);
+            key = parts.sockets().register(channel, SelectionKey.OP_CONNECT, this);
             if (channel.connect(remote)) {
-                context.defer(this::connectedAtOnce);
+                parts.defer(this::connectedAtOnce);
             }
-        } catch (IOException | RuntimeException e) {
-            IwarpContext.closeQuietly(channel);
-            throw e;
+        } catch (Throwable t) {
+            SocketFailures.closeQuietly(channel);
+            throw t;
         }
         state = State.CONNECTING;
     }
@@ -114,8 +123,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         if (state == State.CONNECTING) {
             try {
                 connected();
-            } catch (IOException | RuntimeException e) {
-                IwarpContext.fail(this, e);
+            } catch (Throwable t) {
+                SocketFailures.fail(this, t);
             }
         }
     }
@@ -123,7 +132,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     private void connected() throws IOException {
         localAddress = channel.getLocalAddress();
         state = State.NEGOTIATING;
-        timer = context.timers().schedule(REPLY_TIMEOUT_MILLIS, () ->
+        timer = parts.timers().schedule(REPLY_TIMEOUT_MILLIS, () ->
                 failed(new SocketTimeoutException("no MPA reply from " + remoteAddress + " within " + REPLY_TIMEOUT_MILLIS
                         + " ms")));
         negotiate();
@@ -135,7 +144,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
             throw new IllegalStateException("accept in state " + state);
         }
         byte[] userData = MpaNegotiation.checkPrivateData(privateData);
-        key = context.register(channel, 0, this);
+        key = parts.sockets().register(channel, 0, this);
         negotiation = MpaNegotiation.afterRequest(attributes, request.frame());
         setupFrame = negotiation.reply(request.frame(), userData).encode();
         state = State.NEGOTIATING;
@@ -173,12 +182,12 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
             return;
         } catch (ProtocolViolationException e) {
             // The peer has accepted and learns by a Terminate, for which there must be a stream.
-            stream = new DuplexStream(context, channel, key, queues, MpaNegotiation.none(attributes.checksum()));
+            stream = new DuplexStream(parts, channel, key, queues, MpaNegotiation.none(attributes.checksum()));
             throw e;
         }
         established(reply);
         stream.announce();
-        timer = context.timers().schedule(SECOND_ANNOUNCEMENT_MILLIS, () -> {
+        timer = parts.timers().schedule(SECOND_ANNOUNCEMENT_MILLIS, () -> {
             if (state == State.ESTABLISHED && !stream.hasReceived()) {
                 stream.announce();
             }
@@ -186,7 +195,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     }
 
     private void established(MpaFrame peerFrame) {
-        stream = new DuplexStream(context, channel, key, queues, negotiation);
+        stream = new DuplexStream(parts, channel, key, queues, negotiation);
         state = State.ESTABLISHED;
         setupFrame = null;
         replyReader = null;
@@ -207,7 +216,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
             throw new IOException("the receive queue is full: depth " + queues.receives().depth());
         } else if (stream != null && stream.isWaitingForReceive() && !resumeDeferred) {
             resumeDeferred = true; // once for all receives that are posted now
-            context.defer(this::resume);
+            parts.defer(this::resume);
         }
     }
 
@@ -216,8 +225,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         if (state == State.ESTABLISHED) {
             try {
                 stream.resume();
-            } catch (IOException | RuntimeException e) {
-                IwarpContext.fail(this, e);
+            } catch (Throwable t) {
+                SocketFailures.fail(this, t);
             }
         }
     }
@@ -243,7 +252,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     }
 
     private void flushed(long workRequestId) {
-        context.deliveries().complete(workRequestId, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
+        parts.deliveries().complete(workRequestId, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
     }
 
     @Override
@@ -319,18 +328,18 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     @Override
     public void failed(Exception cause) {
         if (cause instanceof ProtocolViolationException violation) {
-            context.statistics().countViolation();
-            LOGGER.debug("{} broke the protocol", remoteAddress, cause);
+            parts.statistics().countViolation();
+            LOGGER.debug("{} broke the protocol: {}", remoteAddress, cause.getMessage()); // the listener hears of it and tells
             terminate(violation.reason());
             end(violation, NO_DATA);
         } else if (cause instanceof PeerTerminatedException terminated) {
-            context.statistics().countTerminateReceived();
-            LOGGER.info("Terminate from {}: {}", remoteAddress, terminated.terminateMessage().describe());
+            parts.statistics().countTerminateReceived();
+            PeerLog.info(LOGGER, remoteAddress, "has sent a Terminate: {}", terminated.terminateMessage().describe());
             stream.terminatedByPeer(terminated.terminateMessage());
-            end(terminated, NO_DATA);
+            end(terminated.explained(stream.longestSendBytes()), NO_DATA);
         } else {
             if (state == State.ESTABLISHED) {
-                context.statistics().countLostConnection();
+                parts.statistics().countLostConnection();
             }
             end(cause instanceof IOException failure ? failure : new IOException(cause), NO_DATA);
         }
@@ -341,7 +350,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
             try {
                 stream.terminate(reason);
             } catch (IOException e) {
-                LOGGER.debug("Terminate to {} not sent", remoteAddress, e);
+                LOGGER.debug("Terminate to {} not sent: {}", remoteAddress, e.getMessage());
             }
         }
     }
@@ -378,9 +387,9 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         }
         queues.flush();
         if (wasEstablished) {
-            context.drain(channel, key, attributes.closeTimeoutMillis());
+            parts.draining().drain(channel, key, attributes.closeTimeoutMillis());
         } else if (channel != null) {
-            IwarpContext.closeQuietly(channel);
+            SocketFailures.closeQuietly(channel);
         }
     }
 
@@ -388,11 +397,11 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     public void close() {
         moveToError();
         state = State.CLOSED;
-        context.remove(this);
+        closed.accept(this);
     }
 
     private void deliver(Runnable event) {
-        context.deliveries().event(() -> {
+        parts.deliveries().event(() -> {
             if (state != State.CLOSED) {
                 event.run();
             }

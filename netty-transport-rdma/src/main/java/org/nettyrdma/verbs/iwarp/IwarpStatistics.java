@@ -9,6 +9,7 @@ public final class IwarpStatistics {
 
     private final LongAdder invalidRequests = new LongAdder();
     private final LongAdder lateRequests = new LongAdder();
+    private final LongAdder displacedRequests = new LongAdder();
     private final LongAdder receiveWaits = new LongAdder();
     private final LongAdder violations = new LongAdder();
     private final LongAdder terminatesReceived = new LongAdder();
@@ -33,6 +34,15 @@ public final class IwarpStatistics {
      */
     public long lateRequests() {
         return lateRequests.sum();
+    }
+
+    /**
+     * Peers that had not sent their whole MPA request yet and gave way to newer ones, because there were too many of them.
+     *
+     * @return how many
+     */
+    public long displacedRequests() {
+        return displacedRequests.sum();
     }
 
     /**
@@ -78,6 +88,10 @@ public final class IwarpStatistics {
 
     void countLateRequest() {
         lateRequests.increment();
+    }
+
+    void countDisplacedRequest() {
+        displacedRequests.increment();
     }
 
     void countReceiveWait() {

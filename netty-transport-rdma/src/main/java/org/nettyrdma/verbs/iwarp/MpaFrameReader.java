@@ -21,6 +21,11 @@ final class MpaFrameReader {
         this.reply = reply;
     }
 
+    /** Whether anything of the frame has arrived. */
+    boolean hasBegun() {
+        return bytes.position() > 0;
+    }
+
     /**
      * Reads what is there.
      *

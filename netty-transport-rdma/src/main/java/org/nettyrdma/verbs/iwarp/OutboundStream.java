@@ -34,6 +34,7 @@ final class OutboundStream {
     private boolean heldBack = true;
     private int owedAnnouncements;
     private int answersInARow;
+    private int longestSendBytes;
     private int nextSendNumber = UntaggedLayout.FIRST_MESSAGE_SEQUENCE_NUMBER;
     private int nextReadNumber = UntaggedLayout.FIRST_MESSAGE_SEQUENCE_NUMBER;
 
@@ -131,6 +132,7 @@ final class OutboundStream {
     private FpduBatch batch() {
         if (batch == null) {
             batch = batchPool.take();
+            batch.bind(checksum);
         }
         return batch;
     }
@@ -190,6 +192,11 @@ final class OutboundStream {
         read.start(source);
     }
 
+    /** The length of the longest Send that has been begun. */
+    int longestSendBytes() {
+        return longestSendBytes;
+    }
+
     private void beginRequest(SendSlot slot) {
         answersInARow = 0;
         requests.takeWaiting();
@@ -198,6 +205,9 @@ final class OutboundStream {
         } else {
             request = slot;
             messageBytes = slot.totalBytes();
+            if (messageBytes > longestSendBytes && slot.wireOpcode() != RdmapOpcode.WRITE) {
+                longestSendBytes = messageBytes;
+            }
             encodedOfMessage = 0;
             source.start(slot);
         }
@@ -209,14 +219,14 @@ final class OutboundStream {
         int headerLength = TaggedLayout.HEADER_LENGTH;
         if (answer != null) {
             batch().beginTagged(RdmapOpcode.READ_RESPONSE, last, answer.sinkTag(), answer.sinkOffset() + encodedOfMessage,
-                    length, checksum);
+                    length);
         } else if (request.wireOpcode() == RdmapOpcode.WRITE) {
             batch().beginTagged(RdmapOpcode.WRITE, last, request.steeringTag(), request.remoteOffset() + encodedOfMessage,
-                    length, checksum);
+                    length);
         } else {
             headerLength = UntaggedLayout.HEADER_LENGTH;
             batch().beginUntagged(request.wireOpcode(), last, request.steeringTag(), UntaggedLayout.SEND_QUEUE,
-                    nextSendNumber, encodedOfMessage, length, checksum);
+                    nextSendNumber, encodedOfMessage, length);
         }
         batch.payload(source, length);
         encodedBytes += batch.end(headerLength + length);
@@ -242,14 +252,14 @@ final class OutboundStream {
     private void encodeReadRequest(SendSlot slot) {
         int sinkTag = outboundReads.add(slot);
         batch().beginUntagged(RdmapOpcode.READ_REQUEST, true, 0, UntaggedLayout.READ_REQUEST_QUEUE, nextReadNumber++, 0,
-                ReadRequestLayout.BODY_LENGTH, checksum);
+                ReadRequestLayout.BODY_LENGTH);
         batch.body().putInt(sinkTag).putLong(0).putInt(slot.totalBytes())
                 .putInt(slot.steeringTag()).putLong(slot.remoteOffset());
         encodedBytes += batch.end(ReadRequestLayout.HEADER_LENGTH);
     }
 
     private void encodeAnnouncement() {
-        batch().beginTagged(RdmapOpcode.WRITE, true, 0, 0, 0, checksum);
+        batch().beginTagged(RdmapOpcode.WRITE, true, 0, 0, 0);
         encodedBytes += batch.end(TaggedLayout.HEADER_LENGTH);
     }
 
@@ -262,7 +272,7 @@ final class OutboundStream {
         int attachedLength = aboutSegment ? headerLength : 0;
         int length = TerminateLayout.MIN_LENGTH + attachedLength;
         batch().beginUntagged(RdmapOpcode.TERMINATE, true, 0, UntaggedLayout.TERMINATE_QUEUE,
-                UntaggedLayout.FIRST_MESSAGE_SEQUENCE_NUMBER, 0, length - UntaggedLayout.HEADER_LENGTH, checksum);
+                UntaggedLayout.FIRST_MESSAGE_SEQUENCE_NUMBER, 0, length - UntaggedLayout.HEADER_LENGTH);
         // What is attached begins with the length of its segment, which stands in front of the DDP header in its FPDU too.
         batch.body().put((byte) reason.layerAndType()).put((byte) reason.code()).put((byte) flags).put((byte) 0)
                 .put(header, 0, attachedLength);

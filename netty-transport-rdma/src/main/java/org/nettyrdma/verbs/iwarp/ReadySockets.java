@@ -6,17 +6,24 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The sockets of a context, on one selector, and which of them are ready.
  *
- * <p>A selection finds any number of ready sockets, but only some make progress in a round; what they have received is passed on and
- * answered before the next ones follow. So all steps of one connection are close together in time, and find its state in the
+ * <p>A selection finds any number of ready sockets, but only some make progress in a round; what they have received is passed on
+ * and answered before the next ones follow. So all steps of one connection are close together in time, and find its state in the
  * processor's cache, however many connections there are.
  */
 final class ReadySockets {
 
-    /** Few enough that the state of as many connections fits into a processor's own cache, and enough to share a loop's fixed costs. */
+    private static final Logger LOGGER = LoggerFactory.getLogger(ReadySockets.class);
+
+    /**
+     * Few enough that the state of as many connections fits into a processor's own cache, and enough to share a loop's fixed
+     * costs.
+     */
     private static final int MAX_SOCKETS_PER_ROUND = 4;
 
     private final Selector selector;
@@ -36,8 +43,8 @@ final class ReadySockets {
     }
 
     /**
-     * Takes a socket off the selector, which lets go of a cancelled key in its next selection; only then can another selector have
-     * the socket.
+     * Takes a socket off the selector, which lets go of a cancelled key in its next selection; only then can another selector
+     * have the socket.
      *
      * @param then what to do when that has happened
      */
@@ -77,6 +84,9 @@ final class ReadySockets {
     void await(long limitMillis) throws IOException {
         if (ready.isEmpty() && afterSelection.isEmpty()) {
             selector.select(found, limitMillis);
+            if (Thread.interrupted()) { // with the flag set no selection would ever sleep
+                LOGGER.debug("An interrupt of the event loop is ignored: it ends by shutdownGracefully()");
+            }
         }
     }
 
@@ -95,8 +105,8 @@ final class ReadySockets {
             if (operations != 0) {
                 handler.ready(operations);
             }
-        } catch (IOException | RuntimeException e) {
-            IwarpContext.fail(handler, e);
+        } catch (Throwable t) {
+            SocketFailures.fail(handler, t);
         }
     }
 
@@ -107,8 +117,8 @@ final class ReadySockets {
     /** Closes all sockets. */
     void close() {
         for (SelectionKey key : selector.keys()) {
-            IwarpContext.closeQuietly(key.channel());
+            SocketFailures.closeQuietly(key.channel());
         }
-        IwarpContext.closeQuietly(selector);
+        SocketFailures.closeQuietly(selector);
     }
 }

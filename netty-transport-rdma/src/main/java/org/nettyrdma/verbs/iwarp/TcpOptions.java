@@ -1,8 +1,10 @@
 package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
+import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
+import java.util.Map;
 
 /**
  * What every TCP connection of the provider is set to.
@@ -18,6 +20,13 @@ final class TcpOptions {
      */
     private static final int SEND_BUFFER_BYTES = 256 * 1024;
 
+    /**
+     * A peer whose machine or network has gone is found two minutes after it was heard last; left to themselves, systems ask
+     * after two hours. The options are found by name, since the class that has them is in a module that not every runtime has.
+     */
+    private static final Map<String, Integer> KEEP_ALIVE =
+            Map.of("TCP_KEEPIDLE", 60, "TCP_KEEPINTERVAL", 15, "TCP_KEEPCOUNT", 4); // seconds, seconds, questions
+
     private TcpOptions() {
     }
 
@@ -25,5 +34,17 @@ final class TcpOptions {
         // Messages are gathered before they are written, so TCP has no reason to wait for more.
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER_BYTES);
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        for (SocketOption<?> option : channel.supportedOptions()) {
+            Integer value = KEEP_ALIVE.get(option.name());
+            if (value != null) {
+                setInteger(channel, option, value);
+            }
+        }
+    }
+
+    @SuppressWarnings("unchecked") // all of KEEP_ALIVE are integers
+    private static void setInteger(SocketChannel channel, SocketOption<?> option, Integer value) throws IOException {
+        channel.setOption((SocketOption<Integer>) option, value);
     }
 }

@@ -6,7 +6,7 @@ package org.nettyrdma.verbs.iwarp;
  * bytes of an offending RDMA Read Request. Offsets count from the first byte of the FPDU.
  * <pre>{@code
  * 0                20                      21          22                     23         24            26
- * | UntaggedLayout | layer (4) | etype (4) | error code | M | D | R | zero (5) | zero (8) | DDP length | DDP header | RDMAP header |
+ * | UntaggedLayout | layer (4) | etype (4) | error code | M | D | R | 0 (5)    | 0 (8)    | DDP length | DDP header | RDMAP |
  * }</pre>
  *
  * <p>Linux {@code siw} on little-endian machines swaps the two halves of byte 20 and reverses the bits of byte 22. The two

@@ -53,6 +53,14 @@ record TerminateMessage(int layerAndType, int code, RdmapOpcode terminatedOpcode
     }
 
     /**
+     * Whether a message was longer than the peer's receive buffer for it, as far as that can be told.
+     */
+    boolean isMessageTooLong() {
+        return TerminateReason.of(layerAndType, code) == TerminateReason.MESSAGE_TOO_LONG
+                || TerminateReason.of(swapped(layerAndType), code) == TerminateReason.MESSAGE_TOO_LONG;
+    }
+
+    /**
      * Both bytes as one number, for logs.
      */
     int vendorError() {

@@ -12,14 +12,18 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 public final class DeliveryRing {
 
     private static final int INITIAL_CAPACITY = 256;
+    /**
+     * More than a busy loop has at a time. A larger ring is what very many connections leave that end at once, and is not kept.
+     */
+    private static final int MAX_IDLE_CAPACITY = 16_384;
 
-    private long[] workRequestIds = new long[INITIAL_CAPACITY];
-    private WorkCompletionStatus[] statuses = new WorkCompletionStatus[INITIAL_CAPACITY];
-    private int[] byteLengths = new int[INITIAL_CAPACITY];
-    private boolean[] invalidated = new boolean[INITIAL_CAPACITY];
-    private int[] invalidatedTags = new int[INITIAL_CAPACITY];
-    private int[] vendorErrors = new int[INITIAL_CAPACITY];
-    private Runnable[] events = new Runnable[INITIAL_CAPACITY];
+    private long[] workRequestIds;
+    private WorkCompletionStatus[] statuses;
+    private int[] byteLengths;
+    private boolean[] invalidated;
+    private int[] invalidatedTags;
+    private int[] vendorErrors;
+    private Runnable[] events;
     private int head;
     private int size;
 
@@ -27,7 +31,23 @@ public final class DeliveryRing {
      * Creates an empty queue.
      */
     public DeliveryRing() {
-        // The arrays are all there is.
+        allocate();
+    }
+
+    private void allocate() {
+        workRequestIds = new long[INITIAL_CAPACITY];
+        statuses = new WorkCompletionStatus[INITIAL_CAPACITY];
+        byteLengths = new int[INITIAL_CAPACITY];
+        invalidated = new boolean[INITIAL_CAPACITY];
+        invalidatedTags = new int[INITIAL_CAPACITY];
+        vendorErrors = new int[INITIAL_CAPACITY];
+        events = new Runnable[INITIAL_CAPACITY];
+        head = 0;
+    }
+
+    /** How many entries it has room for before it grows. */
+    int capacity() {
+        return workRequestIds.length;
     }
 
     /**
@@ -94,6 +114,9 @@ public final class DeliveryRing {
                 events[index] = null;
                 event.run();
             }
+        }
+        if (size == 0 && workRequestIds.length > MAX_IDLE_CAPACITY) {
+            allocate();
         }
         return delivered;
     }

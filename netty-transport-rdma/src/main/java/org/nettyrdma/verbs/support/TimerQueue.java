@@ -9,15 +9,20 @@ import java.util.function.LongSupplier;
  */
 public final class TimerQueue {
 
+    /** Fewer cancelled timers are not worth a look. */
+    private static final int MIN_CANCELLED = 64;
+
     /**
      * Something to be done later, unless cancelled.
      */
     public static final class Timer implements Comparable<Timer> {
 
+        private final TimerQueue queue;
         private final long deadlineNanos;
         private Runnable task;
 
-        private Timer(long deadlineNanos, Runnable task) {
+        private Timer(TimerQueue queue, long deadlineNanos, Runnable task) {
+            this.queue = queue;
             this.deadlineNanos = deadlineNanos;
             this.task = task;
         }
@@ -26,7 +31,10 @@ public final class TimerQueue {
          * Forgets the task. Can be called again, and when the task has run.
          */
         public void cancel() {
-            task = null;
+            if (task != null) {
+                task = null;
+                queue.cancelled();
+            }
         }
 
         @Override
@@ -37,6 +45,7 @@ public final class TimerQueue {
 
     private final LongSupplier nanoClock;
     private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+    private int cancelled;
 
     /**
      * Creates an empty queue.
@@ -48,6 +57,15 @@ public final class TimerQueue {
     }
 
     /**
+     * The time by this queue's clock.
+     *
+     * @return nanoseconds, to be compared by subtraction only
+     */
+    public long nanoTime() {
+        return nanoClock.getAsLong();
+    }
+
+    /**
      * Does something later, unless it is cancelled before.
      *
      * @param delayMillis how much later, in milliseconds
@@ -55,9 +73,19 @@ public final class TimerQueue {
      * @return cancels it
      */
     public Timer schedule(long delayMillis, Runnable task) {
-        Timer timer = new Timer(nanoClock.getAsLong() + TimeUnit.MILLISECONDS.toNanos(delayMillis), task);
+        Timer timer = new Timer(this, nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMillis), task);
         timers.add(timer);
         return timer;
+    }
+
+    /**
+     * Cancelled timers stay until they are due, or until they are the greater part: peers that come and go leave no heap of them.
+     */
+    private void cancelled() {
+        if (++cancelled >= MIN_CANCELLED && cancelled > timers.size() / 2) {
+            timers.removeIf(timer -> timer.task == null);
+            cancelled = 0;
+        }
     }
 
     /**
@@ -68,8 +96,12 @@ public final class TimerQueue {
     public int run() {
         int ran = 0;
         while (!timers.isEmpty() && nanosToNext() == 0) {
-            Runnable task = timers.remove().task;
-            if (task != null) {
+            Timer due = timers.remove();
+            Runnable task = due.task;
+            if (task == null) {
+                cancelled--;
+            } else {
+                due.task = null; // so that it is not counted when it is cancelled from now on
                 task.run();
                 ran++;
             }
@@ -84,6 +116,15 @@ public final class TimerQueue {
      */
     public long nanosToNext() {
         Timer first = timers.peek();
-        return first == null ? Long.MAX_VALUE : Math.max(0, first.deadlineNanos - nanoClock.getAsLong());
+        return first == null ? Long.MAX_VALUE : Math.max(0, first.deadlineNanos - nanoTime());
+    }
+
+    /**
+     * How many timers are kept, those included that were cancelled.
+     *
+     * @return their number
+     */
+    public int size() {
+        return timers.size();
     }
 }

@@ -1,4 +1,5 @@
 /**
- * What the providers share: the queue of what is to be delivered, and timers. For implementations of the provider interface only.
+ * Parts that providers share: direct memory, which any thread may use, and the queue of deliveries and the timers, which belong
+ * to one event loop. The package is not exported.
  */
 package org.nettyrdma.verbs.support;

@@ -28,7 +28,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
-import org.nettyrdma.testing.TestAddress;
+import org.nettyrdma.testkit.TestAddress;
 
 /**
  * An RDMA device with both ends of its connections in this process: what the tests of the native library work on.
@@ -109,7 +109,8 @@ final class NativeDevice implements AutoCloseable {
         }
         int found = event.getInt(NativeExtensions.EVENT_TYPE);
         if (found != type) {
-            throw new IOException("event " + found + " with status " + event.getInt(NativeExtensions.EVENT_STATUS) + ", expected " + type);
+            throw new IOException("event " + found + " with status " + event.getInt(NativeExtensions.EVENT_STATUS) + ", expected "
+                    + type);
         }
         return event.getLong(NativeExtensions.EVENT_ID);
     }
@@ -126,11 +127,13 @@ final class NativeDevice implements AutoCloseable {
         ByteBuffer some = direct(count * NativeExtensions.COMPLETION_BYTES);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (all.hasRemaining()) {
-            int polled = NativeExtensions.pollCompletionQueue(handle(completions), some, all.remaining() / NativeExtensions.COMPLETION_BYTES);
+            int polled = NativeExtensions.pollCompletionQueue(handle(completions), some,
+                    all.remaining() / NativeExtensions.COMPLETION_BYTES);
             all.put(some.slice(0, polled * NativeExtensions.COMPLETION_BYTES));
             if (polled == 0) {
                 if (System.nanoTime() > deadline) {
-                    throw new IOException("only " + all.position() / NativeExtensions.COMPLETION_BYTES + " completions within 30 seconds");
+                    throw new IOException("only " + all.position() / NativeExtensions.COMPLETION_BYTES
+                            + " completions within 30 seconds");
                 }
                 Thread.onSpinWait();
             }

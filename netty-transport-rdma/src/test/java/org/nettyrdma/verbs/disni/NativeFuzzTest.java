@@ -125,7 +125,8 @@ class NativeFuzzTest {
 
     private void addHandles(NativeConnection connection) throws IOException {
         IbvMr region = connection.device.register(NativeDevice.direct(512), NativeExtensions.ACCESS_LOCAL_WRITE);
-        handles.addAll(List.of(NativeDevice.handle(connection.client), NativeDevice.handle(connection.server), connection.clientQueuePair,
+        handles.addAll(List.of(NativeDevice.handle(connection.client), NativeDevice.handle(connection.server),
+                connection.clientQueuePair,
                 connection.serverQueuePair, NativeDevice.handle(region)));
         connection.device.deregister(region);
     }

@@ -67,7 +67,8 @@ class NativeLibraryTest {
         String advice = NativeLibrary.advice(new UnsatisfiedLinkError(
                 "/x/libdisni.so: librdmacm.so.1: cannot open shared object file: No such file or directory"));
         assertTrue(advice.contains("librdmacm1"), advice);
-        advice = NativeLibrary.advice(new UnsatisfiedLinkError("Native Library /x/libdisni.so already loaded in another classloader"));
+        advice = NativeLibrary.advice(new UnsatisfiedLinkError("Native Library /x/libdisni.so already loaded in another "
+                + "classloader"));
         assertTrue(advice.contains("class loader"), advice);
         advice = NativeLibrary.advice(new UnsatisfiedLinkError("no disni in java.library.path: /usr/lib"));
         assertTrue(advice.contains("-Pnative"), advice);

@@ -64,6 +64,7 @@ final class NativeRequests {
         int all = count;
         count = 0;
         buffer.clear();
-        return sends ? NativeExtensions.postSend(queuePair, buffer, 0, all) : NativeExtensions.postReceive(queuePair, buffer, 0, all);
+        return sends ? NativeExtensions.postSend(queuePair, buffer, 0, all)
+                : NativeExtensions.postReceive(queuePair, buffer, 0, all);
     }
 }

@@ -65,7 +65,8 @@ class NativeVerbsTest {
     @Test
     void shouldTellTheLimitsOfTheDevice() throws Exception {
         assertFalse(NativeExtensions.deviceName(NativeDevice.handle(device.context)).isEmpty());
-        assertEquals(NativeExtensions.DEVICE_ATTRIBUTES, NativeExtensions.deviceAttributes(NativeDevice.handle(device.context), 1).length);
+        assertEquals(NativeExtensions.DEVICE_ATTRIBUTES, NativeExtensions.deviceAttributes(NativeDevice.handle(device.context), 1)
+                .length);
         assertTrue(attribute(NativeExtensions.DEVICE_MAX_QUEUE_DEPTH) > 0);
         assertTrue(attribute(NativeExtensions.DEVICE_MAX_ELEMENTS) > 0);
         assertTrue(attribute(NativeExtensions.DEVICE_MAX_RESPONDER_RESOURCES) > 0);
@@ -130,10 +131,14 @@ class NativeVerbsTest {
     @Test
     void shouldKnowTheAddressesOfBothSides() throws Exception {
         try (NativeConnection connection = new NativeConnection(device).connect()) {
-            InetSocketAddress listening = SocketAddresses.decode(NativeExtensions.localAddress(NativeDevice.handle(device.listener)));
-            InetSocketAddress clientLocal = SocketAddresses.decode(NativeExtensions.localAddress(NativeDevice.handle(connection.client)));
-            assertEquals(listening, SocketAddresses.decode(NativeExtensions.remoteAddress(NativeDevice.handle(connection.client))));
-            assertEquals(clientLocal, SocketAddresses.decode(NativeExtensions.remoteAddress(NativeDevice.handle(connection.server))));
+            InetSocketAddress listening =
+                    SocketAddresses.decode(NativeExtensions.localAddress(NativeDevice.handle(device.listener)));
+            InetSocketAddress clientLocal =
+                    SocketAddresses.decode(NativeExtensions.localAddress(NativeDevice.handle(connection.client)));
+            assertEquals(listening,
+                    SocketAddresses.decode(NativeExtensions.remoteAddress(NativeDevice.handle(connection.client))));
+            assertEquals(clientLocal,
+                    SocketAddresses.decode(NativeExtensions.remoteAddress(NativeDevice.handle(connection.server))));
         }
     }
 
@@ -147,10 +152,12 @@ class NativeVerbsTest {
             }
             int[] limits = NativeExtensions.queuePairLimits(connection.clientQueuePair);
             int inline = limits[NativeExtensions.LIMIT_INLINE_BYTES] >= 4 ? NativeExtensions.FLAG_INLINE : 0;
-            NativeRequests receives = NativeRequests.receives().receive(1).element(region, 1_000, 100).receive(2).element(region, 2_000, 100);
+            NativeRequests receives = NativeRequests.receives().receive(1).element(region, 1_000, 100).receive(2)
+                    .element(region, 2_000, 100);
             assertEquals(2, receives.post(connection.serverQueuePair));
             NativeRequests sends = NativeRequests.sends()
-                    .send(3, NativeExtensions.OPCODE_SEND, NativeExtensions.FLAG_SIGNALED, 0, 0).element(region, 8, 2).element(region, 0, 3)
+                    .send(3, NativeExtensions.OPCODE_SEND, NativeExtensions.FLAG_SIGNALED, 0, 0).element(region, 8, 2)
+                    .element(region, 0, 3)
                     .send(4, NativeExtensions.OPCODE_SEND, NativeExtensions.FLAG_SIGNALED | inline, 0, 0).element(region, 4, 4);
             assertEquals(2, sends.post(connection.clientQueuePair));
             ByteBuffer completions = device.awaitCompletions(4);
@@ -176,11 +183,13 @@ class NativeVerbsTest {
         try (NativeConnection connection = new NativeConnection(device).connect()) {
             memory.putLong(0, 0x0102030405060708L);
             assertEquals(1, NativeRequests.sends()
-                    .send(1, NativeExtensions.OPCODE_WRITE, NativeExtensions.FLAG_SIGNALED, region.getRkey(), region.getAddr() + 512)
+                    .send(1, NativeExtensions.OPCODE_WRITE, NativeExtensions.FLAG_SIGNALED, region.getRkey(),
+                    region.getAddr() + 512)
                     .element(region, 0, 8).post(connection.clientQueuePair));
             device.awaitCompletions(1);
             assertEquals(1, NativeRequests.sends()
-                    .send(2, NativeExtensions.OPCODE_READ, NativeExtensions.FLAG_SIGNALED, region.getRkey(), region.getAddr() + 512)
+                    .send(2, NativeExtensions.OPCODE_READ, NativeExtensions.FLAG_SIGNALED, region.getRkey(),
+                    region.getAddr() + 512)
                     .element(region, 1_024, 8).post(connection.serverQueuePair));
             assertEquals(0, device.awaitCompletions(1).getInt(NativeExtensions.COMPLETION_STATUS));
             assertEquals(0x0102030405060708L, memory.getLong(1_024));
@@ -202,7 +211,8 @@ class NativeVerbsTest {
             NativeRequests.receives().receive(1).element(region, 2_048, 64).post(connection.serverQueuePair);
             NativeRequests.sends()
                     .send(2, NativeExtensions.OPCODE_WRITE, 0, key, region.getAddr() + 512).element(region, 0, 1)
-                    .send(3, NativeExtensions.OPCODE_SEND_WITH_INVALIDATE, NativeExtensions.FLAG_SIGNALED, key, 0).element(region, 0, 1)
+                    .send(3, NativeExtensions.OPCODE_SEND_WITH_INVALIDATE, NativeExtensions.FLAG_SIGNALED, key, 0)
+                    .element(region, 0, 1)
                     .post(connection.clientQueuePair);
             ByteBuffer completions = device.awaitCompletions(2);
             int received = completions.getLong(0) == 1 ? 0 : NativeExtensions.COMPLETION_BYTES;
@@ -229,7 +239,8 @@ class NativeVerbsTest {
 
     private int bind(long queuePair, long window, IbvMr region, int rights) throws IOException {
         NativeRequests bind = NativeRequests.sends()
-                .send(9, NativeExtensions.OPCODE_BIND, NativeExtensions.FLAG_SIGNALED, 0, window).access(rights).element(region, 0, 1_024);
+                .send(9, NativeExtensions.OPCODE_BIND, NativeExtensions.FLAG_SIGNALED, 0, window).access(rights)
+                .element(region, 0, 1_024);
         assertEquals(1, bind.post(queuePair));
         assertEquals(0, device.awaitCompletions(1).getInt(NativeExtensions.COMPLETION_STATUS));
         return bind.buffer().getInt(NativeExtensions.SEND_KEY);
@@ -252,7 +263,8 @@ class NativeVerbsTest {
             assertEquals(0, device.dispatcher._reqNotifyCQ(NativeDevice.handle(device.completions), 0));
             assertEquals(0, NativeExtensions.await(sources, sources.length, 1_000_000));
             NativeRequests.receives().receive(1).element(region, 0, 64).post(connection.serverQueuePair);
-            NativeRequests.sends().send(2, NativeExtensions.OPCODE_SEND, 0, 0, 0).element(region, 0, 1).post(connection.clientQueuePair);
+            NativeRequests.sends().send(2, NativeExtensions.OPCODE_SEND, 0, 0, 0).element(region, 0, 1)
+                    .post(connection.clientQueuePair);
             assertEquals(2, NativeExtensions.await(sources, sources.length, TimeUnit.SECONDS.toNanos(30)));
             assertEquals(1, NativeExtensions.drainCompletionEvents(NativeDevice.handle(device.completionEvents)));
             device.awaitCompletions(1);
@@ -271,7 +283,8 @@ class NativeVerbsTest {
         ByteBuffer memory = NativeDevice.direct(MEMORY_BYTES);
         IbvMr region = device.register(memory, LOCAL);
         try (NativeConnection connection = new NativeConnection(device).connect()) {
-            NativeRequests.receives().receive(1).element(region, 0, 64).receive(2).element(region, 64, 64).post(connection.serverQueuePair);
+            NativeRequests.receives().receive(1).element(region, 0, 64).receive(2).element(region, 64, 64)
+                    .post(connection.serverQueuePair);
             NativeExtensions.moveToError(connection.serverQueuePair);
             ByteBuffer completions = device.awaitCompletions(2);
             assertEquals(STATUS_FLUSHED, completions.getInt(NativeExtensions.COMPLETION_STATUS));

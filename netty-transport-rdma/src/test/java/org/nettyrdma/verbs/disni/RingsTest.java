@@ -5,12 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.iwarp.IwarpProvider;
 import org.nettyrdma.verbs.support.DeliveryRing;
 
 /** The bookkeeping of what a device has, which needs no device. */
@@ -48,6 +55,145 @@ class RingsTest {
         assertEquals(List.of("10 SUCCESS 0 0"), delivered());
         sends.complete(read, WorkCompletionStatus.SUCCESS, 0);
         assertEquals(List.of("11 SUCCESS 500 0", "12 SUCCESS 0 0"), delivered());
+    }
+
+    /**
+     * A Read that was not answered keeps the completion of the invalidation behind it until the end, when all windows are free.
+     */
+    @Test
+    void shouldFreeAWindowOnceWhoseInvalidationIsDeliveredAfterTheEnd() {
+        List<String> windowsFreed = new ArrayList<>();
+        MemoryWindows windows = windows(windowsFreed);
+        ExposedPieces exposed = new ExposedPieces(null, windows);
+        exposed.bound(0x1100, 0, 77);
+        exposed.bound(0x2200, 0, 88);
+        sends.addRead(11, 500, null);
+        exposed.startWithdrawing(0x1100);
+        int invalidation = sends.add(12, success -> {
+            exposed.withdrawn(0x1100, success);
+            return true;
+        });
+        sends.complete(invalidation, WorkCompletionStatus.SUCCESS, 0);
+        exposed.freeWindows();
+        sends.flush();
+        exposed.freeWindows();
+        windows.close();
+        assertEquals(List.of("11 WORK_REQUEST_FLUSHED 0 0", "12 SUCCESS 0 0"), delivered());
+        assertEquals(List.of("77", "88"), windowsFreed.stream().sorted().toList());
+    }
+
+    /** A device whose registrations have numbers, and do not always end. */
+    private static final class StubbornDevice implements Registrar {
+
+        private final List<Registration> registered = new ArrayList<>();
+        private final Set<Registration> stubborn = new HashSet<>();
+        private Throwable nextFailure;
+
+        @Override
+        public Registration register(ByteBuffer memory, int offset, int length, int access) throws IOException {
+            if (registered.size() == 1 && nextFailure instanceof Error error) {
+                throw error;
+            }
+            Registration registration = new Registration(registered.size() + 1, 4096, 0x10, 0x1000 + registered.size());
+            registered.add(registration);
+            return registration;
+        }
+
+        @Override
+        public boolean deregister(Registration registration) {
+            return !stubborn.contains(registration) && registered.remove(registration);
+        }
+    }
+
+    private static MemoryRegion region() throws IOException {
+        return new IwarpProvider().registerMemory(ByteBuffer.allocateDirect(100));
+    }
+
+    @Test
+    void shouldSayWhatIsStillExposedAtTheEnd() throws IOException {
+        StubbornDevice device = new StubbornDevice();
+        ExposedPieces exposed = new ExposedPieces(device, windows(new ArrayList<>()));
+        int kept = exposed.register(region(), 0, 10, 1);
+        int ended = exposed.register(region(), 10, 10, 1);
+        device.stubborn.add(device.registered.get(0));
+        exposed.close(true);
+        assertTrue(exposed.isOpen(kept));
+        assertFalse(exposed.isOpen(ended));
+    }
+
+    @Test
+    void shouldTakeAWindowForOpenThatIsNotFreedUnlessItsQueuePairIsDestroyed() {
+        MemoryWindows stubborn = new MemoryWindows(new MemoryWindows.Source() {
+            @Override
+            public long allocate() {
+                throw new AssertionError("none was wanted");
+            }
+
+            @Override
+            public void deallocate(long window) throws IOException {
+                throw new IOException("busy");
+            }
+        });
+        ExposedPieces exposed = new ExposedPieces(new StubbornDevice(), stubborn);
+        exposed.bound(0x1100, 0, 77);
+        exposed.freeWindows();
+        exposed.close(false);
+        assertTrue(exposed.isOpen(0x1100));
+        exposed.close(true);
+        assertFalse(exposed.isOpen(0x1100));
+    }
+
+    @Test
+    void shouldNotCompleteAReadWhoseMemoryThePeerMayStillReach() throws IOException {
+        StubbornDevice device = new StubbornDevice();
+        ReadSinks sinks = new ReadSinks(device, new SendWorkRequest(2).read(11, 1, 0).addElement(region(), 0, 10)
+                .addElement(region(), 20, 10));
+        device.stubborn.add(device.registered.get(1));
+        sends.add(10, null);
+        int read = sends.addRead(11, 20, sinks);
+        sends.complete(read, WorkCompletionStatus.SUCCESS, 0);
+        sends.complete(sends.add(12, null), WorkCompletionStatus.SUCCESS, 0);
+        sends.flush();
+        assertEquals(List.of("10 SUCCESS 0 0"), delivered());
+        assertTrue(sends.isStuck());
+        assertFalse(sends.isEmpty());
+        assertEquals(1, device.registered.size());
+    }
+
+    @Test
+    void shouldEndRegistrationsForAReadWhenThereIsNoMemoryForTheNext() {
+        StubbornDevice device = new StubbornDevice();
+        device.nextFailure = new OutOfMemoryError("none left");
+        assertThrows(OutOfMemoryError.class, () -> new ReadSinks(device,
+                new SendWorkRequest(2).read(11, 1, 0).addElement(region(), 0, 10).addElement(region(), 20, 10)));
+        assertEquals(List.of(), device.registered);
+    }
+
+    @Test
+    void shouldUseAWindowAgainWhenItsInvalidationIsComplete() throws IOException {
+        List<String> windowsFreed = new ArrayList<>();
+        MemoryWindows windows = windows(windowsFreed);
+        ExposedPieces exposed = new ExposedPieces(null, windows);
+        exposed.bound(0x1100, 0, 77);
+        exposed.startWithdrawing(0x1100);
+        exposed.withdrawn(0x1100, true);
+        exposed.freeWindows();
+        assertEquals(List.of(), windowsFreed);
+        assertEquals(77, windows.take());
+    }
+
+    private static MemoryWindows windows(List<String> freed) {
+        return new MemoryWindows(new MemoryWindows.Source() {
+            @Override
+            public long allocate() {
+                throw new AssertionError("a window was to be used again");
+            }
+
+            @Override
+            public void deallocate(long window) {
+                freed.add(String.valueOf(window));
+            }
+        });
     }
 
     @Test

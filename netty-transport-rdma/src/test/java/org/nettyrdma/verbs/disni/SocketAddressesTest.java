@@ -22,7 +22,8 @@ class SocketAddressesTest {
     @Test
     void shouldWriteIpv6AsPortAddressAndScope() throws Exception {
         byte[] host = {(byte) 0xfe, (byte) 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
-        byte[] expected = {(byte) 0xff, (byte) 0xfe, (byte) 0xfe, (byte) 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 3};
+        byte[] expected = {(byte) 0xff, (byte) 0xfe, (byte) 0xfe, (byte) 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0,
+                3};
         InetSocketAddress address = new InetSocketAddress(Inet6Address.getByAddress(null, host, 3), 65534);
         assertArrayEquals(expected, SocketAddresses.encode(address));
         InetSocketAddress decoded = SocketAddresses.decode(expected);
@@ -38,7 +39,8 @@ class SocketAddressesTest {
 
     @Test
     void shouldRefuseWhatIsNoAddress() {
-        assertThrows(UnknownHostException.class, () -> SocketAddresses.encode(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
+        assertThrows(UnknownHostException.class,
+                () -> SocketAddresses.encode(InetSocketAddress.createUnresolved("nowhere.invalid", 1)));
         assertThrows(UnknownHostException.class, () -> SocketAddresses.encode(null));
         assertThrows(IOException.class, () -> SocketAddresses.decode(new byte[7]));
         assertThrows(IOException.class, () -> SocketAddresses.decode(new byte[0]));

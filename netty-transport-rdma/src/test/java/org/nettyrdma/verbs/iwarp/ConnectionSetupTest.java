@@ -14,7 +14,9 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.SocketOption;
 import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
@@ -38,6 +40,8 @@ class ConnectionSetupTest {
 
     private static final String REQUEST_KEY = "4d504120494420526571204672616d65";
     private static final String REPLY_KEY = "4d504120494420526570204672616d65";
+
+    private static final String REQUEST = REQUEST_KEY + "10 02 0004 0010 0010";
 
     private long now;
     private IwarpTestPeer peer;
@@ -170,26 +174,69 @@ class ConnectionSetupTest {
     }
 
     @Test
-    void shouldLetNoMoreThanSoManyPeersOweTheirRequest() throws IOException {
-        String request = REQUEST_KEY + "10 02 0004 0010 0010";
+    void shouldLetTheOldestOfAnAddressThatOwesTooManyRequestsGo() throws IOException {
+        peer.maxPendingRequestsPerAddress = 2;
+        try (RawPeer first = RawPeer.connect(peer, peer.listen());
+             RawPeer second = RawPeer.connect(peer, peer.listener.localAddress())) {
+            peer.settle();
+            try (RawPeer third = RawPeer.connect(peer, peer.listener.localAddress())) {
+                first.expectEnd();
+                third.send(REQUEST);
+                peer.awaitRequest();
+                second.send(REQUEST);
+                peer.awaitRequest();
+            }
+        }
+        assertEquals(1, peer.provider.statistics().displacedRequests());
+        assertEquals(0, peer.provider.statistics().lateRequests());
+    }
+
+    @Test
+    void shouldLetTheAddressThatOwesMostRequestsMakeRoom() throws IOException {
+        peer.maxPendingRequests = 3;
+        try (RawPeer onlyOne = RawPeer.connect(peer, peer.listen(), "127.0.0.2");
+             RawPeer first = RawPeer.connect(peer, peer.listener.localAddress(), "127.0.0.3");
+             RawPeer second = RawPeer.connect(peer, peer.listener.localAddress(), "127.0.0.3")) {
+            peer.settle();
+            try (RawPeer newcomer = RawPeer.connect(peer, peer.listener.localAddress(), "127.0.0.4")) {
+                first.expectEnd();
+                newcomer.send(REQUEST);
+                peer.awaitRequest();
+                onlyOne.send(REQUEST);
+                peer.awaitRequest();
+                second.send(REQUEST);
+                peer.awaitRequest();
+            }
+        }
+        assertEquals(1, peer.provider.statistics().displacedRequests());
+    }
+
+    @Test
+    void shouldLetTheOldestMakeRoomWhereAllAddressesOweAsMany() throws IOException {
         peer.maxPendingRequests = 2;
-        try (RawPeer silent = RawPeer.connect(peer, peer.listen());
-             RawPeer slow = RawPeer.connect(peer, peer.listener.localAddress());
-             RawPeer third = RawPeer.connect(peer, peer.listener.localAddress());
-             RawPeer fourth = RawPeer.connect(peer, peer.listener.localAddress())) {
-            fourth.send(request);
-            peer.settle();
-            assertTrue(peer.requests.isEmpty(), "waits in the backlog, behind the third");
-            slow.send(request);
+        try (RawPeer first = RawPeer.connect(peer, peer.listen(), "127.0.0.4");
+             RawPeer second = RawPeer.connect(peer, peer.listener.localAddress(), "127.0.0.3");
+             RawPeer third = RawPeer.connect(peer, peer.listener.localAddress(), "127.0.0.2")) {
+            first.expectEnd();
+            third.send(REQUEST);
             peer.awaitRequest();
-            peer.settle();
-            assertTrue(peer.requests.isEmpty(), "the third has taken the place");
-            now += 5_000_000_000L;
-            silent.expectEnd();
-            third.expectEnd();
+            second.send(REQUEST);
             peer.awaitRequest();
         }
-        assertEquals(2, peer.provider.statistics().lateRequests());
+    }
+
+    @Test
+    void shouldAskPeersThatAreSilentWhetherTheyAreStillThere() throws IOException {
+        try (RawPeer raw = RawPeer.connect(peer, peer.listen())) {
+            raw.send(REQUEST);
+            IwarpConnectionRequest request = (IwarpConnectionRequest) peer.awaitRequest();
+            assertTrue(request.channel().getOption(StandardSocketOptions.SO_KEEPALIVE));
+            for (SocketOption<?> option : request.channel().supportedOptions()) {
+                if (option.name().equals("TCP_KEEPIDLE")) {
+                    assertEquals(60, request.channel().getOption(option));
+                }
+            }
+        }
     }
 
     @ParameterizedTest(name = "{0}")

@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.iwarp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -24,7 +25,8 @@ class HostilePeerTest extends RawConnectionFixture {
     @ParameterizedTest(name = "{0}")
     @CsvSource(delimiter = '|', value = {
         "Write                | 0012 c140 00003300 0000000000000000 aaaaaaaa      | 11 00",
-        "Read                 | 002e 4141 00000000 00000001 00000001 00000000 00000077 0000000000000000 00000004 00003300 0000000000000000 | 01 00",
+        "Read                 | 002e 4141 00000000 00000001 00000001 00000000 00000077 0000000000000000 00000004 00003300 "
+                + "0000000000000000 | 01 00",
         "Send with Invalidate | 0012 4144 00003300 00000000 00000001 00000000     | 02 09",
     })
     void shouldRefuseTheTagOfAnotherConnection(String what, String segment, String layerTypeAndCode) throws IOException {
@@ -156,6 +158,29 @@ class HostilePeerTest extends RawConnectionFixture {
         peer.pump("the Write", () -> Hex.of(endpoint.bytes(WRITABLE, 4)).equals("aaaaaaaa"));
     }
 
+    /** The Send that finds no receive is there, so that nothing is read; that the connection is lost shows in writing only. */
+    @Test
+    void shouldEndALostConnectionThatWaitsForAReceive() throws IOException {
+        connect();
+        raw.send(EMPTY_WRITE + "0016 4143 00000000 00000000 00000001 00000000 01020304" + CRC_OFF);
+        peer.pump("the Send", () -> peer.provider.statistics().receiveWaits() == 1);
+        raw.reset();
+        endpoint.send(1, 0, 4);
+        assertNotNull(endpoint.awaitDisconnect());
+    }
+
+    /** The same, but the writing fails before the Send is read for which there is no receive. */
+    @Test
+    void shouldEndALostConnectionThatComesToWaitForAReceive() throws IOException {
+        connect();
+        raw.send(EMPTY_WRITE);
+        peer.settle();
+        raw.send("0016 4143 00000000 00000000 00000001 00000000 01020304" + CRC_OFF);
+        raw.reset();
+        endpoint.send(1, 0, 4);
+        assertNotNull(endpoint.awaitDisconnect());
+    }
+
     @Test
     void shouldHoldALimitedNumberOfPeersThatSendNoRequest() throws IOException {
         long[] now = {0};
@@ -171,11 +196,12 @@ class HostilePeerTest extends RawConnectionFixture {
             }
             peer.settle();
             raw = RawPeer.connect(peer, peer.listener.localAddress()).send(REQUEST_KEY + "10 02 0004 0004 0004");
-            peer.settle();
-            assertTrue(peer.requests.isEmpty(), "waits in the backlog");
-            now[0] = 5_000_000_000L;
             peer.awaitRequest();
-            assertEquals(peer.maxPendingRequests, peer.provider.statistics().lateRequests());
+            assertEquals(1, peer.provider.statistics().displacedRequests());
+            silent.remove(0).expectEnd();
+            now[0] = 5_000_000_000L;
+            peer.settle();
+            assertEquals(peer.maxPendingRequests - 1, peer.provider.statistics().lateRequests());
         } finally {
             for (RawPeer one : silent) {
                 one.close();

@@ -157,6 +157,7 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     ConnectionListener listener;
     int memoryBytes = 256 << 10;
     int maxPendingRequests = 1024;
+    int maxPendingRequestsPerAddress = 1024;
 
     IwarpTestPeer() throws IOException {
         this(System::nanoTime, new SteeringTagGenerator());
@@ -172,7 +173,7 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     }
 
     SocketAddress listen(SocketAddress address) throws IOException {
-        ListenAttributes attributes = new ListenAttributes(5000, maxPendingRequests, 0, true);
+        ListenAttributes attributes = new ListenAttributes(5000, maxPendingRequests, maxPendingRequestsPerAddress, 0, true);
         listener = server.listen(address, 512, attributes, new ConnectionListener.Handler() {
             @Override
             public void connectionRequested(ConnectionRequest request) {

@@ -43,6 +43,13 @@ final class RawPeer implements AutoCloseable {
         return new RawPeer(peer, SocketChannel.open(address));
     }
 
+    /** The same from another address of this machine. */
+    static RawPeer connect(IwarpTestPeer peer, SocketAddress address, String from) throws IOException {
+        SocketChannel channel = SocketChannel.open().bind(new InetSocketAddress(from, 0));
+        channel.connect(address);
+        return new RawPeer(peer, channel);
+    }
+
     RawPeer send(String digits) throws IOException {
         return send(Hex.bytes(digits));
     }
@@ -102,6 +109,12 @@ final class RawPeer implements AutoCloseable {
 
     void shutdownOutput() throws IOException {
         channel.shutdownOutput();
+    }
+
+    /** Ends the connection as a machine does that knows nothing of it. */
+    void reset() throws IOException {
+        channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+        channel.close();
     }
 
     private int read(ByteBuffer buffer) {

@@ -2,6 +2,9 @@ package org.nettyrdma.verbs.iwarp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -105,6 +108,32 @@ class ReadySocketsTest {
     }
 
     @Test
+    void shouldFailOnlyTheSocketForWhichThereIsNoMemory() throws IOException {
+        sources.get(3).error = new OutOfMemoryError("Cannot reserve 8192 bytes of direct buffer memory");
+        runUntilNothingIsReady();
+        assertEquals(SOCKETS - 1, told.size());
+        assertTrue(sources.get(3).cause instanceof IOException, String.valueOf(sources.get(3).cause));
+    }
+
+    @Test
+    void shouldEndTheSocketWhoseProgressMeetsAnErrorBeforeItTellsOfIt() throws IOException {
+        Error error = new LinkageError("a class is missing");
+        sources.get(3).error = error;
+        assertSame(error, assertThrows(LinkageError.class, this::runUntilNothingIsReady));
+        assertSame(error, sources.get(3).cause.getCause());
+        runUntilNothingIsReady();
+        assertEquals(SOCKETS - 1, told.size());
+    }
+
+    @Test
+    void shouldSleepAgainAfterAnInterrupt() throws IOException {
+        runUntilNothingIsReady();
+        Thread.currentThread().interrupt();
+        sockets.await(60_000); // the interrupt ends this one
+        assertFalse(Thread.currentThread().isInterrupted());
+    }
+
+    @Test
     void shouldNotSleepWhileASocketWaitsToBeLetGo() throws IOException {
         runUntilNothingIsReady();
         sockets.deregister(sources.get(0).key, () -> { });
@@ -125,6 +154,8 @@ class ReadySocketsTest {
 
         private final Pipe.SourceChannel channel;
         private final SelectionKey key;
+        private Error error;
+        private Exception cause;
 
         Source(Pipe.SourceChannel channel) throws IOException {
             this.channel = channel;
@@ -135,12 +166,16 @@ class ReadySocketsTest {
         public void ready(int readyOperations) throws IOException {
             assertEquals(SelectionKey.OP_READ, readyOperations);
             assertEquals(1, channel.read(ByteBuffer.allocate(1)));
+            if (error != null) {
+                throw error;
+            }
             told.add(this);
         }
 
         @Override
-        public void failed(Exception cause) {
-            throw new AssertionError(cause);
+        public void failed(Exception failure) {
+            assertNotNull(error, () -> "failed: " + failure);
+            cause = failure;
         }
     }
 }

@@ -11,8 +11,8 @@ import java.nio.channels.ReadableByteChannel;
 import org.nettyrdma.verbs.QueuePairAttributes;
 
 /**
- * Any bytes in place of an MPA request or reply, in pieces of the size that the first byte of the input says. A frame is read to its
- * last byte and no further, written again it is the same, and what the two sides then agree on is within what this side has.
+ * Any bytes in place of an MPA request or reply, in pieces of the size that the first byte of the input says. A frame is read to
+ * its last byte and no further, written again it is the same, and what the two sides then agree on is within what this side has.
  */
 class SetupFrameFuzzTest {
 

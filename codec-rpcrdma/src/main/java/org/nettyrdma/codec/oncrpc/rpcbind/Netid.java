@@ -21,9 +21,9 @@ public record Netid(String name) {
     public static final Netid TCP = new Netid("tcp");
     /** TCP over IPv6. */
     public static final Netid TCP6 = new Netid("tcp6");
-    /** RPC-over-RDMA with IPv4 addresses (RFC 8166, section 10). */
+    /** RPC-over-RDMA with IPv4 addresses (RFC 8166, section 5). */
     public static final Netid RDMA = new Netid("rdma");
-    /** RPC-over-RDMA with IPv6 addresses (RFC 8166, section 10). */
+    /** RPC-over-RDMA with IPv6 addresses (RFC 8166, section 5). */
     public static final Netid RDMA6 = new Netid("rdma6");
 
     /**

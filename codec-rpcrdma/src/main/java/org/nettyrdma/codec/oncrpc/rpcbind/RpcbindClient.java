@@ -28,12 +28,12 @@ import org.nettyrdma.codec.oncrpc.XdrException;
 /**
  * Registers programs with rpcbind and looks them up (RFC 1833, section 2.2). Thread safe.
  *
- * <p><b>Who may register.</b> rpcbind lets only its own machine register. It takes any user's word on its socket in the file
- * system, see {@link #connectLocal}, and over loopback only that of a process with a privileged port. A registration lasts until
- * it is taken back by the same user or by the superuser; it outlives the connection and the process.
+ * <p><b>Who may register.</b> rpcbind lets only its own machine register. On its socket in the file system it lets every user
+ * register, see {@link #connectLocal}, and over loopback only a process with a privileged port. A registration lasts until the
+ * same user or the superuser takes it back. It outlives the connection and the process.
  *
  * <p><b>Which transports.</b> The rpcbind of Linux registers any {@link Netid}, {@code rdma} and {@code rdma6} included, whether
- * or not {@code /etc/netconfig} knows it. It answers {@link #address} for the transport that the question came by, so that only
+ * or not {@code /etc/netconfig} knows it. It answers {@link #address} for the transport of the connection that asks. So only
  * {@link #find} tells where a program answers over RDMA.
  *
  * <p><b>Results.</b> They complete on the event loop of the connection. They fail with a
@@ -130,8 +130,8 @@ public final class RpcbindClient {
     }
 
     /**
-     * Asks where a program answers on the transport that this connection uses (RPCBPROC_GETADDR). If the version is not
-     * registered but another one is, the address is the other one's.
+     * Asks where a program answers on the transport that this connection uses (RPCBPROC_GETADDR). If only another version is
+     * registered, the answer is the address of that version.
      *
      * @param program        number of the program
      * @param programVersion version of the program
@@ -176,7 +176,7 @@ public final class RpcbindClient {
      * @param programVersion version of the program
      * @param netid          the transport
      * @return the registration; empty if there is none. A server that listens on all its addresses is registered with the
-     *         unspecified address: what counts is the port then
+     *         unspecified address; then use the port only
      */
     public CompletableFuture<Optional<RpcbindEntry>> find(int program, int programVersion, Netid netid) {
         return dump().thenApply(entries -> entries.stream().filter(entry -> entry.program() == program

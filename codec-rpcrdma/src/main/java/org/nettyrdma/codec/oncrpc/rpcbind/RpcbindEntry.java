@@ -15,8 +15,8 @@ import org.nettyrdma.codec.oncrpc.XdrException;
  * @param netid   the transport
  * @param address where it answers there, as the transport writes addresses; for UDP, TCP and RDMA this is a
  *                {@link UniversalAddress}. At most {@value #MAX_STRING_BYTES} bytes as UTF-8
- * @param owner   who may take the registration back, as rpcbind calls users. What a server sends is ignored: rpcbind asks the
- *                system. At most {@value #MAX_STRING_BYTES} bytes as UTF-8
+ * @param owner   who may take the registration back, as rpcbind calls users. rpcbind ignores the owner that a server sends, and
+ *                asks the system. At most {@value #MAX_STRING_BYTES} bytes as UTF-8
  */
 public record RpcbindEntry(int program, int version, Netid netid, String address, String owner) {
 

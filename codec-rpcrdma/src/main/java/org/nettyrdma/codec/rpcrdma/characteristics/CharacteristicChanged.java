@@ -1,9 +1,9 @@
 package org.nettyrdma.codec.rpcrdma.characteristics;
 
-import org.nettyrdma.codec.rpcrdma.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 
 /**
- * User event: a property of one side has another value, and both sides know. Fired on the event loop.
+ * User event: a property of one side has a new value, and both sides know it. Fired on the event loop.
  *
  * @param <T>      what a value of the property is
  * @param side     whose property it is

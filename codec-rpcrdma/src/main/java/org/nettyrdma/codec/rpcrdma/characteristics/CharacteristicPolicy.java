@@ -1,15 +1,15 @@
 package org.nettyrdma.codec.rpcrdma.characteristics;
 
 import io.netty.channel.Channel;
-import org.nettyrdma.codec.rpcrdma.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 
 /**
- * Decides which requests of peers to change properties of this side are granted (xcharext-02, section 3: "peers MAY reject a
+ * Decides which changes of properties of this side are granted to peers that ask (xcharext-02, section 3: "peers MAY reject a
  * request to change a characteristic for any reason"). One instance serves any number of connections at once.
  *
- * <p>It is asked only about properties that this side has told the peer, for values other than the present one, and while no
- * other change of the property is under way; everything else is rejected without asking. A Receive Buffer Size is within
- * the bounds of {@link Characteristics.Builder#receiveBufferBytes}.
+ * <p>The policy is asked about properties that this side has told the peer, about values other than the present one, and while no
+ * other change of the property is under way. All other requests are rejected without asking. A Receive Buffer Size is within the
+ * bounds of {@link Characteristics.Builder#receiveBufferBytes}.
  */
 public interface CharacteristicPolicy {
 
@@ -32,13 +32,13 @@ public interface CharacteristicPolicy {
     /** What becomes of a request. */
     enum Decision {
         /**
-         * The change is made. That of a Receive Buffer Size is made by the codec, and may be pending for a time; that of
-         * another property holds when this is returned, and {@link CharacteristicChanged} is fired.
+         * The change is made. A change of the Receive Buffer Size is made by the codec, and may be pending for a time. A change
+         * of another property holds when this is returned, and {@link CharacteristicChanged} is fired.
          */
         ACCEPT,
         /** The change is not made. */
         REJECT,
-        /** Pending, until {@link CharacteristicsHandler#settle} says what has become of it. */
+        /** The request is pending until {@link CharacteristicsHandler#settle} is called for it. */
         DEFER
     }
 

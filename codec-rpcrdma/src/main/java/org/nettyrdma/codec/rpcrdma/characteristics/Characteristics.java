@@ -9,44 +9,47 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.nettyrdma.codec.oncrpc.Xdr;
-import org.nettyrdma.codec.rpcrdma.PropertySet;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaExtensions;
-import org.nettyrdma.codec.rpcrdma.TransportProperty;
-import org.nettyrdma.codec.rpcrdma.XdrType;
+import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.header.XdrType;
 import org.nettyrdma.handler.credit.CreditGate;
 
 /**
- * The extension as it is put into connections; see the package. Immutable, one instance serves any number of connections. Both
- * {@link #extensions} and {@link #install} must be given to {@link org.nettyrdma.codec.rpcrdma.RpcRdma.Builder}. On connections
+ * The configuration of the extension; see the package. Immutable. One instance serves any number of connections. Both
+ * {@link #extensions} and {@link #install} must be given to {@link org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder}. On connections
  * of version 1 it does nothing.
  */
 public final class Characteristics {
 
     /**
-     * Requester Remote Invalidation (xcharext-02, section 3.2): whether the sender copes with replies by Send with Invalidate.
+     * Requester Remote Invalidation (xcharext-02, section 3.2): whether the sender accepts replies by Send with Invalidate.
      * Default {@code false}. Its id is 0xFFFFFF02, from the experimental range (section 6.2), since version-two-08 has given id 2
-     * to another property; only peers that have agreed on that number understand each other. Nothing here acts on it:
-     * version-two-08 names in each call what may be invalidated. Register it with {@link Builder#property}.
+     * to another property; only peers that have agreed on that number understand each other. This library does not act on it: in
+     * version-two-08 each call names the handle that may be invalidated. Register it with {@link Builder#property}.
      */
     public static final TransportProperty<Boolean> REQUESTER_REMOTE_INVALIDATION =
             new TransportProperty<>(0xFFFFFF02, "Requester Remote Invalidation", false, new Bool());
 
-    /** Least Receive Buffer Size that can be agreed on: what every peer of version 2 may send before it knows anything. */
+    /**
+     * Least Receive Buffer Size that can be agreed on, in bytes: every peer of version 2 may send messages of this size before it
+     * knows the properties of this side.
+     */
     static final int LEAST_RECEIVE_BUFFER_BYTES = 1024;
 
     private final CharacteristicPolicy policy;
     private final int minReceiveBufferBytes;
     private final int maxReceiveBufferBytes;
     private final int responseTimeoutMillis;
-    private final MessageTypes types;
-    private final RpcRdmaExtensions extensions;
+    private final CharacteristicsMessageTypes types;
+    private final HeaderExtensions extensions;
 
     private Characteristics(Builder builder) {
         policy = builder.policy;
         minReceiveBufferBytes = builder.minReceiveBufferBytes;
         maxReceiveBufferBytes = builder.maxReceiveBufferBytes;
         responseTimeoutMillis = builder.responseTimeoutMillis;
-        types = MessageTypes.of(builder.withProperties().build().propertySets());
+        types = CharacteristicsMessageTypes.of(builder.withProperties().build().propertySets());
         extensions = builder.withProperties().headerType(types.request()).headerType(types.response())
                 .headerType(types.update()).build();
     }
@@ -61,11 +64,11 @@ public final class Characteristics {
     }
 
     /**
-     * What has to be understood of version 2 for this.
+     * The extensions of version 2 that this needs.
      *
      * @return the header types, and the properties that were added
      */
-    public RpcRdmaExtensions extensions() {
+    public HeaderExtensions extensions() {
         return extensions;
     }
 
@@ -82,7 +85,7 @@ public final class Characteristics {
         return policy;
     }
 
-    MessageTypes types() {
+    CharacteristicsMessageTypes types() {
         return types;
     }
 
@@ -108,7 +111,7 @@ public final class Characteristics {
         }
 
         /**
-         * Sets what decides on requests; the default is {@link CharacteristicPolicy#RECEIVE_BUFFER_SIZE_ONLY}.
+         * Sets the policy that decides on requests; the default is {@link CharacteristicPolicy#RECEIVE_BUFFER_SIZE_ONLY}.
          *
          * @param newPolicy the policy
          * @return this
@@ -119,8 +122,9 @@ public final class Characteristics {
         }
 
         /**
-         * Adds a property beside those of the base protocol, as {@link RpcRdmaExtensions.Builder#property} does. To be changed it
-         * must be among what this side tells ({@link org.nettyrdma.codec.rpcrdma.RpcRdmaConnection#properties(PropertySet)}).
+         * Adds a property beside those of the base protocol, as {@link HeaderExtensions.Builder#property} does. A peer can ask to
+         * change only properties that this side has told
+         * ({@link org.nettyrdma.codec.rpcrdma.RpcRdmaConnection#properties(PropertySet)}).
          *
          * @param property the property
          * @return this
@@ -130,8 +134,8 @@ public final class Characteristics {
             return this;
         }
 
-        private RpcRdmaExtensions.Builder withProperties() {
-            RpcRdmaExtensions.Builder with = RpcRdmaExtensions.builder();
+        private HeaderExtensions.Builder withProperties() {
+            HeaderExtensions.Builder with = HeaderExtensions.builder();
             properties.forEach(with::property);
             return with;
         }
@@ -153,8 +157,8 @@ public final class Characteristics {
         }
 
         /**
-         * Sets how long to wait for the response to a request. A client that does not have the extension cannot say so, as
-         * only servers send errors, so this is how a server finds out. No request is made on that connection from then on.
+         * Sets how long to wait for the response to a request. Only servers send errors, so a client without the extension cannot
+         * say that it lacks it. A server finds out by this time-out. From then on no request is made on that connection.
          *
          * @param millis in milliseconds, at least 1; default 10000
          * @return this

@@ -3,8 +3,8 @@ package org.nettyrdma.codec.rpcrdma.characteristics;
 import java.io.IOException;
 
 /**
- * A request or an offer that did not come to its end, or a message of the peer that breaks the rules of the extension: then the
- * two sides do not agree any more on what holds, and the connection is closed. The text names the field.
+ * A request or an offer was not completed, or a message of the peer breaks the rules of the extension. In the second case the two
+ * sides no longer agree on their properties, and the connection is closed. The message names the field.
  */
 public final class CharacteristicsException extends IOException {
 

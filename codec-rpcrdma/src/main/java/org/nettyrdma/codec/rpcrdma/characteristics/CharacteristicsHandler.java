@@ -11,37 +11,37 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.ReceiveBuffersReplaced;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
-import org.nettyrdma.codec.rpcrdma.HeaderFlag;
-import org.nettyrdma.codec.rpcrdma.HeaderType;
-import org.nettyrdma.codec.rpcrdma.PropertySet;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaConnection;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaMessage;
-import org.nettyrdma.codec.rpcrdma.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.header.HeaderFlag;
+import org.nettyrdma.codec.rpcrdma.header.HeaderType;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Extension;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.TransportError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 import org.nettyrdma.handler.credit.CreditGate;
 
 /**
- * The extension on one connection: asks the peer to change its properties, answers what the peer asks, and tells changes. The
- * methods for users may be called by any thread; a change is told by the user event {@link CharacteristicChanged}.
+ * The extension on one connection: asks the peer to change its properties, answers requests of the peer, and tells changes. Any
+ * thread may call the methods for users. Each change is a user event {@link CharacteristicChanged}.
  *
  * <h2>Sizes of receive buffers (xcharext-02, section 3.1)</h2>
- * A size that is raised is told when no smaller receive is posted any more ({@link ReceiveBuffersReplaced}); until then the
- * request is pending. That takes as many messages of the peer as receives were posted, so it does not come about while the
- * connection is idle. A size is lowered only where the peer has asked: it keeps to the lower size ahead of its request. This side
- * does the same when it asks; calls that wait for a credit or for memory were planned with the larger size, so a request
- * for a lower one goes out when none waits, which is when the channel is {@linkplain Channel#isWritable writable}. Replies that are
- * too long for the lower size of a client, to calls that were made before it, are refused with RDMA2_ERR_REPLY_RESOURCE.
+ * A larger size is told when no smaller receive is posted any more ({@link ReceiveBuffersReplaced}); until then the request is
+ * pending. This takes as many messages of the peer as receives were posted, so it does not happen while the connection is idle. A
+ * size is lowered only if the peer has asked: the peer keeps to the lower size before it sends its request. This side does the
+ * same when it asks. Calls that wait for a credit or for memory were planned with the larger size. So a request for a lower size
+ * goes out when no call waits, which is when the channel is {@linkplain Channel#isWritable writable}. Replies that are too long
+ * for the lower size of a client, to calls that were made before it, are refused with RDMA2_ERR_REPLY_RESOURCE.
  *
  * <h2>Receives for these messages</h2>
- * They take no credit. At most one request is without a response, and an offer is followed by an empty request, whose
- * response shows that the peer has taken it. So each side has at most two messages of its own and a response and an update of the
- * other side's making under way, which the receives that RpcRdma keeps for messages without a call have room for.
+ * The messages of the extension take no credit. At most one request is without a response. An empty request follows each offer;
+ * its response shows that the peer has received the offer. So each side has at most four messages under way: two of its own, and
+ * a response and an update that the other side has caused. {@code RpcRdma} keeps receives for them.
  *
  * <h2>Peers that break rules</h2>
- * What the peer says about a request that does not exist, subsets that overlap, lack a value or have one too many, and sizes
- * that no message fits into, end the connection with a {@link CharacteristicsException}.
+ * The connection ends with a {@link CharacteristicsException} if the peer answers a request that does not exist, if subsets
+ * overlap, lack a value or have one too many, or if no message fits into a size.
  */
 public final class CharacteristicsHandler extends ChannelDuplexHandler {
 
@@ -80,14 +80,15 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
     }
 
     /**
-     * Asks the peer to change properties of its own. Requests go out one after the other, each when there was a response to the
-     * last one, and the first when the version of the connection is settled; at most 16 wait.
+     * Asks the peer to change properties of its own. Requests go out one after the other. The first goes out when the version of
+     * the connection is settled, each further one after the response to the one before. At most 16 wait.
      *
      * @param wanted the values that they should have
-     * @return what becomes of it, when nothing of it is pending any more. It fails with {@link CharacteristicsException} if the
-     *         peer does not answer, has not told one of the properties, or has been asked for one already, if too many
-     *         requests wait, or the connection speaks version 1; with {@link IllegalArgumentException} if the
-     *         values cannot be sent; with {@link java.nio.channels.ClosedChannelException} at the end of the connection
+     * @return the outcome, when no change of the request is pending any more. The future fails with
+     *         {@link CharacteristicsException} if the peer does not answer, has not told one of the properties, or has been asked
+     *         for one already, if too many requests wait, or the connection speaks version 1; with
+     *         {@link IllegalArgumentException} if the values cannot be sent; with
+     *         {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public Future<Outcome> request(PropertySet wanted) {
         Promise<Outcome> promise = ctx.executor().newPromise();
@@ -96,14 +97,15 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
     }
 
     /**
-     * Changes a property of this side and tells the peer, which did not ask.
+     * Changes a property of this side and tells the peer, without a request of the peer.
      *
      * @param <T>      what a value of the property is
      * @param property a property that was told to the peer before
      * @param value    its new value; a Receive Buffer Size can only be raised
-     * @return succeeds when the peer is known to know; fails with {@link CharacteristicsException} if the peer does not have the
-     *         extension or does not answer, or while another change is under way; with {@link IllegalArgumentException} if the
-     *         property cannot have the value; with {@link java.nio.channels.ClosedChannelException} at the end of the connection
+     * @return succeeds when the peer is known to have received the change; fails with {@link CharacteristicsException} if the
+     *         peer does not have the extension or does not answer, or while another change is under way; with
+     *         {@link IllegalArgumentException} if the property cannot have the value; with
+     *         {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public <T> Future<Void> offer(TransportProperty<T> property, T value) {
         Promise<Void> promise = ctx.executor().newPromise();

@@ -4,10 +4,10 @@ import io.netty.util.concurrent.Promise;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.nettyrdma.codec.rpcrdma.PropertySet;
-import org.nettyrdma.codec.rpcrdma.PropertySet.Value;
-import org.nettyrdma.codec.rpcrdma.TransportProperty;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet.Value;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 
 /** One request of this side, until nothing of it is pending. Event loop only. */
 final class Exchange {

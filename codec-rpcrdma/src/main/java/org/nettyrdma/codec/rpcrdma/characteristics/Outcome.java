@@ -1,23 +1,23 @@
 package org.nettyrdma.codec.rpcrdma.characteristics;
 
 import java.util.List;
-import org.nettyrdma.codec.rpcrdma.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 
 /**
- * What has become of a request, when nothing of it is pending any more.
+ * The outcome of a request, when no change of it is pending any more.
  *
  * @param dispositions for each value of the request, in its order
  * @param peer         the peer's properties now, as far as it has told them
  */
 public record Outcome(List<Disposition> dispositions, PropertySet peer) {
 
-    /** What has become of one value of a request (xcharext-02, sections 4.3 and 4.4). */
+    /** The outcome for one value of a request (xcharext-02, sections 4.3 and 4.4). */
     public enum Disposition {
         /** The property has the value that was asked for. */
         DONE,
-        /** The property has a value between that one and the one before; only after it was pending. */
+        /** The property has a value between the old one and the requested one. Only after the change was pending. */
         PARTIAL,
-        /** The property is as it was: the peer has rejected the change, or does not have the extension. */
+        /** The property has its old value: the peer has rejected the change, or does not have the extension. */
         REJECTED
     }
 

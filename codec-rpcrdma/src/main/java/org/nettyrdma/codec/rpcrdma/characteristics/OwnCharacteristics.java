@@ -1,6 +1,6 @@
 package org.nettyrdma.codec.rpcrdma.characteristics;
 
-import static org.nettyrdma.codec.rpcrdma.TransportProperty.RECEIVE_BUFFER_SIZE;
+import static org.nettyrdma.codec.rpcrdma.header.TransportProperty.RECEIVE_BUFFER_SIZE;
 
 import io.netty.util.concurrent.Promise;
 import java.nio.channels.ClosedChannelException;
@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.nettyrdma.channel.RdmaChannelOption;
-import org.nettyrdma.codec.rpcrdma.PropertySet;
-import org.nettyrdma.codec.rpcrdma.PropertySet.Entry;
-import org.nettyrdma.codec.rpcrdma.PropertySet.Value;
-import org.nettyrdma.codec.rpcrdma.TransportProperty;
 import org.nettyrdma.codec.rpcrdma.characteristics.ChangeState.Event;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicChanged.Side;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicPolicy.Decision;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet.Entry;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet.Value;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 
 /** The properties of this side: what the peer asks for, and what this side changes on its own. Event loop only. */
 final class OwnCharacteristics {
@@ -246,7 +246,7 @@ final class OwnCharacteristics {
     private <T> void apply(TransportProperty<T> property, T value) {
         T earlier = told().get(property);
         if (!earlier.equals(value)) {
-            handler.connection().properties(PropertySets.replace(told(), property, value));
+            handler.connection().properties(PropertyReplacement.replace(told(), property, value));
             handler.context().fireUserEventTriggered(new CharacteristicChanged<>(Side.OWN, property, earlier, value));
         }
     }

@@ -1,6 +1,6 @@
 package org.nettyrdma.codec.rpcrdma.characteristics;
 
-import static org.nettyrdma.codec.rpcrdma.TransportProperty.RECEIVE_BUFFER_SIZE;
+import static org.nettyrdma.codec.rpcrdma.header.TransportProperty.RECEIVE_BUFFER_SIZE;
 
 import io.netty.util.concurrent.Promise;
 import java.nio.channels.ClosedChannelException;
@@ -13,15 +13,15 @@ import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
-import org.nettyrdma.codec.rpcrdma.PropertySet;
-import org.nettyrdma.codec.rpcrdma.PropertySet.Entry;
-import org.nettyrdma.codec.rpcrdma.PropertySet.Value;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaError;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaVersion;
-import org.nettyrdma.codec.rpcrdma.TransportProperty;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicChanged.Side;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
 import org.nettyrdma.codec.rpcrdma.characteristics.RequestState.Event;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet.Entry;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet.Value;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 
 /** The properties of the peer: what this side asks for, and what the peer tells. Event loop only. */
 final class PeerCharacteristics {
@@ -337,7 +337,7 @@ final class PeerCharacteristics {
             toldBytes = (Long) now.value();
             applySize();
         } else {
-            handler.connection().peerProperties(PropertySets.replace(properties(), now.property(), now.value()));
+            handler.connection().peerProperties(PropertyReplacement.replace(properties(), now.property(), now.value()));
         }
         if (!earlier.equals(now.value())) {
             @SuppressWarnings("unchecked") // a value of the same property
@@ -357,7 +357,7 @@ final class PeerCharacteristics {
     private void applySize() {
         long bytes = Math.min(toldBytes, ceilingBytes);
         if (properties().get(RECEIVE_BUFFER_SIZE) != bytes) {
-            handler.connection().peerProperties(PropertySets.replace(properties(), RECEIVE_BUFFER_SIZE, bytes));
+            handler.connection().peerProperties(PropertyReplacement.replace(properties(), RECEIVE_BUFFER_SIZE, bytes));
         }
     }
 

@@ -3,23 +3,16 @@ package org.nettyrdma.codec.rpcrdma.characteristics;
 import java.util.Objects;
 
 /**
- * RDMA2_RESPPROP: what has become of the request with the same XID (xcharext-02, section 4.3). Each value of the request
+ * RDMA2_RESPPROP: the outcome of the request with the same XID (xcharext-02, section 4.3). Each value of the request
  * is in exactly one of the subsets.
  *
  * @param done     changes that are in effect
  * @param rejected changes that will not be made
  * @param pending  changes that may still be made, which RDMA2_UPDPROP will tell
  */
-public record PropertyResponse(PropertySubset done, PropertySubset rejected, PropertySubset pending) {
+record PropertyResponse(PropertySubset done, PropertySubset rejected, PropertySubset pending) {
 
-    /**
-     * Checks that all are there. Whether they fit to the request is for its sender to check.
-     *
-     * @param done     changes that are in effect
-     * @param rejected changes that will not be made
-     * @param pending  changes that may still be made
-     */
-    public PropertyResponse {
+    PropertyResponse {
         Objects.requireNonNull(done, "done");
         Objects.requireNonNull(rejected, "rejected");
         Objects.requireNonNull(pending, "pending");

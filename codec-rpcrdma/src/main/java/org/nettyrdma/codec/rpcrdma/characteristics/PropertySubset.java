@@ -4,17 +4,17 @@ import io.netty.buffer.ByteBuf;
 import java.util.BitSet;
 import java.util.Objects;
 import org.nettyrdma.codec.oncrpc.Xdr;
-import org.nettyrdma.codec.rpcrdma.PropertySet;
-import org.nettyrdma.codec.rpcrdma.XdrType;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.XdrType;
 
 /**
  * A {@code rpcrdma2_propsubset}: some of the values of a {@link PropertySet}, by their position in it (xcharext-02, section 2.1).
- * On the wire bit N mod 32 of word N div 32 stands for position N, and words that are not there are zero. Immutable.
+ * On the wire bit N mod 32 of word N div 32 stands for position N. Missing words are zero. Immutable.
  */
-public final class PropertySubset {
+final class PropertySubset {
 
     /** No value. */
-    public static final PropertySubset EMPTY = new PropertySubset(new BitSet());
+    static final PropertySubset EMPTY = new PropertySubset(new BitSet());
 
     /** How subsets stand on the wire. Words of zero at the end are read and never written. */
     static final XdrType<PropertySubset> XDR = new Type();
@@ -34,7 +34,7 @@ public final class PropertySubset {
      * @return the subset
      * @throws IndexOutOfBoundsException if one is out of its range
      */
-    public static PropertySubset of(int... positions) {
+    static PropertySubset of(int... positions) {
         BitSet bits = new BitSet();
         for (int position : positions) {
             bits.set(Objects.checkIndex(position, PropertySet.MAX_ENTRIES));
@@ -48,7 +48,7 @@ public final class PropertySubset {
      * @param position its position in the set
      * @return {@code true} if it is
      */
-    public boolean contains(int position) {
+    boolean contains(int position) {
         return positions.get(position);
     }
 

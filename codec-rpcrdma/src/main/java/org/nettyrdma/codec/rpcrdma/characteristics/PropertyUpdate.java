@@ -1,23 +1,18 @@
 package org.nettyrdma.codec.rpcrdma.characteristics;
 
 import java.util.Objects;
-import org.nettyrdma.codec.rpcrdma.PropertySet.Entry;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet.Entry;
 
 /**
- * RDMA2_UPDPROP: a property of the sender has another value (xcharext-02, section 4.4).
+ * RDMA2_UPDPROP: a property of the sender has a new value (xcharext-02, section 4.4).
  *
  * @param now            the property and its value
- * @param pendingCleared whether a request of the receiver for this property is not pending any more; never if nobody asked
+ * @param pendingCleared whether a request of the receiver for this property is no longer pending; {@code false} without such a
+ *                       request
  */
-public record PropertyUpdate(Entry now, boolean pendingCleared) {
+record PropertyUpdate(Entry now, boolean pendingCleared) {
 
-    /**
-     * Checks that the value is there.
-     *
-     * @param now            the property and its value
-     * @param pendingCleared whether a request of the receiver for this property is not pending any more
-     */
-    public PropertyUpdate {
+    PropertyUpdate {
         Objects.requireNonNull(now, "now");
     }
 }

@@ -1,5 +1,5 @@
 /**
- * Characteristics: requests to change transport properties on a connection that stands, and news of changes
+ * Characteristics: requests to change transport properties of an established connection, and messages that tell changes
  * (draft-dnoveck-nfsv4-rpcrdma-xcharext-02, called xcharext-02 here). An extension of version 2 (version-two-08, section 9) that
  * is built on the public extension points of {@link org.nettyrdma.codec.rpcrdma} alone, and off unless asked for:
  * <pre>{@code

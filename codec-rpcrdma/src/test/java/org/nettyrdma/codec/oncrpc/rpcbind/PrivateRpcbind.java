@@ -19,7 +19,8 @@ public final class PrivateRpcbind implements AutoCloseable {
 
     private static final Path RPCBIND = Path.of("/usr/sbin/rpcbind");
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
-    private static final String START = "mount -t tmpfs tmpfs /run && mkdir -m 777 /run/rpcbind && ip link set lo up && exec rpcbind -f";
+    private static final String START =
+            "mount -t tmpfs tmpfs /run && mkdir -m 777 /run/rpcbind && ip link set lo up && exec rpcbind -f";
 
     private final Process process;
 

@@ -127,7 +127,8 @@ class RpcbindClientTest {
                 "00000001" + NFS_3 + NO_STRING + NO_STRING + LOOPBACK_20049, RpcbindClient::dump);
         assertMalformed("RPCBPROC_GETADDR result is 54 bytes long, limit 53", "00000036" + "31".repeat(56),
                 client -> client.address(1, 1));
-        assertMalformed("RPCBPROC_GETADDR result: universal address: 'abcd' (expected: an IPv4 or IPv6 address and the two bytes of "
+        assertMalformed("RPCBPROC_GETADDR result: universal address: 'abcd' (expected: an IPv4 or IPv6 address and the two "
+                + "bytes of "
                 + "the port, as in 192.0.2.7.78.81)", "00000004 61626364", client -> client.address(1, 1));
         assertMalformed("reply of rpcbind has 4 bytes behind its results", "00000001 00000000",
                 client -> client.unset(1, 1, Netid.TCP));

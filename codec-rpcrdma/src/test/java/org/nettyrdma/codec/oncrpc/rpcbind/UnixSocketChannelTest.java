@@ -109,7 +109,8 @@ class UnixSocketChannelTest {
     }
 
     private ChannelFuture connect() {
-        return new Bootstrap().group(group).channelFactory(UnixSocketChannel::new).handler(new SimpleChannelInboundHandler<ByteBuf>() {
+        return new Bootstrap().group(group).channelFactory(UnixSocketChannel::new)
+                .handler(new SimpleChannelInboundHandler<ByteBuf>() {
             @Override
             protected void channelRead0(ChannelHandlerContext ctx, ByteBuf data) {
                 received.writeBytes(ByteBufUtil.getBytes(data));

@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.cli;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.util.List;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
@@ -27,15 +28,19 @@ final class CatCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
-            try (NfsSession session = open(endpoint); FileOutputStream out = new FileOutputStream(FileDescriptor.out)) {
-                RemoteFile file = session.files().findTarget(endpoint.path());
-                if (file.attributes().type() != FileType.REGULAR) {
-                    throw new IOException(endpoint.path() + ": it is not a file");
-                }
-                TreeCopy.read(session.files(), file, out.getChannel(), transferOptions.toCopyOptions());
+        return forEach(urls, this::write);
+    }
+
+    private void write(NfsEndpoint endpoint) throws IOException {
+        try (NfsSession session = open(endpoint); FileOutputStream out = new FileOutputStream(FileDescriptor.out)) {
+            RemoteFile file = session.files().findTarget(endpoint.path());
+            if (file.attributes().type() != FileType.REGULAR) {
+                throw new IOException(endpoint.path() + ": it is not a file");
             }
+            TreeCopy.read(session.files(), file, out.getChannel(), StandardOutput.NAME, transferOptions.toCopyOptions());
+        } catch (FileSystemException e) {
+            // No other local file is used.
+            throw new StandardOutput.Failure(e);
         }
-        return ExitCode.OK;
     }
 }

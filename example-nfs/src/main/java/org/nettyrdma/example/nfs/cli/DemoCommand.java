@@ -29,7 +29,8 @@ import picocli.CommandLine.Spec;
 /** {@code nfs demo}. */
 @Command(name = "demo",
         description = "Starts a server with a file system in memory and a client of it in one process, copies a generated "
-                + "tree to the server and back, compares all three, and shows how the calls moved: in version 1 of RPC-over-RDMA, then in version 2.",
+                + "tree to the server and back, compares all three, and shows how the calls moved: in version 1 of "
+                + "RPC-over-RDMA, then in version 2.",
         footerHeading = "%nExamples:%n",
         footer = {"  nfs demo                       256 MiB in some 1,100 files",
             "  nfs demo --from ~/photos       a folder of yours instead, which is only read",
@@ -102,7 +103,8 @@ final class DemoCommand implements Callable<Integer> {
         if (transport != Transport.RDMA) {
             return List.of(RdmaSettings.DEFAULTS);
         }
-        List<VersionPolicy> policies = versions != null ? List.of(versions) : List.of(VersionPolicy.V1_ONLY, VersionPolicy.V2_ONLY);
+        List<VersionPolicy> policies = versions != null ? List.of(versions)
+                : List.of(VersionPolicy.V1_ONLY, VersionPolicy.V2_ONLY);
         return policies.stream().map(policy ->
                 new RdmaSettings(RdmaSettings.DEFAULTS.credits(), RdmaSettings.DEFAULTS.checksum(), policy)).toList();
     }
@@ -148,7 +150,8 @@ final class DemoCommand implements Callable<Integer> {
             warn("the trees differ; first difference " + difference.get());
             return ExitCode.FAILED;
         }
-        out().println("All " + count(expected.entries().size()) + " entries are equal on the server and in the copy: names, types, modes,");
+        out().println("All " + count(expected.entries().size())
+                + " entries are equal on the server and in the copy: names, types, modes,");
         out().println("times, targets of links, names of one file, and SHA-256 of " + megabytes(expected.bytes()) + ".");
         return ExitCode.OK;
     }
@@ -183,6 +186,6 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void warn(String message) {
-        spec.commandLine().getErr().println(spec.qualifiedName() + ": " + message);
+        spec.commandLine().getErr().println(spec.qualifiedName() + ": " + TerminalText.escape(message));
     }
 }

@@ -44,7 +44,8 @@ final class DemoReport {
         table.add("procedure", "calls", "inline", "chunk", "chunk", "chunk", "call", "ms", "ms");
         for (NfsProcedure procedure : NfsProcedure.values()) {
             if (calls(procedure) > 0) {
-                table.add(procedure.name(), count(calls(procedure)), count(routes(procedure, "call", "inline", "reply", "inline")),
+                table.add(procedure.name(), count(calls(procedure)),
+                        count(routes(procedure, "call", "inline", "reply", "inline")),
                         count(routes(procedure, "call", "read_chunk")), count(routes(procedure, "reply", "write_chunk")),
                         count(routes(procedure, "reply", "reply_chunk")), count(routes(procedure, "call", "long")),
                         latency(procedure, "0.5"), latency(procedure, "0.99"));
@@ -68,7 +69,8 @@ final class DemoReport {
     private void printTotals(PrintWriter out) {
         TextTable table = new TextTable("", ">", "");
         table.add("credits granted to the client", count(gauge("rpcrdma.credits.requests.granted", "client")), "");
-        table.add("Sends, both directions", count(counter("rdma.channel.sends", "client") + counter("rdma.channel.sends", "server")), "");
+        table.add("Sends, both directions", count(counter("rdma.channel.sends", "client")
+                + counter("rdma.channel.sends", "server")), "");
         table.add("RDMA Reads by the server", count(counter("rdma.channel.reads", "server")),
                 megabytes(counter("rdma.channel.read.bytes", "server")));
         table.add("RDMA Writes by the server", count(counter("rdma.channel.writes", "server")),
@@ -94,12 +96,14 @@ final class DemoReport {
     }
 
     private String latency(NfsProcedure procedure, String quantile) {
-        TimeGauge gauge = meters.get(NfsClientStatistics.LATENCY).tags("procedure", lowerCase(procedure), "quantile", quantile).timeGauge();
+        TimeGauge gauge = meters.get(NfsClientStatistics.LATENCY).tags("procedure", lowerCase(procedure), "quantile", quantile)
+                .timeGauge();
         return String.format(Locale.ROOT, "%.3f", gauge.value(TimeUnit.MILLISECONDS));
     }
 
     private double counter(String name, String role) {
-        return meters.get(name).tag(Transport.ROLE_TAG, role).functionCounters().stream().mapToDouble(FunctionCounter::count).sum();
+        return meters.get(name).tag(Transport.ROLE_TAG, role).functionCounters().stream().mapToDouble(FunctionCounter::count)
+                .sum();
     }
 
     private double gauge(String name, String role) {

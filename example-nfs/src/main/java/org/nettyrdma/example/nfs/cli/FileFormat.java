@@ -3,7 +3,6 @@ package org.nettyrdma.example.nfs.cli;
 import java.io.IOException;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
-import java.util.stream.Collectors;
 import org.nettyrdma.example.nfs.client.RemoteFile;
 import org.nettyrdma.example.nfs.client.RemoteFiles;
 import org.nettyrdma.example.nfs.protocol.Fattr;
@@ -13,7 +12,8 @@ import org.nettyrdma.example.nfs.protocol.NfsTime;
 /** How files are shown. */
 final class FileFormat {
 
-    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm").withZone(ZoneId.systemDefault());
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm")
+            .withZone(ZoneId.systemDefault());
     private static final String PERMISSIONS = "rwxrwxrwx";
 
     private FileFormat() {
@@ -22,10 +22,10 @@ final class FileFormat {
     /** The columns of {@code ls -l}: mode, links, owner, group, size, time, name. */
     static String[] longColumns(RemoteFiles files, RemoteFile file) throws IOException {
         Fattr attributes = file.attributes();
-        String target = attributes.type() == FileType.SYMBOLIC_LINK ? " -> " + printable(files.readLink(file)) : "";
+        String target = attributes.type() == FileType.SYMBOLIC_LINK ? " -> " + TerminalText.escape(files.readLink(file)) : "";
         return new String[] {mode(attributes), Integer.toUnsignedString(attributes.linkCount()),
             Integer.toUnsignedString(attributes.userId()), Integer.toUnsignedString(attributes.groupId()),
-            Long.toUnsignedString(attributes.size()), time(attributes.modifyTime()), printable(file.name()) + target};
+            Long.toUnsignedString(attributes.size()), time(attributes.modifyTime()), TerminalText.escape(file.name()) + target};
     }
 
     /** Type and permissions as in {@code drwxr-sr-t}. */
@@ -61,11 +61,5 @@ final class FileFormat {
 
     static String time(NfsTime time) {
         return TIME.format(time.toFileTime().toInstant());
-    }
-
-    /** A name from a server may hold control characters; a terminal must not obey them. */
-    static String printable(String name) {
-        return name.codePoints().map(codePoint -> Character.isISOControl(codePoint) ? '?' : codePoint)
-                .mapToObj(Character::toString).collect(Collectors.joining());
     }
 }

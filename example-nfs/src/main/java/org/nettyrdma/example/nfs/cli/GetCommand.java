@@ -2,13 +2,16 @@ package org.nettyrdma.example.nfs.cli;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.List;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
 import org.nettyrdma.example.nfs.client.RemoteFile;
 import org.nettyrdma.example.nfs.client.TreeCopy;
+import org.nettyrdma.example.nfs.protocol.FileType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -32,26 +35,49 @@ final class GetCommand extends RemoteCommand {
             description = "What to copy, and where to.")
     private List<String> arguments;
 
+    private Path local;
+    private boolean intoDirectory;
+    private boolean skippedAny;
+
     @Override
     int execute() throws IOException {
-        Path local = Path.of(arguments.get(arguments.size() - 1));
-        boolean intoDirectory = Files.isDirectory(local);
-        if (!intoDirectory && arguments.size() > 2) {
-            throw new NotDirectoryException(local.toString());
+        String last = arguments.get(arguments.size() - 1);
+        local = parsePath(last);
+        intoDirectory = Files.isDirectory(local);
+        if (!intoDirectory && (arguments.size() > 2 || last.endsWith("/"))) {
+            throw Files.exists(local) ? new NotDirectoryException(local.toString())
+                    : new IOException(local + ": no such directory");
         }
-        List<NfsEndpoint> endpoints = parseEndpoints(arguments.subList(0, arguments.size() - 1));
-        try (CopyProgress progress = new CopyProgress("get", CopyProgress.UNKNOWN_BYTES, this::warn)) {
-            for (NfsEndpoint endpoint : endpoints) {
-                try (NfsSession session = open(endpoint)) {
-                    RemoteFile file = session.files().find(endpoint.path());
-                    if (file.attributes().isDirectory() && !recursive) {
-                        throw new IOException(endpoint.path() + ": it is a directory; use -r to copy it");
-                    }
-                    Path target = intoDirectory ? local.resolve(file.name()) : local;
-                    TreeCopy.get(session.files(), file, target, transferOptions.toCopyOptions().setListener(progress));
-                }
+        int exitCode = forEach(arguments.subList(0, arguments.size() - 1), this::copy);
+        return skippedAny ? Math.max(exitCode, ExitCode.FAILED) : exitCode;
+    }
+
+    private void copy(NfsEndpoint endpoint) throws IOException {
+        try (NfsSession session = open(endpoint)) {
+            RemoteFile file = session.files().find(endpoint.path());
+            if (file.attributes().isDirectory() && !recursive) {
+                throw new IOException(endpoint.path() + ": it is a directory; use -r to copy it");
             }
-            return progress.exitCode();
+            Path target = intoDirectory ? child(file) : local;
+            long bytes = file.attributes().type() == FileType.REGULAR ? file.attributes().size() : CopyProgress.UNKNOWN_BYTES;
+            try (CopyProgress progress = new CopyProgress("get", bytes, this::warn)) {
+                TreeCopy.get(session.files(), file, target, transferOptions.toCopyOptions().setListener(progress));
+                skippedAny |= progress.skippedAny();
+            }
         }
+    }
+
+    /** The root of a server has no name: its files go into the directory itself. */
+    private Path child(RemoteFile file) throws IOException {
+        try {
+            return file.name().isEmpty() ? local.toRealPath() : LocalNames.child(local, file.name());
+        } catch (InvalidPathException e) {
+            throw new IOException(file.path() + ": this machine cannot have its name: " + e.getReason(), e);
+        }
+    }
+
+    @Override
+    String interrupted() {
+        return "interrupted; what was not copied whole is as it was before";
     }
 }

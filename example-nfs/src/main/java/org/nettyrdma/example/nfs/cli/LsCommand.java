@@ -24,22 +24,24 @@ final class LsCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
+        return forEach(urls, this::list);
+    }
+
+    private void list(NfsEndpoint endpoint) throws IOException {
+        try (NfsSession session = open(endpoint)) {
+            RemoteFiles files = session.files();
+            RemoteFile file = files.find(endpoint.path());
+            List<RemoteFile> listed = file.attributes().isDirectory() ? files.list(file) : List.of(file);
             if (urls.size() > 1) {
-                out().println(endpoint + ":");
+                out().println(TerminalText.escape(endpoint.toString()) + ":");
             }
-            try (NfsSession session = open(endpoint)) {
-                RemoteFiles files = session.files();
-                RemoteFile file = files.find(endpoint.path());
-                print(files, file.attributes().isDirectory() ? files.list(file) : List.of(file));
-            }
+            print(files, listed);
         }
-        return ExitCode.OK;
     }
 
     private void print(RemoteFiles files, List<RemoteFile> listed) throws IOException {
         if (!longFormat) {
-            listed.forEach(file -> out().println(FileFormat.printable(file.name())));
+            listed.forEach(file -> out().println(TerminalText.escape(file.name())));
             return;
         }
         TextTable table = new TextTable("", ">", "", "", ">", "", "");

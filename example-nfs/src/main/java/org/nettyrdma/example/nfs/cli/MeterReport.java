@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** All meters of a registry that do not stand at 0, one a line: name, tags as {@code key=value}, number. For people and for scripts. */
+/**
+ * All meters of a registry that do not stand at 0, one a line: name, tags as {@code key=value}, number. For people and for
+ * scripts.
+ */
 final class MeterReport {
 
     private MeterReport() {

@@ -24,15 +24,16 @@ final class MkdirCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
-            try (NfsSession session = open(endpoint)) {
-                if (parents) {
-                    session.files().makeDirectories(endpoint.path(), ATTRIBUTES);
-                } else {
-                    session.files().makeDirectory(endpoint.path(), ATTRIBUTES);
-                }
+        return forEach(urls, this::make);
+    }
+
+    private void make(NfsEndpoint endpoint) throws IOException {
+        try (NfsSession session = open(endpoint)) {
+            if (parents) {
+                session.files().makeDirectories(endpoint.path(), ATTRIBUTES);
+            } else {
+                session.files().makeDirectory(endpoint.path(), ATTRIBUTES);
             }
         }
-        return ExitCode.OK;
     }
 }

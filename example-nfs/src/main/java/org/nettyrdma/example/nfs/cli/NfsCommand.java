@@ -1,6 +1,8 @@
 package org.nettyrdma.example.nfs.cli;
 
 import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,7 +25,8 @@ import picocli.CommandLine.Spec;
             "0:success",
             "1:the operation failed, or the demonstration found a difference",
             "2:wrong usage",
-            "3:the server cannot be reached, or the connection to it was lost"},
+            "3:the server cannot be reached, or the connection to it was lost",
+            "130:interrupted by SIGINT", "143:ended by SIGTERM"},
         footerHeading = "%nExamples:%n",
         footer = {
             "  nfs demo                                    show everything in one process",
@@ -63,7 +66,20 @@ public final class NfsCommand implements Runnable {
             // Before the first logger exists: it reads this only once.
             System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");
         }
-        System.exit(newCommandLine().execute(arguments));
+        StandardOutput output = new StandardOutput();
+        CommandLine commandLine = newCommandLine().setOut(output.newWriter());
+        System.exit(run(commandLine, output, CommandArguments.ofProcess(arguments)));
+    }
+
+    /** Nothing that could not be written was shown, whatever the command thinks. */
+    private static int run(CommandLine commandLine, StandardOutput output, String[] arguments) {
+        int exitCode = commandLine.execute(arguments);
+        commandLine.getOut().flush();
+        if (output.failure() == null || exitCode != ExitCode.OK) {
+            return exitCode;
+        }
+        commandLine.getErr().println("nfs: " + ErrorMessage.of(new StandardOutput.Failure(output.failure())));
+        return ExitCode.FAILED;
     }
 
     /**
@@ -74,6 +90,7 @@ public final class NfsCommand implements Runnable {
     public static CommandLine newCommandLine() {
         NfsCommand command = new NfsCommand();
         return new CommandLine(command)
+                .registerConverter(Path.class, new PathConverter())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(NfsCommand::printUsageError)
                 .setExecutionExceptionHandler((exception, commandLine, parsed) -> command.printFailure(exception, commandLine));
@@ -87,18 +104,23 @@ public final class NfsCommand implements Runnable {
     private static int printUsageError(ParameterException exception, String[] arguments) {
         CommandLine commandLine = exception.getCommandLine();
         String command = commandLine.getCommandSpec().qualifiedName();
-        commandLine.getErr().println(command + ": " + ErrorMessage.firstLine(exception.getMessage())
+        commandLine.getErr().println(command + ": " + TerminalText.escape(ErrorMessage.firstLine(exception.getMessage()))
                 + "; try '" + command + " --help'");
         return ExitCode.USAGE;
     }
 
     private int printFailure(Exception exception, CommandLine commandLine) {
         PrintWriter err = commandLine.getErr();
-        err.println(commandLine.getCommandSpec().qualifiedName() + ": " + ErrorMessage.of(exception));
+        commandLine.getOut().flush();
+        err.println(commandLine.getCommandSpec().qualifiedName() + ": " + TerminalText.escape(ErrorMessage.of(exception)));
         if (verbose) {
-            exception.printStackTrace(err);
+            StringWriter trace = new StringWriter();
+            exception.printStackTrace(new PrintWriter(trace));
+            trace.toString().lines().forEach(line -> err.println(line.startsWith("\t")
+                    ? '\t' + TerminalText.escape(line.substring(1))
+                    : TerminalText.escape(line)));
         }
         err.flush();
-        return ErrorMessage.isUnreachable(exception) ? ExitCode.UNREACHABLE : ExitCode.FAILED;
+        return ErrorMessage.exitCode(exception);
     }
 }

@@ -19,7 +19,8 @@ final class PingCommand extends RemoteCommand {
     private static final int MAX_PRINTED_REPLIES = 10;
     private static final int SIGNIFICANT_DIGITS = 3;
 
-    @Option(names = "-c", paramLabel = "N", defaultValue = "5", description = "Number of calls; default: ${DEFAULT-VALUE}.")
+    @Option(names = "-c", paramLabel = "N", defaultValue = "5", converter = NumberConverter.Repetitions.class,
+            description = "Number of calls; default: ${DEFAULT-VALUE}.")
     private int calls;
 
     @Parameters(paramLabel = "URL", description = "The server; its path is ignored.")
@@ -27,11 +28,8 @@ final class PingCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        if (calls < 1) {
-            throw usageError("-c must be at least 1");
-        }
         NfsEndpoint endpoint = parseEndpoint(url).withPath("/");
-        Histogram nanos = new Histogram(TimeUnit.HOURS.toNanos(1), SIGNIFICANT_DIGITS);
+        Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
         NfsSession.ping(endpoint, clientOptions(), calls, (number, replyNanos) -> {
             nanos.recordValue(replyNanos);
             if (calls <= MAX_PRINTED_REPLIES) {

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsException;
 import org.nettyrdma.example.nfs.client.NfsSession;
@@ -37,8 +38,9 @@ final class PutCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        NfsEndpoint endpoint = parseEndpoint(arguments.get(arguments.size() - 1));
-        List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(Path::of).toList();
+        String url = arguments.get(arguments.size() - 1);
+        NfsEndpoint endpoint = parseEndpoint(url);
+        List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(this::parsePath).toList();
         long totalBytes = 0;
         for (Path source : sources) {
             boolean directory = Files.isDirectory(source, LinkOption.NOFOLLOW_LINKS);
@@ -49,34 +51,39 @@ final class PutCommand extends RemoteCommand {
         }
         try (CopyProgress progress = new CopyProgress("put", totalBytes, this::warn); NfsSession session = open(endpoint)) {
             RemoteFiles files = session.files();
-            RemoteFile directory = existingDirectory(files, endpoint.path());
-            if (directory == null && sources.size() > 1) {
-                throw new IOException(endpoint.path() + ": no such directory");
+            RemoteFile existing = existing(files, endpoint.path());
+            RemoteFile directory = existing != null && existing.attributes().isDirectory() ? existing : null;
+            if (directory == null && (sources.size() > 1 || url.endsWith("/"))) {
+                throw new IOException(endpoint.path() + (existing == null ? ": no such directory" : ": not a directory"));
             }
             for (Path source : sources) {
                 RemoteFile parent = directory != null ? directory : files.findTarget(endpoint.parent().path());
                 String name = directory != null ? name(source) : endpoint.name();
                 TreeCopy.put(files, source, parent, name, transferOptions.toCopyOptions().setListener(progress));
             }
-            return progress.exitCode();
+            return progress.skippedAny() ? ExitCode.FAILED : ExitCode.OK;
         }
     }
 
     private static String name(Path source) {
         Path name = source.toAbsolutePath().normalize().getFileName();
-        return name == null ? "root" : name.toString();
+        return name == null ? "root" : LocalNames.textOf(name);
     }
 
     /** Returns {@code null} if there is none, so that the copy gets this name. */
-    private static RemoteFile existingDirectory(RemoteFiles files, String path) throws IOException {
+    private static RemoteFile existing(RemoteFiles files, String path) throws IOException {
         try {
-            RemoteFile file = files.findTarget(path);
-            return file.attributes().isDirectory() ? file : null;
+            return files.findTarget(path);
         } catch (NfsException e) {
             if (e.status() == NfsStatus.NOENT) {
                 return null;
             }
             throw e;
         }
+    }
+
+    @Override
+    String interrupted() {
+        return "interrupted; what was not copied whole is as it was before";
     }
 }

@@ -10,14 +10,17 @@ import picocli.CommandLine.TypeConversionException;
 final class RdmaOptions {
 
     @Option(names = "--credits", paramLabel = "CALLS", defaultValue = "128", converter = CreditsConverter.class,
-            description = "Calls of an RDMA connection in progress at once, granted or asked for, 1 to 1024; default: ${DEFAULT-VALUE}.")
+            description = "Calls of an RDMA connection in progress at once, granted or asked for, 1 to 1024; default: "
+                    + "${DEFAULT-VALUE}.")
     private int credits;
 
-    @Option(names = "--checksum", description = "Protect RDMA connections with CRC32C; default: only if the other side asks for it.")
+    @Option(names = "--checksum",
+            description = "Protect RDMA connections with CRC32C; default: only if the other side asks for it.")
     private boolean checksum;
 
     @Option(names = "--rpcrdma", paramLabel = "v1|v2|prefer-v2", defaultValue = "v1", converter = VersionsConverter.class,
-            description = "Version of RPC-over-RDMA: to call in, or to accept. prefer-v2 is both: v2 where the other side speaks it; default: ${DEFAULT-VALUE}.")
+            description = "Version of RPC-over-RDMA: to call in, or to accept. prefer-v2 is both: v2 where the other side "
+                    + "speaks it; default: ${DEFAULT-VALUE}.")
     private VersionPolicy versions;
 
     RdmaSettings toSettings() {

@@ -1,16 +1,22 @@
 package org.nettyrdma.example.nfs.cli;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.nettyrdma.example.nfs.client.MountException;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
+import org.nettyrdma.example.nfs.client.NfsException;
 import org.nettyrdma.example.nfs.client.NfsSession;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** What commands that talk to a server have in common. */
 abstract class RemoteCommand implements Callable<Integer> {
@@ -24,13 +30,79 @@ abstract class RemoteCommand implements Callable<Integer> {
     @Mixin
     private StatisticsOption statistics;
 
+    /** Something that is done with each of several addresses. */
+    @FunctionalInterface
+    interface Action {
+
+        void run(NfsEndpoint endpoint) throws IOException;
+    }
+
     @Override
     public final Integer call() throws IOException {
+        Interruption interruption = new Interruption(() -> warn("interrupted; files named .nfs-copy-... may be left"));
+        try {
+            return executeAndReport();
+        } finally {
+            interruption.commandEnded();
+        }
+    }
+
+    private int executeAndReport() throws IOException {
         try {
             return execute();
+        } catch (InterruptedIOException e) {
+            warn(interrupted());
+            return Interruption.EXIT_CODE;
+        } catch (NfsException | MountException e) {
+            throw withHint(e);
         } finally {
+            out().flush();
             statistics.print(spec.commandLine().getErr());
         }
+    }
+
+    /** What a user is told who has interrupted the command. */
+    String interrupted() {
+        return "interrupted";
+    }
+
+    /**
+     * Does the same with all addresses, also behind one where it fails.
+     *
+     * @return the exit code
+     */
+    final int forEach(List<String> urls, Action action) throws IOException {
+        int exitCode = ExitCode.OK;
+        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
+            try {
+                action.run(endpoint);
+            } catch (InterruptedIOException | StandardOutput.Failure e) {
+                throw e;
+            } catch (IOException e) {
+                exitCode = Math.max(exitCode, report(withHint(e)));
+            }
+        }
+        return exitCode;
+    }
+
+    /** Shows a failure as the command line shows one that ends a command, and returns its exit code. */
+    private int report(IOException failure) throws IOException {
+        try {
+            return spec.commandLine().getExecutionExceptionHandler().handleExecutionException(failure, spec.commandLine(), null);
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Who is root here and may do nothing there wonders why. */
+    private IOException withHint(IOException failure) {
+        boolean refused = failure instanceof MountException mount && mount.isPermissionDenied()
+                || failure instanceof NfsException e && (e.status() == NfsStatus.ACCES || e.status() == NfsStatus.PERM);
+        return refused && remoteOptions.isRoot() ? new IOException(failure.getMessage()
+                + "; you are user 0, whom servers take for nobody unless told otherwise (nfs serve: --no-root-squash)", failure)
+                : failure;
     }
 
     /** What the command does; returns its exit code. */
@@ -62,12 +134,21 @@ abstract class RemoteCommand implements Callable<Integer> {
         }
     }
 
+    final Path parsePath(String path) {
+        try {
+            return new PathConverter().convert(path);
+        } catch (TypeConversionException e) {
+            throw usageError(e.getMessage());
+        }
+    }
+
     final ParameterException usageError(String message) {
         return new ParameterException(spec.commandLine(), message);
     }
 
     /** One line on standard error, in the form of all errors. */
     final void warn(String message) {
-        spec.commandLine().getErr().println(spec.qualifiedName() + ": " + message);
+        spec.commandLine().getErr().println(spec.qualifiedName() + ": " + TerminalText.escape(message));
+        spec.commandLine().getErr().flush();
     }
 }

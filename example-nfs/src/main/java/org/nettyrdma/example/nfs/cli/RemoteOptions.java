@@ -16,8 +16,9 @@ import picocli.CommandLine.Option;
 final class RemoteOptions {
 
     private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
+    private static final int MILLIS_PER_SECOND = 1000;
 
-    @Option(names = "--mount-port", paramLabel = "PORT",
+    @Option(names = "--mount-port", paramLabel = "PORT", converter = NumberConverter.Port.class,
             description = "TCP port where the server answers MOUNT. Without it, MOUNT is asked on the connection itself, "
                     + "then on the port that the server's rpcbind names.")
     private Optional<Integer> mountPort = Optional.empty();
@@ -26,15 +27,17 @@ final class RemoteOptions {
             description = "Ask the server's rpcbind for the port of NFS. What the address says of the port does not count.")
     private boolean rpcbind;
 
-    @Option(names = "--uid", paramLabel = "ID", description = "User to be on the server; default: this process's.")
+    @Option(names = "--uid", paramLabel = "ID", converter = NumberConverter.UserOrGroup.class,
+            description = "User to be on the server; default: this process's.")
     private Optional<Integer> userId = Optional.empty();
 
-    @Option(names = "--gid", paramLabel = "ID", description = "Group to be on the server; default: this process's.")
+    @Option(names = "--gid", paramLabel = "ID", converter = NumberConverter.UserOrGroup.class,
+            description = "Group to be on the server; default: this process's.")
     private Optional<Integer> groupId = Optional.empty();
 
-    @Option(names = "--timeout", paramLabel = "SECONDS", defaultValue = "60",
-            description = "How long to wait for a reply; default: ${DEFAULT-VALUE}.")
-    private long timeoutSeconds;
+    @Option(names = "--timeout", paramLabel = "SECONDS", converter = NumberConverter.Seconds.class,
+            description = "How long to wait for a connection, and for each reply; default: 10 and 60.")
+    private Optional<Integer> timeoutSeconds = Optional.empty();
 
     @Mixin
     private RdmaOptions rdma;
@@ -43,10 +46,16 @@ final class RemoteOptions {
         NfsClientOptions options = new NfsClientOptions()
                 .setCredential(credential().toOpaqueAuth())
                 .setUsesRpcbind(rpcbind)
-                .setRdmaSettings(rdma.toSettings())
-                .setCallTimeoutMillis(Math.multiplyExact(timeoutSeconds, 1000L));
+                .setRdmaSettings(rdma.toSettings());
+        timeoutSeconds.ifPresent(seconds -> options.setCallTimeoutMillis(seconds * MILLIS_PER_SECOND)
+                .setConnectTimeoutMillis(seconds * MILLIS_PER_SECOND));
         mountPort.ifPresent(options::setMountPort);
         return options;
+    }
+
+    /** Whether commands are user 0 to the server, if it lets them. */
+    boolean isRoot() {
+        return userId.orElseGet(() -> (int) new UnixSystem().getUid()) == 0;
     }
 
     private AuthSys credential() {
@@ -54,7 +63,8 @@ final class RemoteOptions {
         // Further groups belong to the process's user, not to one that was named.
         List<Integer> groups = userId.isPresent() ? List.of()
                 : Arrays.stream(process.getGroups()).limit(AuthSys.MAX_GROUPS).mapToObj(group -> (int) group).toList();
-        return new AuthSys(0, machineName(), userId.orElse((int) process.getUid()), groupId.orElse((int) process.getGid()), groups);
+        return new AuthSys(0, machineName(), userId.orElse((int) process.getUid()), groupId.orElse((int) process.getGid()),
+                groups);
     }
 
     /** Not from InetAddress, which may wait for a name server. Servers use the name for their logs at most. */

@@ -22,15 +22,16 @@ final class RmCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
-            try (NfsSession session = open(endpoint)) {
-                if (recursive) {
-                    session.files().removeTree(endpoint.path());
-                } else {
-                    session.files().remove(endpoint.path());
-                }
+        return forEach(urls, this::remove);
+    }
+
+    private void remove(NfsEndpoint endpoint) throws IOException {
+        try (NfsSession session = open(endpoint)) {
+            if (recursive) {
+                session.files().removeTree(endpoint.path());
+            } else {
+                session.files().remove(endpoint.path());
             }
         }
-        return ExitCode.OK;
     }
 }

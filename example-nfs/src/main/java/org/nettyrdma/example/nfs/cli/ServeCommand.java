@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs.cli;
 
+import com.sun.security.auth.module.UnixSystem;
 import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -41,14 +42,16 @@ final class ServeCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--port", paramLabel = "PORT", defaultValue = "20049",
+    @Option(names = "--port", paramLabel = "PORT", defaultValue = "20049", converter = NumberConverter.PortOrAny.class,
             description = "RDMA port, 0 for any free one; default: ${DEFAULT-VALUE}.")
     private int port;
 
-    @Option(names = "--tcp-port", paramLabel = "PORT", description = "Serve over TCP too, on this port, 0 for any free one.")
+    @Option(names = "--tcp-port", paramLabel = "PORT", converter = NumberConverter.PortOrAny.class,
+            description = "Serve over TCP too, on this port, 0 for any free one.")
     private Optional<Integer> tcpPort = Optional.empty();
 
-    @Option(names = "--bind", paramLabel = "ADDRESS", description = "Listen on this address only; default: on all.")
+    @Option(names = "--bind", paramLabel = "ADDRESS", converter = BindConverter.class,
+            description = "Listen on this address only; default: on all.")
     private InetAddress bindAddress;
 
     @Option(names = "--rpcbind", paramLabel = "SOCKET", arity = "0..1", fallbackValue = "/run/rpcbind.sock",
@@ -70,17 +73,20 @@ final class ServeCommand implements Callable<Integer> {
                     + "default: below ~/.local/state, and nowhere for a file system in memory.")
     private Path stateDirectory;
 
-    @Option(names = "--threads", paramLabel = "N",
+    @Option(names = "--threads", paramLabel = "N", converter = NumberConverter.Threads.class,
             description = "Threads that work on files; default: twice the number of processors, at least 4.")
     private Optional<Integer> threads = Optional.empty();
 
-    @Option(names = "--event-loops", paramLabel = "N", defaultValue = "1",
+    @Option(names = "--event-loops", paramLabel = "N", defaultValue = "1", converter = NumberConverter.Threads.class,
             description = "Event loops of each transport; default: ${DEFAULT-VALUE}.")
     private int eventLoops;
 
     @Option(names = "--idle", paramLabel = "STRATEGY", defaultValue = "adaptive",
             description = "What an idle event loop does: ${COMPLETION-CANDIDATES}; default: ${DEFAULT-VALUE}.")
     private IdleStrategy idleStrategy;
+
+    @Mixin
+    private ConnectionOptions connections;
 
     @Mixin
     private RdmaOptions rdma;
@@ -107,6 +113,7 @@ final class ServeCommand implements Callable<Integer> {
     private NfsServerOptions options(Path root, boolean inMemory) {
         NfsServerOptions options = new NfsServerOptions().setPort(Transport.RDMA, port)
                 .setEventLoops(eventLoops).setIdleStrategy(idleStrategy).setRdmaSettings(rdma.toSettings())
+                .setConnectionLimits(connections.toLimits())
                 .setMeterRegistry(statistics.newRegistry());
         tcpPort.ifPresent(value -> options.setPort(Transport.TCP, value));
         threads.ifPresent(options::setThreads);
@@ -129,6 +136,9 @@ final class ServeCommand implements Callable<Integer> {
                 out.println("serving " + what + (readOnly ? " (read-only)" : "") + " on "
                         + new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(), "/"));
             }
+        }
+        if (exported != null && !noRootSquash && new UnixSystem().getUid() == 0) {
+            out.println("user 0 of clients is user 65534 here and may do little; --no-root-squash makes it user 0");
         }
         out.flush();
     }

@@ -22,23 +22,24 @@ final class StatCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        for (NfsEndpoint endpoint : parseEndpoints(urls)) {
-            try (NfsSession session = open(endpoint)) {
-                RemoteFile file = session.files().find(endpoint.path());
-                TextTable table = new TextTable("", "");
-                addRows(table, file);
-                if (file.attributes().type() == FileType.SYMBOLIC_LINK) {
-                    table.add("target:", FileFormat.printable(session.files().readLink(file)));
-                }
-                table.print(out());
+        return forEach(urls, this::show);
+    }
+
+    private void show(NfsEndpoint endpoint) throws IOException {
+        try (NfsSession session = open(endpoint)) {
+            RemoteFile file = session.files().find(endpoint.path());
+            TextTable table = new TextTable("", "");
+            addRows(table, file);
+            if (file.attributes().type() == FileType.SYMBOLIC_LINK) {
+                table.add("target:", TerminalText.escape(session.files().readLink(file)));
             }
+            table.print(out());
         }
-        return ExitCode.OK;
     }
 
     private static void addRows(TextTable table, RemoteFile file) {
         Fattr attributes = file.attributes();
-        table.add("path:", FileFormat.printable(file.path()));
+        table.add("path:", TerminalText.escape(file.path()));
         table.add("type:", attributes.type().name().toLowerCase(Locale.ROOT).replace('_', ' '));
         table.add("mode:", "%s (%04o)".formatted(FileFormat.mode(attributes), attributes.mode()));
         table.add("size:", Long.toUnsignedString(attributes.size()) + " bytes, "

@@ -12,7 +12,8 @@ import picocli.CommandLine.Option;
 final class StatisticsOption {
 
     @Option(names = "--statistics",
-            description = "At the end, print to standard error what was agreed on and what moved: a line for each number that is not 0.")
+            description = "At the end, print to standard error what was agreed on and what moved: a line for each number that "
+                    + "is not 0.")
     private boolean print;
 
     private final List<MeterRegistry> registries = new ArrayList<>();

@@ -6,16 +6,17 @@ import picocli.CommandLine.Option;
 /** Options of commands that move data. */
 final class TransferOptions {
 
-    @Option(names = "--outstanding", paramLabel = "CALLS", defaultValue = "8",
-            description = "READ or WRITE calls of one file on their way at the same time; default: ${DEFAULT-VALUE}.")
+    @Option(names = "--outstanding", paramLabel = "CALLS", defaultValue = "8", converter = NumberConverter.OutstandingCalls.class,
+            description = "READ or WRITE calls of one file on their way at the same time, 1 to 1024; default: ${DEFAULT-VALUE}.")
     private int callsPerFile;
 
-    @Option(names = "--files", paramLabel = "FILES", defaultValue = "4",
-            description = "Files copied at the same time; default: ${DEFAULT-VALUE}.")
+    @Option(names = "--files", paramLabel = "FILES", defaultValue = "4", converter = NumberConverter.FilesAtOnce.class,
+            description = "Files copied at the same time, 1 to 256; default: ${DEFAULT-VALUE}.")
     private int filesAtOnce;
 
     @Option(names = "--transfer-size", paramLabel = "BYTES", defaultValue = "1048576",
-            description = "Data of one READ or WRITE call, at most 1048576; default: ${DEFAULT-VALUE}.")
+            converter = NumberConverter.TransferBytes.class,
+            description = "Data of one READ or WRITE call, 1 to 1048576; default: ${DEFAULT-VALUE}.")
     private int transferBytes;
 
     CopyOptions toCopyOptions() {

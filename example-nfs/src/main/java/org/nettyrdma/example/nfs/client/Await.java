@@ -4,9 +4,13 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Waits for calls in code that may block. */
 final class Await {
+
+    private static final long CLEAN_UP_MILLIS = 2000;
 
     private Await() {
     }
@@ -21,15 +25,37 @@ final class Await {
         try {
             return call.get();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            InterruptedIOException interrupted = new InterruptedIOException("interrupted while waiting for the server");
-            interrupted.initCause(e);
-            throw interrupted;
+            throw interrupted(e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IOException cause) {
                 throw cause;
             }
             throw new IOException("the call failed: " + e.getCause(), e.getCause());
+        }
+    }
+
+    /** Keeps the interrupt, and returns what to throw. */
+    static InterruptedIOException interrupted(InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        InterruptedIOException interrupted = new InterruptedIOException("interrupted while waiting for the server");
+        interrupted.initCause(cause);
+        return interrupted;
+    }
+
+    /**
+     * Waits a little for a call that undoes something, also on a thread that was interrupted; whether it fails does not count.
+     */
+    static void cleanUp(CompletableFuture<?> call) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            call.get(CLEAN_UP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } catch (ExecutionException | TimeoutException e) {
+            // What made it necessary is what the user is told.
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -18,28 +18,41 @@ final class Download {
     private final NfsClient client;
     private final RemoteFile source;
     private final GatheringByteChannel target;
+    private final String targetName;
     private final CopyOptions options;
     private final int transferBytes;
     private final Deque<PendingRead> window = new ArrayDeque<>();
+    private long copiedBytes;
 
     private record PendingRead(long offset, int length, CompletableFuture<ReadResult> reply) {
     }
 
-    /** {@code target} is a {@link FileChannel} at position 0, or any other blocking channel. */
-    Download(RemoteFiles files, RemoteFile source, GatheringByteChannel target, CopyOptions options) {
+    /**
+     * @param target a {@link FileChannel} at position 0, or any other blocking channel
+     * @param targetName what a failure of the target is called by
+     */
+    Download(RemoteFiles files, RemoteFile source, GatheringByteChannel target, String targetName, CopyOptions options) {
         this.client = files.client();
         this.source = source;
         this.target = target;
+        this.targetName = targetName;
         this.options = options;
         this.transferBytes = Transfer.bytes(files.limits().maxReadBytes(), options);
     }
 
-    /** Copies as many bytes as the file had when it was looked up, or fewer if it is shorter now. */
+    /**
+     * Copies as many bytes as the file had when it was looked up.
+     *
+     * @throws IOException if it is shorter now, after what is there was copied; or if reading or writing fails
+     */
     void run() throws IOException {
         long size = source.attributes().size();
+        if (size < 0) {
+            throw new IOException(source.path() + ": no file has " + Long.toUnsignedString(size) + " bytes");
+        }
         try {
             boolean endOfFile = false;
-            for (long offset = 0; offset < size && !endOfFile; offset += transferBytes) {
+            for (long offset = 0; offset < size && offset >= 0 && !endOfFile; offset += transferBytes) {
                 if (window.size() == options.callsPerFile()) {
                     endOfFile = settle(window.removeFirst());
                 }
@@ -47,6 +60,9 @@ final class Download {
             }
             while (!window.isEmpty() && !endOfFile) {
                 endOfFile = settle(window.removeFirst());
+            }
+            if (endOfFile && copiedBytes < size) {
+                throw new IOException(source.path() + ": the file became shorter while it was copied");
             }
         } finally {
             window.forEach(Download::abandon);
@@ -68,6 +84,7 @@ final class Download {
             } finally {
                 result.release();
             }
+            copiedBytes += count;
             options.listener().copied(count);
             if (count == read.length) {
                 return false;
@@ -97,8 +114,12 @@ final class Download {
     }
 
     private void write(ByteBuf data) throws IOException {
-        while (data.isReadable()) {
-            data.readBytes(target, data.readableBytes());
+        try {
+            while (data.isReadable()) {
+                data.readBytes(target, data.readableBytes());
+            }
+        } catch (IOException e) {
+            throw LocalFailures.named(targetName, e);
         }
     }
 }

@@ -4,45 +4,38 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.nettyrdma.example.nfs.protocol.Fattr;
+import java.util.concurrent.ConcurrentHashMap;
+import org.nettyrdma.example.nfs.LocalNames;
 
-/** One copy from the server to this machine, see {@link TreeCopy}. */
+/**
+ * One copy from the server to this machine, see {@link TreeCopy}. The server chooses the names, and what is made of them, but
+ * not where they lead: each name is made relative to the directory that the copy holds open, see {@link LocalDirectory}.
+ */
 final class GetTree {
 
-    /** Nobody else reads or changes a copy before it has its own mode. */
-    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY_FILE =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY_DIRECTORY =
+    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-
-    /** A local path is opened only if it is no symbolic link: the server chooses the names, not where they lead. */
-    private static final Set<OpenOption> WRITE = Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE,
-            StandardOpenOption.TRUNCATE_EXISTING, LinkOption.NOFOLLOW_LINKS);
+    private static final int MAX_LINKED_FILES = 1 << 20;
 
     private final RemoteFiles files;
     private final CopyOptions options;
     private final CopyJobs jobs;
-    private final Map<Long, Path> firstNamesByFileId = new HashMap<>();
-    private final List<CopyJobs.Job> hardLinks = new ArrayList<>();
-    private final List<CopyJobs.Job> directoryAttributes = new ArrayList<>();
+    private final ListingBudget budget = new ListingBudget();
+    private final Map<FileIdentity, Path> linkedFiles = new HashMap<>();
+    private final Set<LocalDirectory> opened = ConcurrentHashMap.newKeySet();
+    private Staging staging;
 
-    /** Makes a name; {@link #replace} runs it again when something else had that name. */
-    @FunctionalInterface
-    private interface NameMaker {
-
-        void make() throws IOException;
+    /** What the names of one file have in common. */
+    private record FileIdentity(long fileSystemId, long fileId) {
     }
 
     GetTree(RemoteFiles files, CopyOptions options, CopyJobs jobs) {
@@ -52,75 +45,125 @@ final class GetTree {
     }
 
     void run(RemoteFile source, Path target) throws IOException {
-        get(source, target);
-        jobs.finish();
-        for (CopyJobs.Job hardLink : hardLinks) {
-            hardLink.run();
-        }
-        for (CopyJobs.Job attributes : directoryAttributes) {
-            attributes.run();
-        }
-    }
-
-    private void get(RemoteFile source, Path target) throws IOException {
-        switch (source.attributes().type()) {
-            case REGULAR -> getFileOrHardLink(source, target);
-            case DIRECTORY -> getDirectory(source, target);
-            case SYMBOLIC_LINK -> {
-                Path linkTarget = target.getFileSystem().getPath(files.readLink(source));
-                replace(target, () -> Files.createSymbolicLink(target, linkTarget));
+        boolean directory = source.attributes().isDirectory();
+        LocalDirectory base = directory ? openOrMake(target) : LocalDirectory.open(parent(target));
+        CopiedDirectory top = new CopiedDirectory(base, directory ? source.attributes() : null, opened);
+        try (Staging unfinished = new Staging(base)) {
+            staging = unfinished;
+            if (directory) {
+                getChildren(source, top, 1);
+            } else {
+                get(source, top, target.getFileName(), 1);
             }
-            case BLOCK_DEVICE, CHARACTER_DEVICE, SOCKET, FIFO ->
-                    options.listener().skipped(source.path(), "it is neither a file nor a directory nor a symbolic link");
+            jobs.finish();
+            unfinished.remove();
+            top.release();
+        } finally {
+            // What runs uses them; without a failure nothing runs, and they are closed.
+            jobs.close();
+            for (LocalDirectory left : opened) {
+                left.close();
+            }
         }
     }
 
-    private void getFileOrHardLink(RemoteFile source, Path target) throws IOException {
-        Path first = source.attributes().linkCount() > 1
-                ? firstNamesByFileId.putIfAbsent(source.attributes().fileId(), target) : null;
-        if (first == null) {
-            jobs.start(() -> getFile(source, target));
-        } else {
-            hardLinks.add(() -> replace(target, () -> Files.createLink(target, first)));
-        }
-    }
-
-    private void getFile(RemoteFile source, Path target) throws IOException {
-        if (Files.isSymbolicLink(target)) {
-            Files.delete(target);
-        }
-        try (FileChannel content = FileChannel.open(target, WRITE, OWNER_ONLY_FILE)) {
-            new Download(files, source, content, options).run();
-        }
-        setAttributes(target, source.attributes());
-    }
-
-    private void getDirectory(RemoteFile source, Path target) throws IOException {
+    private static LocalDirectory openOrMake(Path target) throws IOException {
         try {
-            Files.createDirectory(target, OWNER_ONLY_DIRECTORY);
+            Files.createDirectory(target, OWNER_ONLY);
         } catch (FileAlreadyExistsException e) {
             if (!Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
                 throw e;
             }
         }
-        for (RemoteFile child : files.list(source)) {
-            get(child, target.resolve(child.name()));
-        }
-        directoryAttributes.add(() -> setAttributes(target, source.attributes()));
+        return LocalDirectory.open(target);
     }
 
-    /** Makes a name; what has it already is deleted, unless it is a directory with something in it. */
-    private static void replace(Path target, NameMaker maker) throws IOException {
+    private static Path parent(Path target) {
+        return target.getParent() != null ? target.getParent() : target.getFileSystem().getPath("");
+    }
+
+    private void get(RemoteFile source, CopiedDirectory parent, Path name, int depth) throws IOException {
+        switch (source.attributes().type()) {
+            case REGULAR -> getFile(source, parent, name);
+            case DIRECTORY -> getDirectory(source, parent, name, depth);
+            case SYMBOLIC_LINK -> getSymbolicLink(source, parent, name);
+            case BLOCK_DEVICE, CHARACTER_DEVICE, SOCKET, FIFO ->
+                    options.listener().skipped(source.path(), "it is neither a file nor a directory nor a symbolic link");
+        }
+    }
+
+    private void getFile(RemoteFile source, CopiedDirectory parent, Path name) throws IOException {
+        if (Integer.compareUnsigned(source.attributes().linkCount(), 1) > 0) {
+            getLinkedFile(source, parent, name);
+            return;
+        }
+        parent.retain();
+        jobs.start(() -> {
+            LocalDirectory directory = parent.local();
+            Path made = TemporaryNames.next(directory.path());
+            try {
+                download(source, directory, made, directory.path(name));
+                directory.moveTo(directory, made, name);
+            } catch (IOException | RuntimeException e) {
+                directory.delete(made);
+                throw e;
+            }
+            parent.release();
+        });
+    }
+
+    /** Files with several names are copied before the walk goes on, so that the next name finds the first one. */
+    private void getLinkedFile(RemoteFile source, CopiedDirectory parent, Path name) throws IOException {
+        FileIdentity identity = new FileIdentity(source.attributes().fileSystemId(), source.attributes().fileId());
+        Path file = linkedFiles.get(identity);
+        if (file == null) {
+            if (linkedFiles.size() == MAX_LINKED_FILES) {
+                throw new IOException(source.path() + ": more than " + MAX_LINKED_FILES + " files with several names");
+            }
+            file = staging.newName();
+            download(source, staging.directory(), file, parent.local().path(name));
+            linkedFiles.put(identity, file);
+        }
+        staging.directory().moveTo(parent.local(), staging.makeLink(file), name);
+    }
+
+    private void download(RemoteFile source, LocalDirectory directory, Path made, Path wanted) throws IOException {
+        try (FileChannel content = directory.newFile(made)) {
+            new Download(files, source, content, LocalNames.textOf(wanted), options).run();
+        }
+        directory.setAttributes(made, source.attributes());
+    }
+
+    private void getSymbolicLink(RemoteFile source, CopiedDirectory parent, Path name) throws IOException {
+        String target = files.readLink(source);
         try {
-            maker.make();
-        } catch (FileAlreadyExistsException e) {
-            Files.delete(target);
-            maker.make();
+            staging.makeSymbolicLink(parent.local(), name, LocalNames.path(name, target));
+        } catch (InvalidPathException e) {
+            options.listener().skipped(source.path(), "this machine takes no link to " + target + ": " + e.getReason());
         }
     }
 
-    private static void setAttributes(Path target, Fattr attributes) throws IOException {
-        Files.setPosixFilePermissions(target, PosixMode.toPermissions(attributes.mode()));
-        Files.setLastModifiedTime(target, attributes.modifyTime().toFileTime());
+    private void getDirectory(RemoteFile source, CopiedDirectory parent, Path name, int depth) throws IOException {
+        LocalDirectory existing = parent.local().openDirectory(name);
+        LocalDirectory local = existing != null ? existing : staging.makeDirectory(parent.local(), name);
+        CopiedDirectory directory = new CopiedDirectory(local, source.attributes(), opened);
+        getChildren(source, directory, depth + 1);
+        directory.release();
+    }
+
+    private void getChildren(RemoteFile source, CopiedDirectory directory, int depth) throws IOException {
+        RemoteFiles.checkDepth(source, depth);
+        long held = budget.usedBytes();
+        for (RemoteFile child : files.list(source, budget)) {
+            Path name;
+            try {
+                name = LocalNames.path(directory.local().path(), child.name());
+            } catch (InvalidPathException e) {
+                options.listener().skipped(child.path(), "this machine cannot have its name: " + e.getReason());
+                continue;
+            }
+            get(child, directory, name, depth);
+        }
+        budget.giveBackTo(held);
     }
 }

@@ -1,18 +1,17 @@
 package org.nettyrdma.example.nfs.client;
-
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcClient;
-import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.ExportEntry;
 import org.nettyrdma.example.nfs.protocol.Mount;
 import org.nettyrdma.example.nfs.protocol.MountEntry;
 import org.nettyrdma.example.nfs.protocol.MountProcedure;
 import org.nettyrdma.example.nfs.protocol.MountResult;
 import org.nettyrdma.example.nfs.protocol.MountStatus;
+import org.nettyrdma.example.nfs.protocol.NameText;
 
 /**
  * The procedures of MOUNT version 3 (RFC 1813, section 5.2), one method each. Thread safe. No method blocks; what they
@@ -97,7 +96,7 @@ public final class MountClient {
 
     private static ByteBuf path(String path) {
         ByteBuf arguments = Unpooled.buffer();
-        Xdr.writeString(arguments, path);
+        NameText.write(arguments, path);
         return arguments;
     }
 }

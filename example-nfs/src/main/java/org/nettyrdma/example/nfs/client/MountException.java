@@ -8,12 +8,25 @@ public final class MountException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
+    private final boolean permissionDenied;
+
     MountException(String path, MountStatus status) {
         super("cannot mount " + path + ": " + words(status) + " (MNT3ERR_" + status + ')');
+        permissionDenied = status == MountStatus.PERM || status == MountStatus.ACCES;
     }
 
     MountException(String message) {
         super(message);
+        permissionDenied = false;
+    }
+
+    /**
+     * Says whether the server refuses this client or user.
+     *
+     * @return {@code true} if so; {@code false} if anybody would be refused
+     */
+    public boolean isPermissionDenied() {
+        return permissionDenied;
     }
 
     private static String words(MountStatus status) {

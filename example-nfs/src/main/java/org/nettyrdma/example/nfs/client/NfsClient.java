@@ -25,6 +25,7 @@ import org.nettyrdma.example.nfs.protocol.FileSystemStatus;
 import org.nettyrdma.example.nfs.protocol.LinkArguments;
 import org.nettyrdma.example.nfs.protocol.MakeDirectoryArguments;
 import org.nettyrdma.example.nfs.protocol.MakeNodeArguments;
+import org.nettyrdma.example.nfs.protocol.NameText;
 import org.nettyrdma.example.nfs.protocol.Nfs;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -142,7 +143,7 @@ public final class NfsClient {
     public CompletableFuture<String> readLink(FileHandle link) {
         return call(NfsProcedure.READLINK, link::write, results -> {
             Fattr.readOptional(results);
-            return Xdr.readString(results, Nfs.MAX_STRING_BYTES, "READLINK3resok.data");
+            return NameText.read(results, Nfs.MAX_STRING_BYTES, "READLINK3resok.data");
         });
     }
 
@@ -185,7 +186,8 @@ public final class NfsClient {
             WccData.read(results);
             int count = Xdr.readInt(results, "WRITE3resok.count");
             if (count < 0 || count > length) {
-                throw new IOException("the server says that it wrote " + Integer.toUnsignedString(count) + " of " + length + " bytes");
+                throw new IOException("the server says that it wrote " + Integer.toUnsignedString(count) + " of " + length
+                        + " bytes");
             }
             return new WriteResult(count, StableHow.read(results), Xdr.readHyper(results, "WRITE3resok.verf"));
         });

@@ -81,7 +81,8 @@ public final class NfsClientStatistics implements MeterBinder {
             FunctionCounter.builder(CALLS, nanos, Histogram::getTotalCount)
                     .tags(tags).description("NFS calls completed, failed ones too").register(registry);
             for (double quantile : QUANTILES) {
-                TimeGauge.builder(LATENCY, nanos, TimeUnit.NANOSECONDS, histogram -> histogram.getValueAtPercentile(quantile * 100))
+                TimeGauge.builder(LATENCY, nanos, TimeUnit.NANOSECONDS,
+                        histogram -> histogram.getValueAtPercentile(quantile * 100))
                         .tags(tags.and("quantile", String.valueOf(quantile)))
                         .description("Time that this share of the calls did not exceed").register(registry);
             }

@@ -5,8 +5,9 @@ import org.nettyrdma.example.nfs.Transport;
 
 /**
  * Where an NFS server answers, and a path below its exports: {@code rdma://host[:port][/path]} or
- * {@code tcp://host[:port][/path]}, with IPv6 literals in brackets. The path is taken as it stands: nothing in it is
- * percent-decoded, so that file names can be typed as they are. Without a port it is {@link Transport#defaultPort()}.
+ * {@code tcp://host[:port][/path]}, with IPv6 literals in brackets; a zone follows {@code %25} (RFC 6874) or {@code %}. The path
+ * is taken as it stands: nothing in it is percent-decoded, so that file names can be typed as they are. Without a port it is
+ * {@link Transport#defaultPort()}.
  *
  * @param transport what carries the calls
  * @param host name or address literal, without brackets
@@ -96,7 +97,8 @@ public record NfsEndpoint(Transport transport, String host, int port, String pat
      */
     @Override
     public String toString() {
-        return transport.scheme() + "://" + (host.indexOf(':') >= 0 ? '[' + host + ']' : host) + ':' + port + path;
+        return transport.scheme() + "://" + (host.indexOf(':') >= 0 ? '[' + host.replace("%", "%25") + ']' : host) + ':' + port
+                + path;
     }
 
     private static Transport transport(String scheme) {
@@ -127,7 +129,8 @@ public record NfsEndpoint(Transport transport, String host, int port, String pat
         if (!text.startsWith("[")) {
             return text;
         }
-        String literal = text.substring(1, text.length() - 1);
+        // An empty zone is none (RFC 6874, section 2): %25 at the end is zone 25 behind a percent sign that is not encoded.
+        String literal = text.substring(1, text.length() - 1).replaceFirst("%25(?=.)", "%");
         if (!NetUtil.isValidIpV6Address(literal)) {
             throw new IllegalArgumentException("'" + literal + "' is not an IPv6 address");
         }

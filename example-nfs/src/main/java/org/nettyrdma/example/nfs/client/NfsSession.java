@@ -1,5 +1,4 @@
 package org.nettyrdma.example.nfs.client;
-
 import io.netty.channel.Channel;
 import java.io.Closeable;
 import java.io.IOException;
@@ -13,13 +12,14 @@ import org.nettyrdma.codec.oncrpc.RpcDeniedException;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.protocol.ExportEntry;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
-import org.nettyrdma.example.nfs.protocol.Mount;
 
 /**
  * A connection to an NFS server with the export mounted that a path lies in. Its methods wait for the server and must not be
  * called on an event loop; otherwise it is thread safe.
  */
 public final class NfsSession implements Closeable {
+
+    private static final int MAX_NAMED_EXPORTS = 10;
 
     private final RpcConnection connection;
     private final NfsClient client;
@@ -32,8 +32,9 @@ public final class NfsSession implements Closeable {
     }
 
     /**
-     * Connects and mounts. NFS is asked on the endpoint's port, or on the one that rpcbind names if the options say so; MOUNT is asked on the configured port, else on the NFS connection itself, else on the TCP port that
-     * the server's rpcbind names. What is mounted is the export that lies nearest above the endpoint's path.
+     * Connects and mounts. NFS is asked on the endpoint's port, or on the one that rpcbind names if the options say so; MOUNT is
+     * asked on the configured port, else on the NFS connection itself, else on the TCP port that the server's rpcbind names. What
+     * is mounted is the export that lies nearest above the endpoint's path.
      *
      * @param endpoint the server, and a path in one of its exports
      * @param options how to connect and to call
@@ -170,9 +171,11 @@ public final class NfsSession implements Closeable {
                 .filter(directory -> RemotePath.isAtOrBelow(endpoint.path(), RemotePath.normalize(directory)))
                 .max(Comparator.comparingInt(String::length));
         if (nearest.isEmpty()) {
-            String exported = exports.stream().map(ExportEntry::directory).collect(Collectors.joining(", "));
+            String exported = exports.stream().map(ExportEntry::directory).limit(MAX_NAMED_EXPORTS)
+                    .collect(Collectors.joining(", "));
             throw new MountException("the server does not export " + endpoint.path() + "; it exports "
-                    + (exported.isEmpty() ? "nothing" : exported));
+                    + (exported.isEmpty() ? "nothing" : exported)
+                    + (exports.size() > MAX_NAMED_EXPORTS ? " and " + (exports.size() - MAX_NAMED_EXPORTS) + " more" : ""));
         }
         return new Mounted(RemotePath.normalize(nearest.get()), Await.result(client.mount(nearest.get())).handle());
     }

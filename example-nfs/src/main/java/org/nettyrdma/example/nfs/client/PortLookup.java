@@ -1,7 +1,6 @@
 package org.nettyrdma.example.nfs.client;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindClient;
@@ -41,11 +40,10 @@ final class PortLookup {
             throws IOException {
         try (RpcConnection connection = RpcConnection.open(Transport.TCP, host, options.rpcbindPort(), options)) {
             RpcbindClient rpcbind = new RpcbindClient(connection.rpc());
-            InetSocketAddress remote = (InetSocketAddress) connection.channel().remoteAddress();
             CompletableFuture<Optional<UniversalAddress>> address = switch (transport) {
                 case TCP -> rpcbind.versionAddress(program, version);
                 // rpcbind would name the address for the transport of this connection.
-                case RDMA -> rpcbind.find(program, version, transport.netid(remote.getAddress()))
+                case RDMA -> rpcbind.find(program, version, transport.netid(connection.address()))
                         .thenApply(entry -> entry.map(RpcbindEntry::universalAddress));
             };
             return Await.result(address).map(UniversalAddress::port).filter(port -> port > 0);

@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.client;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -15,12 +16,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
+import java.util.function.Function;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
+import org.nettyrdma.example.nfs.protocol.RenameArguments;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.protocol.SetAttributesArguments;
 import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
@@ -67,7 +70,7 @@ final class PutTree {
         } else if (attributes.isDirectory()) {
             putDirectory(source, attributes, directory, name);
         } else if (!attributes.isRegularFile()) {
-            options.listener().skipped(source.toString(), "it is neither a file nor a directory nor a symbolic link");
+            options.listener().skipped(LocalNames.textOf(source), "it is neither a file nor a directory nor a symbolic link");
         } else if (attributes.fileKey() == null || seenFileKeys.add(attributes.fileKey())) {
             jobs.start(() -> putFile(source, attributes, directory, name));
         } else {
@@ -91,50 +94,74 @@ final class PutTree {
         }
         try (DirectoryStream<Path> children = Files.newDirectoryStream(source)) {
             for (Path child : children) {
-                put(child, directory, child.getFileName().toString());
+                put(child, directory, LocalNames.nameOf(child));
             }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         RemoteFile filled = directory;
         directoryAttributes.add(() -> setAttributes(filled, attributes));
     }
 
+    /** What has the name stays as it is until the new file is there, with its mode and time. */
     private void putFile(Path source, PosixFileAttributes attributes, RemoteFile directory, String name) throws IOException {
-        try (FileChannel content = FileChannel.open(source, StandardOpenOption.READ)) {
-            Sattr initial = Sattr.NONE.withMode(PosixMode.of(attributes.permissions()) | OWNER_ONLY_FILE).withSize(0);
-            CreateArguments create = new CreateArguments(new DirectoryOperationArguments(directory.handle(), name),
-                    CreateMode.UNCHECKED, initial, 0);
-            RemoteFile copy = files.created(directory, name, replace(directory, name, () -> client.create(create)));
-            new Upload(files, content, copy, options).run();
-            setAttributes(copy, attributes);
-            if (attributes.fileKey() != null) {
-                copiesByFileKey.put(attributes.fileKey(), copy);
+        String path = RemotePath.child(directory.path(), name);
+        String temporary = TemporaryNames.next();
+        Sattr initial = Sattr.NONE.withMode(PosixMode.of(attributes.permissions()) | OWNER_ONLY_FILE);
+        try (FileChannel content = FileChannel.open(source, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            CompletableFuture<LookupResult> creation = client.create(new CreateArguments(
+                    new DirectoryOperationArguments(directory.handle(), temporary), CreateMode.GUARDED, initial, 0));
+            try {
+                RemoteFile made = files.created(directory, temporary, RemoteFiles.call(path, creation));
+                RemoteFile copy = new RemoteFile(path, made.handle(), made.attributes());
+                new Upload(files, content, LocalNames.textOf(source), copy, options).run();
+                setAttributes(copy, attributes);
+                rename(directory, temporary, name);
+                if (attributes.fileKey() != null) {
+                    copiesByFileKey.put(attributes.fileKey(), copy);
+                }
+            } catch (IOException | RuntimeException e) {
+                Await.cleanUp(creation.thenCompose(created -> client.remove(directory.handle(), temporary)));
+                throw e;
             }
         }
     }
 
     private void putSymbolicLink(Path source, RemoteFile directory, String name) throws IOException {
-        SymbolicLinkArguments link = new SymbolicLinkArguments(new DirectoryOperationArguments(directory.handle(), name),
-                Sattr.NONE, Files.readSymbolicLink(source).toString());
-        replace(directory, name, () -> client.makeSymbolicLink(link));
+        String target = LocalNames.textOf(Files.readSymbolicLink(source));
+        replace(directory, name, made -> client.makeSymbolicLink(new SymbolicLinkArguments(
+                new DirectoryOperationArguments(directory.handle(), made), Sattr.NONE, target)));
     }
 
     private void putHardLink(Object fileKey, RemoteFile directory, String name) throws IOException {
         RemoteFile first = copiesByFileKey.get(fileKey);
-        replace(directory, name, () -> client.link(first.handle(), directory.handle(), name));
+        replace(directory, name, made -> client.link(first.handle(), directory.handle(), made));
     }
 
-    /** Makes a name; what has it already is removed, unless it is a directory or the call itself takes it over. */
-    private <T> T replace(RemoteFile directory, String name, Supplier<CompletableFuture<T>> call) throws IOException {
+    /** Makes a name; what has it already gives way in one step, unless it is a directory. */
+    private void replace(RemoteFile directory, String name, Function<String, CompletableFuture<?>> maker) throws IOException {
         String path = RemotePath.child(directory.path(), name);
         try {
-            return RemoteFiles.call(path, call.get());
+            RemoteFiles.call(path, maker.apply(name));
         } catch (NfsException e) {
             if (e.status() != NfsStatus.EXIST) {
                 throw e;
             }
-            RemoteFiles.call(path, client.remove(directory.handle(), name));
-            return RemoteFiles.call(path, call.get());
+            String temporary = TemporaryNames.next();
+            try {
+                RemoteFiles.call(path, maker.apply(temporary));
+                rename(directory, temporary, name);
+            } finally {
+                // Two names of the same file both stay when one is renamed to the other (RFC 1813, section 3.3.14).
+                Await.cleanUp(client.remove(directory.handle(), temporary));
+            }
         }
+    }
+
+    private void rename(RemoteFile directory, String name, String newName) throws IOException {
+        RemoteFiles.call(RemotePath.child(directory.path(), newName), client.rename(new RenameArguments(
+                new DirectoryOperationArguments(directory.handle(), name),
+                new DirectoryOperationArguments(directory.handle(), newName))));
     }
 
     private void setAttributes(RemoteFile file, PosixFileAttributes attributes) throws IOException {

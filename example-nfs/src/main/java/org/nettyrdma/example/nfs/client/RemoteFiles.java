@@ -5,7 +5,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
@@ -26,6 +28,8 @@ public final class RemoteFiles {
 
     private static final int MAX_LINKS_FOLLOWED = 40;
     private static final int MAX_DIRECTORY_BYTES = 1 << 16;
+    /** Directories that a walk through a tree has open in each other, with a list of each. */
+    private static final int MAX_DEPTH = 512;
 
     private final NfsClient client;
     private final RemoteFile root;
@@ -186,10 +190,18 @@ public final class RemoteFiles {
      *
      * @param directory the directory
      * @return its files in order of their names, without {@code .} and {@code ..}
-     * @throws IOException if a call fails, or the server returns a name that cannot be one
+     * @throws IOException if a call fails, the server returns a name that cannot be one or returns one twice, or what it returns
+     *         has no end or does not fit into a quarter of Java's memory
      */
     public List<RemoteFile> list(RemoteFile directory) throws IOException {
+        return list(directory, new ListingBudget());
+    }
+
+    /** As {@link #list(RemoteFile)}, within the memory that is left for several lists. */
+    List<RemoteFile> list(RemoteFile directory, ListingBudget budget) throws IOException {
         List<RemoteFile> files = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        Set<Long> cookies = new HashSet<>();
         int bytes = (int) Math.max(4096, Math.min(limits.preferredDirectoryBytes(), MAX_DIRECTORY_BYTES));
         long cookie = 0;
         long cookieVerifier = 0;
@@ -198,6 +210,12 @@ public final class RemoteFiles {
             page = call(directory.path(), client.readDirectoryPlus(
                     new ReadDirectoryPlusArguments(directory.handle(), cookie, cookieVerifier, bytes, bytes)));
             for (DirectoryEntry entry : page.entries()) {
+                requireName(directory, entry.name());
+                if (!names.add(entry.name())) {
+                    throw new IOException(RemotePath.child(directory.path(), entry.name())
+                            + ": the server lists this name twice in one directory");
+                }
+                budget.take(directory.path(), entry.name());
                 if (!entry.name().equals(".") && !entry.name().equals("..")) {
                     files.add(file(directory, entry));
                 }
@@ -207,17 +225,31 @@ public final class RemoteFiles {
             if (page.entries().isEmpty() && !page.endOfDirectory()) {
                 throw new IOException(directory.path() + ": the server returns no names and says that there are more");
             }
+            if (!page.endOfDirectory() && !cookies.add(cookie)) {
+                throw new IOException(directory.path() + ": the server repeats the position "
+                        + Long.toUnsignedString(cookie) + " of its list, which would never end");
+            }
         } while (!page.endOfDirectory());
         files.sort(Comparator.comparing(RemoteFile::name));
         return files;
     }
 
-    private RemoteFile file(RemoteFile directory, DirectoryEntry entry) throws IOException {
-        String name = entry.name();
-        // A name becomes part of a path on this machine; the server must not choose where that leads.
+    /** A name becomes part of a path on this machine; the server must not choose where that leads. */
+    private static void requireName(RemoteFile directory, String name) throws IOException {
         if (name.isEmpty() || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
             throw new IOException(directory.path() + ": the server returns '" + name + "', which cannot be a name");
         }
+    }
+
+    /** Ends a walk through directories that lie in each other without end. */
+    static void checkDepth(RemoteFile directory, int depth) throws IOException {
+        if (depth > MAX_DEPTH) {
+            throw new IOException(directory.path() + ": more than " + MAX_DEPTH + " directories lie in each other");
+        }
+    }
+
+    private RemoteFile file(RemoteFile directory, DirectoryEntry entry) throws IOException {
+        String name = entry.name();
         return entry.handle() == null ? lookup(directory, name)
                 : withAttributes(RemotePath.child(directory.path(), name), entry.handle(), entry.attributes());
     }
@@ -285,17 +317,20 @@ public final class RemoteFiles {
      */
     public void removeTree(String path) throws IOException {
         RemoteFile parent = findTarget(RemotePath.parent(path));
-        removeTree(parent, lookup(parent, lastName(path)));
+        removeTree(parent, lookup(parent, lastName(path)), new ListingBudget(), 1);
     }
 
-    private void removeTree(RemoteFile parent, RemoteFile file) throws IOException {
+    private void removeTree(RemoteFile parent, RemoteFile file, ListingBudget budget, int depth) throws IOException {
         if (!file.attributes().isDirectory()) {
             call(file.path(), client.remove(parent.handle(), file.name()));
             return;
         }
-        for (RemoteFile child : list(file)) {
-            removeTree(file, child);
+        checkDepth(file, depth);
+        long held = budget.usedBytes();
+        for (RemoteFile child : list(file, budget)) {
+            removeTree(file, child, budget, depth + 1);
         }
+        budget.giveBackTo(held);
         call(file.path(), client.removeDirectory(parent.handle(), file.name()));
     }
 

@@ -7,12 +7,17 @@ import java.nio.file.Path;
 /**
  * Copies files, directories and links between a local file system with POSIX permissions and an NFS server, with modes and
  * times of change. Symbolic links stay symbolic links, and names of one file stay names of one file. What has the name of a
- * copy already is overwritten, a directory is completed. Devices, sockets and pipes are skipped.
+ * copy already is replaced in one step when the copy is whole, so a copy that fails or is interrupted leaves it as it was; a
+ * directory is completed. Devices, sockets and pipes are skipped. Names are copied byte by byte; what this machine cannot have
+ * as a name is skipped.
  *
- * <p>Directories are walked on the calling thread, and files are copied on threads of their own. Further names of files follow
- * when the files are there, and the modes and times of directories come last, because creating a name in a directory changes
- * its time and a mode may forbid it. After the first failure nothing new is begun, and it is thrown once all that was begun
- * has ended.
+ * <p>Nothing that a server says leads a copy to this machine out of its target. Symbolic links are never followed there,
+ * whether the copy made them or they were there before: one in the place of a file is replaced, and one in the place of a
+ * directory ends the copy. Two names in a directory that are the same to the local file system end it, too.
+ *
+ * <p>Directories are walked on the calling thread, and files are copied on threads of their own. The modes and times of
+ * directories come last, because creating a name in a directory changes its time and a mode may forbid it. After the first
+ * failure nothing new is begun, and it is thrown once all that was begun has ended.
  */
 public final class TreeCopy {
 
@@ -57,11 +62,12 @@ public final class TreeCopy {
      * @param files the server
      * @param source a file
      * @param target a blocking channel; stays open
+     * @param targetName what an exception calls the channel when it cannot be written
      * @param options how much to do at once
      * @throws IOException why it failed
      */
-    public static void read(RemoteFiles files, RemoteFile source, GatheringByteChannel target, CopyOptions options)
-            throws IOException {
-        new Download(files, source, target, options).run();
+    public static void read(RemoteFiles files, RemoteFile source, GatheringByteChannel target, String targetName,
+            CopyOptions options) throws IOException {
+        new Download(files, source, target, targetName, options).run();
     }
 }

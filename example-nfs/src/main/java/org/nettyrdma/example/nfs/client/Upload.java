@@ -1,7 +1,9 @@
 package org.nettyrdma.example.nfs.client;
 
 import io.netty.buffer.ByteBuf;
+import java.io.EOFException;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -20,6 +22,7 @@ final class Upload {
 
     private final NfsClient client;
     private final FileChannel source;
+    private final String sourceName;
     private final RemoteFile target;
     private final CopyOptions options;
     private final int transferBytes;
@@ -34,9 +37,11 @@ final class Upload {
     private record PendingWrite(long offset, int length, CompletableFuture<WriteResult> reply) {
     }
 
-    Upload(RemoteFiles files, FileChannel source, RemoteFile target, CopyOptions options) {
+    /** {@code sourceName} is what a failure of the source is called by. */
+    Upload(RemoteFiles files, FileChannel source, String sourceName, RemoteFile target, CopyOptions options) {
         this.client = files.client();
         this.source = source;
+        this.sourceName = sourceName;
         this.target = target;
         this.options = options;
         this.transferBytes = Transfer.bytes(files.limits().maxWriteBytes(), options);
@@ -81,11 +86,16 @@ final class Upload {
             for (int read = 0; read < length; ) {
                 int count = data.writeBytes(source, offset + read, length - read);
                 if (count < 0) {
-                    throw new IOException("the file became shorter while it was copied");
+                    // The buffer says so, too, of a file that an interrupt has closed.
+                    throw source.isOpen() ? new EOFException("the file became shorter while it was copied")
+                            : new ClosedByInterruptException();
                 }
                 read += count;
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException e) {
+            data.release();
+            throw LocalFailures.named(sourceName, e);
+        } catch (RuntimeException e) {
             data.release();
             throw e;
         }

@@ -15,9 +15,9 @@ import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.client.CopyOptions;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
+import org.nettyrdma.example.nfs.client.NfsClientStatistics;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
-import org.nettyrdma.example.nfs.client.NfsClientStatistics;
 import org.nettyrdma.example.nfs.client.TreeCopy;
 import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.MemoryFileSystem;
@@ -64,10 +64,12 @@ public final class Demo implements Closeable {
                     new NfsServerOptions().setBindAddress(loopback).setPort(transport, 0).setMeterRegistry(meters)
                             .setRdmaSettings(settings));
             InetSocketAddress address = server.address(transport);
-            NfsEndpoint endpoint = new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(), "/");
+            NfsEndpoint endpoint = new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(),
+                    "/");
             NfsClientStatistics statistics = new NfsClientStatistics();
             statistics.bindTo(meters);
-            NfsSession session = NfsSession.open(endpoint, new NfsClientOptions().setStatistics(statistics).setMeterRegistry(meters)
+            NfsSession session = NfsSession.open(endpoint, new NfsClientOptions().setStatistics(statistics)
+                    .setMeterRegistry(meters)
                     .setRdmaSettings(settings));
             return new Demo(memory, server, session, endpoint, meters);
         } catch (IOException | RuntimeException e) {

@@ -21,7 +21,8 @@ public final class DemoTree {
     private static final int MEBI = 1 << 20;
     private static final int[] EDGES = {1024, 4096, 65536, MEBI};
     private static final int[] LARGE_BYTES = {
-            64 * MEBI, 64 * MEBI - 1, 64 * MEBI - 3, 32 * MEBI + 1, 16 * MEBI + 2, 8 * MEBI + 3, 4 * MEBI, 3 * MEBI - 2, 2 * MEBI};
+            64 * MEBI, 64 * MEBI - 1, 64 * MEBI - 3, 32 * MEBI + 1, 16 * MEBI + 2, 8 * MEBI + 3, 4 * MEBI, 3 * MEBI - 2,
+                    2 * MEBI};
     private static final int SMALL_FILES = 1000;
     private static final int DEEP_DIRECTORIES = 40;
     private static final int MAX_NAME_BYTES = 255;

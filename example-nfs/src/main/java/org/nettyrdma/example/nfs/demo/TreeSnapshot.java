@@ -70,7 +70,8 @@ public record TreeSnapshot(SortedMap<String, Entry> entries) {
                     .collect(Collectors.toMap(path -> name(root, path), path -> path));
             Map<Object, String> firstNames = firstNames(byName);
             Map<String, Entry> entries = byName.entrySet().parallelStream()
-                    .collect(Collectors.toConcurrentMap(Map.Entry::getKey, named -> entry(named.getKey(), named.getValue(), firstNames)));
+                    .collect(Collectors.toConcurrentMap(Map.Entry::getKey,
+                    named -> entry(named.getKey(), named.getValue(), firstNames)));
             return new TreeSnapshot(new TreeMap<>(entries));
         } catch (UncheckedIOException e) {
             throw e.getCause();

@@ -5,7 +5,9 @@ import java.io.InputStream;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -22,6 +24,7 @@ public final class CaptureDump {
     private final MessageText messages = new MessageText();
     private final Map<Direction, TcpStream> streams = new HashMap<>();
     private final Map<Direction, Connection> connections = new HashMap<>();
+    private final List<IwarpStream> iwarpStreams = new ArrayList<>();
     private String time = "";
 
     private record Direction(String source, String destination) {
@@ -56,21 +59,29 @@ public final class CaptureDump {
      * Shows a whole capture. Damage in packets is shown as a line, and the rest goes on.
      *
      * @param capture the file, which the caller closes
-     * @throws IOException if it cannot be read, or is damaged so that nothing behind can be read, or is in another format;
-     *                     what stands before the damage was shown
+     * @throws IOException if it cannot be read, or is damaged so that nothing behind can be read, or is in another format, or
+     *                     has nothing of iWARP in it; what stands before the damage was shown
      */
     public void show(InputStream capture) throws IOException {
         PcapReader reader = PcapReader.open(capture);
+        long packets = 0;
+        long segments = 0;
         try {
             for (PcapReader.Packet packet = reader.next(); packet != null; packet = reader.next()) {
+                packets++;
                 TcpSegment segment = packet.ip() == null ? null : TcpSegment.ofIp(packet.ip());
                 if (segment != null) {
+                    segments++;
                     time = TIME.format(Instant.ofEpochSecond(packet.seconds(), packet.nanos()));
                     stream(new Direction(segment.source(), segment.destination())).accept(segment);
                 }
             }
         } finally {
             streams.values().forEach(TcpStream::finish);
+        }
+        if (iwarpStreams.stream().noneMatch(IwarpStream::everRecognized)) {
+            throw new IOException("nothing of iWARP is in this capture of " + packets + " packets, " + segments
+                    + " of them TCP; over loopback it takes tcpdump -i lo");
         }
     }
 
@@ -80,7 +91,9 @@ public final class CaptureDump {
             connections.put(key.reversed(), connection);
             IwarpText text = new IwarpText(() -> connection.usesCrc = true, messages, all,
                     line -> lines.accept(time + ' ' + key + ' ' + line));
-            return new TcpStream(new IwarpStream(text, () -> connection.usesCrc));
+            IwarpStream iwarp = new IwarpStream(text, () -> connection.usesCrc);
+            iwarpStreams.add(iwarp);
+            return new TcpStream(iwarp);
         });
     }
 }

@@ -25,6 +25,7 @@ final class IwarpStream implements TcpStream.Receiver {
     private State state = State.SEARCHING;
     /** Whether anything of iWARP was found; of other streams nothing is said. */
     private boolean recognized;
+    private boolean everRecognized;
     private long position;
 
     private enum State {
@@ -54,6 +55,11 @@ final class IwarpStream implements TcpStream.Receiver {
     IwarpStream(Listener listener, BooleanSupplier usesCrc) {
         this.listener = listener;
         this.usesCrc = usesCrc;
+    }
+
+    /** Whether there was anything of iWARP. */
+    boolean everRecognized() {
+        return everRecognized;
     }
 
     @Override
@@ -86,6 +92,7 @@ final class IwarpStream implements TcpStream.Receiver {
         pending.discardReadBytes().writeBytes(bytes);
         while (state != State.SEARCHING && readFrame()) {
             recognized = true;
+            everRecognized = true;
         }
         if (state == State.SEARCHING) {
             skip(pending.readableBytes());

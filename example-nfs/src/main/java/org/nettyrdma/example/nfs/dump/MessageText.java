@@ -6,24 +6,24 @@ import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.nettyrdma.channel.RemoteSegment;
-import org.nettyrdma.codec.rpcrdma.ChunkLists;
-import org.nettyrdma.codec.rpcrdma.PropertySet;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaExtensions;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ChunkError;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.ConnectionProperties;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Done;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Extension;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Malformed;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.NoMsg;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.TransportError;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.VersionError;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeader.WithChunks;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaHeaders;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.characteristics.Characteristics;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.HeaderDecoder;
+import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ConnectionProperties;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Done;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Extension;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.TransportError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.VersionError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.WithChunks;
 
 /**
  * RPC-over-RDMA messages in words, each on one line. A segment is {@code handle:length@offset}, handle and offset in hexadecimal
@@ -33,7 +33,7 @@ public final class MessageText {
 
     /** The largest that can be had: this judges nobody's messages. */
     private static final RpcRdmaLimits LIMITS = DEFAULT.withMaxMessageBytes(17 << 20).withMaxChunks(1024, 64, 64);
-    private static final RpcRdmaExtensions EXTENSIONS = Characteristics.builder().build().extensions();
+    private static final HeaderExtensions EXTENSIONS = Characteristics.builder().build().extensions();
 
     private static final int VERSION_OFFSET = 4;
     private static final int TYPE_OFFSET = 12;
@@ -55,9 +55,13 @@ public final class MessageText {
     public String describe(ByteBuf message) {
         int start = message.readerIndex();
         try {
-            RpcRdmaHeader header = RpcRdmaHeaders.decode(message, LIMITS, EXTENSIONS);
+            RpcRdmaHeader header = HeaderDecoder.decode(message, LIMITS, EXTENSIONS);
             StringBuilder line = new StringBuilder(version(header.version())).append(' ').append(type(header, message, start))
                     .append(String.format(" xid %08x credits %d", header.xid(), header.credits()));
+            if (isPadded(header, message, start)) {
+                line.append(" align ").append(message.getUnsignedInt(start + FIXED_LENGTH))
+                        .append(" threshold ").append(message.getUnsignedInt(start + FIXED_LENGTH + Integer.BYTES));
+            }
             appendFlags(line, header);
             appendBody(line, header);
             if (header instanceof Msg || message.isReadable()) {
@@ -96,8 +100,7 @@ public final class MessageText {
     private static String type(RpcRdmaHeader header, ByteBuf message, int start) {
         String prefix = header.version() == 2 ? "RDMA2_" : "RDMA_";
         if (header instanceof Msg) {
-            boolean padded = header.version() == 1 && message.getInt(start + TYPE_OFFSET) == RDMA_MSGP;
-            return prefix + (padded ? "MSGP" : "MSG");
+            return prefix + (isPadded(header, message, start) ? "MSGP" : "MSG");
         }
         if (header instanceof NoMsg) {
             return prefix + "NOMSG";
@@ -109,6 +112,10 @@ public final class MessageText {
             return prefix + "DONE";
         }
         return header instanceof Extension<?> extension ? extension.type().name() : prefix + "ERROR";
+    }
+
+    private static boolean isPadded(RpcRdmaHeader header, ByteBuf message, int start) {
+        return header instanceof Msg && header.version() == 1 && message.getInt(start + TYPE_OFFSET) == RDMA_MSGP;
     }
 
     private static void appendFlags(StringBuilder line, RpcRdmaHeader header) {

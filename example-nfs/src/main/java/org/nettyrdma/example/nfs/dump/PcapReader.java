@@ -107,7 +107,8 @@ final class PcapReader {
         }
         position += PACKET_HEADER_LENGTH + captured;
         long nanos = nanoseconds ? fraction : fraction * NANOS_PER_MICRO;
-        return new Packet(readUnsignedInt(header, 0), (int) (nanos % 1_000_000_000), linkType.ipPacket(Unpooled.wrappedBuffer(bytes)),
+        return new Packet(readUnsignedInt(header, 0), (int) (nanos % 1_000_000_000),
+                linkType.ipPacket(Unpooled.wrappedBuffer(bytes)),
                 Math.max(0, whole - captured));
     }
 

@@ -23,7 +23,7 @@ public record DirectoryEntry(long fileId, String name, long cookie, Fattr attrib
      */
     public static DirectoryEntry read(ByteBuf in) {
         return new DirectoryEntry(Xdr.readHyper(in, "entry3.fileid"),
-                Xdr.readString(in, Nfs.MAX_STRING_BYTES, "entry3.name"), Xdr.readHyper(in, "entry3.cookie"), null, null);
+                NameText.read(in, Nfs.MAX_STRING_BYTES, "entry3.name"), Xdr.readHyper(in, "entry3.cookie"), null, null);
     }
 
     /**
@@ -34,7 +34,7 @@ public record DirectoryEntry(long fileId, String name, long cookie, Fattr attrib
      */
     public static DirectoryEntry readPlus(ByteBuf in) {
         return new DirectoryEntry(Xdr.readHyper(in, "entryplus3.fileid"),
-                Xdr.readString(in, Nfs.MAX_STRING_BYTES, "entryplus3.name"), Xdr.readHyper(in, "entryplus3.cookie"),
+                NameText.read(in, Nfs.MAX_STRING_BYTES, "entryplus3.name"), Xdr.readHyper(in, "entryplus3.cookie"),
                 Fattr.readOptional(in), FileHandle.readOptional(in));
     }
 
@@ -45,7 +45,7 @@ public record DirectoryEntry(long fileId, String name, long cookie, Fattr attrib
      */
     public void write(ByteBuf out) {
         out.writeLong(fileId);
-        Xdr.writeString(out, name);
+        NameText.write(out, name);
         out.writeLong(cookie);
     }
 

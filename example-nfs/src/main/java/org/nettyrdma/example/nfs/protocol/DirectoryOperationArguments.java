@@ -1,7 +1,6 @@
 package org.nettyrdma.example.nfs.protocol;
 
 import io.netty.buffer.ByteBuf;
-import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
  * A name in a directory: {@code diropargs3} (RFC 1813, section 2.6); all arguments of LOOKUP, REMOVE and RMDIR.
@@ -18,7 +17,7 @@ public record DirectoryOperationArguments(FileHandle directory, String name) {
      * @return the arguments
      */
     public static DirectoryOperationArguments read(ByteBuf in) {
-        return new DirectoryOperationArguments(FileHandle.read(in), Xdr.readString(in, Nfs.MAX_STRING_BYTES, "filename3"));
+        return new DirectoryOperationArguments(FileHandle.read(in), NameText.read(in, Nfs.MAX_STRING_BYTES, "filename3"));
     }
 
     /**
@@ -28,6 +27,6 @@ public record DirectoryOperationArguments(FileHandle directory, String name) {
      */
     public void write(ByteBuf out) {
         directory.write(out);
-        Xdr.writeString(out, name);
+        NameText.write(out, name);
     }
 }

@@ -32,7 +32,7 @@ public record ExportEntry(String directory, List<String> groups) {
     public static List<ExportEntry> readList(ByteBuf in) {
         List<ExportEntry> entries = new ArrayList<>();
         while (Xdr.readBoolean(in, "exports")) {
-            String directory = Xdr.readString(in, Mount.MAX_PATH_BYTES, "ex_dir");
+            String directory = NameText.read(in, Mount.MAX_PATH_BYTES, "ex_dir");
             List<String> groups = new ArrayList<>();
             while (Xdr.readBoolean(in, "groups")) {
                 groups.add(Xdr.readString(in, Mount.MAX_NAME_BYTES, "gr_name"));
@@ -51,7 +51,7 @@ public record ExportEntry(String directory, List<String> groups) {
     public static void writeList(List<ExportEntry> entries, ByteBuf out) {
         for (ExportEntry entry : entries) {
             Xdr.writeBoolean(out, true);
-            Xdr.writeString(out, entry.directory);
+            NameText.write(out, entry.directory);
             for (String group : entry.groups) {
                 Xdr.writeBoolean(out, true);
                 Xdr.writeString(out, group);

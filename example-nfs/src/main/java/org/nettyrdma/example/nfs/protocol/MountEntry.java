@@ -23,7 +23,7 @@ public record MountEntry(String host, String directory) {
         List<MountEntry> entries = new ArrayList<>();
         while (Xdr.readBoolean(in, "mountlist")) {
             entries.add(new MountEntry(Xdr.readString(in, Mount.MAX_NAME_BYTES, "ml_hostname"),
-                    Xdr.readString(in, Mount.MAX_PATH_BYTES, "ml_directory")));
+                    NameText.read(in, Mount.MAX_PATH_BYTES, "ml_directory")));
         }
         return entries;
     }
@@ -38,7 +38,7 @@ public record MountEntry(String host, String directory) {
         for (MountEntry entry : entries) {
             Xdr.writeBoolean(out, true);
             Xdr.writeString(out, entry.host);
-            Xdr.writeString(out, entry.directory);
+            NameText.write(out, entry.directory);
         }
         Xdr.writeBoolean(out, false);
     }

@@ -146,7 +146,8 @@ public final class NfsUpperLayerBinding implements UpperLayerBinding {
     private static int opaque(ByteBuf in, int offset) {
         int length = word(in, offset);
         if (length < 0 || length > Nfs.MAX_STRING_BYTES) {
-            throw new XdrException("handle or name of " + Integer.toUnsignedString(length) + " bytes, limit " + Nfs.MAX_STRING_BYTES);
+            throw new XdrException("handle or name of " + Integer.toUnsignedString(length) + " bytes, limit "
+                    + Nfs.MAX_STRING_BYTES);
         }
         return WORD_BYTES + Xdr.paddedLength(length);
     }

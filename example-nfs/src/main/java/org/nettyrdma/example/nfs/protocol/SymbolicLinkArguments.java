@@ -1,7 +1,6 @@
 package org.nettyrdma.example.nfs.protocol;
 
 import io.netty.buffer.ByteBuf;
-import org.nettyrdma.codec.oncrpc.Xdr;
 
 /**
  * The arguments of SYMLINK (RFC 1813, section 3.3.10).
@@ -21,7 +20,7 @@ public record SymbolicLinkArguments(DirectoryOperationArguments where, Sattr att
     public static SymbolicLinkArguments read(ByteBuf in) {
         return new SymbolicLinkArguments(DirectoryOperationArguments.read(in),
                 Sattr.read(in),
-                Xdr.readString(in, Nfs.MAX_STRING_BYTES, "nfspath3"));
+                NameText.read(in, Nfs.MAX_STRING_BYTES, "nfspath3"));
     }
 
     /**
@@ -32,6 +31,6 @@ public record SymbolicLinkArguments(DirectoryOperationArguments where, Sattr att
     public void write(ByteBuf out) {
         where.write(out);
         attributes.write(out);
-        Xdr.writeString(out, target);
+        NameText.write(out, target);
     }
 }

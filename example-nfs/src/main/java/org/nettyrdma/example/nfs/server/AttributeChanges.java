@@ -21,10 +21,12 @@ final class AttributeChanges {
     private static final int GROUP_EXECUTE = 010;
 
     private final FileTree tree;
+    private final Export export;
     private final OpenFiles openFiles;
 
-    AttributeChanges(FileTree tree, OpenFiles openFiles) {
+    AttributeChanges(FileTree tree, Export export, OpenFiles openFiles) {
         this.tree = tree;
+        this.export = export;
         this.openFiles = openFiles;
     }
 
@@ -51,14 +53,19 @@ final class AttributeChanges {
         AccessControl.require(size >= 0 && size <= tree.store().maxFileBytes(), NfsStatus.FBIG);
     }
 
-    /** Only root gives files away; an owner may pass a file to another of the own groups. */
-    private static void requireAllowedOwner(Credentials caller, Fattr now, Sattr changes) throws NfsException {
+    /** Only root gives files away, and to nobody who is squashed; an owner may pass a file to another of the own groups. */
+    private void requireAllowedOwner(Credentials caller, Fattr now, Sattr changes) throws NfsException {
+        AccessControl.require(changes.userId().orElse(now.userId()) != Credentials.NO_ID
+                && changes.groupId().orElse(now.groupId()) != Credentials.NO_ID, NfsStatus.INVAL);
         boolean newUser = changes.userId().isPresent() && changes.userId().getAsInt() != now.userId();
         boolean newGroup = changes.groupId().isPresent() && changes.groupId().getAsInt() != now.groupId();
-        AccessControl.require(!newUser || caller.isRoot(), NfsStatus.PERM);
+        AccessControl.require(!newUser || caller.isRoot() && Credentials.isUserOf(export, changes.userId().getAsInt()),
+                NfsStatus.PERM);
         if (newGroup) {
             AccessControl.requireOwner(caller, now);
-            AccessControl.require(caller.isRoot() || caller.isInGroup(changes.groupId().getAsInt()), NfsStatus.PERM);
+            int groupId = changes.groupId().getAsInt();
+            AccessControl.require((caller.isRoot() || caller.isInGroup(groupId)) && Credentials.isGroupOf(export, groupId),
+                    NfsStatus.PERM);
         }
     }
 

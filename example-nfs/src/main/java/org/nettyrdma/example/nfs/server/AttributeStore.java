@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileTime;
 import java.util.OptionalInt;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** How one kind of file system keeps attributes. Never follows a symbolic link. Thread safe. */
 interface AttributeStore {
@@ -17,7 +18,14 @@ interface AttributeStore {
     /** Sets the mode of anything but a symbolic link, as far as the file system has its bits. */
     void setMode(Path path, int mode) throws IOException;
 
+    /** Sets owner and group; {@link Credentials#NO_ID} is refused, by which an operating system would change nothing. */
     void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException;
+
+    static void requireSomebody(OptionalInt userId, OptionalInt groupId) throws NfsException {
+        boolean isNobody = userId.isPresent() && userId.getAsInt() == Credentials.NO_ID
+                || groupId.isPresent() && groupId.getAsInt() == Credentials.NO_ID;
+        AccessControl.require(!isNobody, NfsStatus.INVAL);
+    }
 
     /** Sets times; {@code null} leaves one as it is. */
     default void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {

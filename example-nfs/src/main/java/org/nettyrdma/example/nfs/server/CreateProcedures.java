@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
@@ -93,7 +94,7 @@ final class CreateProcedures {
     private FileObject createFile(Credentials caller, FileObject directory, String name, CreateArguments arguments)
             throws IOException {
         AccessControl.requireAdd(caller, directory.attributes());
-        Path path = directory.path().resolve(name);
+        Path path = LocalNames.child(directory.path(), name);
         FileChannel channel = FileChannel.open(path, NEW_FILE, onlyOwner);
         openFiles.adopt(tree.child(directory, name), channel);
         if (arguments.mode() != CreateMode.EXCLUSIVE) {
@@ -121,7 +122,7 @@ final class CreateProcedures {
         AttributeSlot slot = call.changes();
         FileObject directory = openDirectory(call, arguments.where(), slot);
         String name = requireNewName(call.caller(), directory, arguments.where());
-        Files.createDirectory(directory.path().resolve(name), onlyOwnerDirectory);
+        Files.createDirectory(LocalNames.child(directory.path(), name), onlyOwnerDirectory);
         Sattr attributes = withMode(arguments.attributes(), DEFAULT_DIRECTORY_MODE);
         int inherited = directory.attributes().mode() & AccessControl.SET_GROUP_ID;
         writeNew(finish(call.caller(), directory, name, attributes.withMode(attributes.mode().getAsInt() | inherited)),
@@ -135,8 +136,8 @@ final class CreateProcedures {
         FileObject directory = openDirectory(call, arguments.where(), slot);
         String name = requireNewName(call.caller(), directory, arguments.where());
         AccessControl.require(!arguments.target().isEmpty(), NfsStatus.INVAL);
-        Path path = directory.path().resolve(name);
-        Files.createSymbolicLink(path, path.getFileSystem().getPath(arguments.target()));
+        Path path = LocalNames.child(directory.path(), name);
+        Files.createSymbolicLink(path, LocalNames.path(path, arguments.target()));
         writeNew(finish(call.caller(), directory, name, Sattr.NONE), slot, out);
     }
 
@@ -177,8 +178,9 @@ final class CreateProcedures {
         try {
             giveToCaller(caller, directory, file);
             FileObject owned = tree.child(directory, name);
-            changes.requireAllowed(creator(caller, owned), owned, attributes);
-            changes.apply(creator(caller, owned), owned, attributes);
+            Sattr allowed = AccessControl.owns(caller, owned.attributes()) ? attributes : harmless(attributes, owned);
+            changes.requireAllowed(creator(caller, owned), owned, allowed);
+            changes.apply(creator(caller, owned), owned, allowed);
         } catch (IOException | RuntimeException e) {
             Files.delete(file.path());
             tree.removed(directory, name, file);
@@ -201,6 +203,15 @@ final class CreateProcedures {
         } catch (IOException e) {
             // Said once in the documentation of NfsService, and shown to the client by the attributes in the reply.
         }
+    }
+
+    /** What belongs to the user of this process stays with it, and never runs as that user or its group. */
+    private static Sattr harmless(Sattr attributes, FileObject file) throws NfsException {
+        Fattr now = file.attributes();
+        AccessControl.require(attributes.userId().orElse(now.userId()) == now.userId()
+                && attributes.groupId().orElse(now.groupId()) == now.groupId(), NfsStatus.PERM);
+        int setId = now.isDirectory() ? AccessControl.SET_USER_ID : AccessControl.SET_USER_ID | AccessControl.SET_GROUP_ID;
+        return attributes.mode().isEmpty() ? attributes : attributes.withMode(attributes.mode().getAsInt() & ~setId);
     }
 
     /** Who created a file decides about its first attributes even where it belongs to the user of this process. */

@@ -14,19 +14,28 @@ import org.nettyrdma.codec.oncrpc.OpaqueAuth;
  */
 record Credentials(int userId, int groupId, List<Integer> groupIds) {
 
+    /** 2^32 - 1. No user or group has it: to chown(2) it says that an owner stays as it is, and to setuid(2) that it fails. */
+    static final int NO_ID = -1;
+
     private static final int ROOT_ID = 0;
 
     /**
      * Reads the credential of a call.
      *
-     * @return whom to serve it as, or {@code null} if this server does not take credentials of this flavor
+     * @return whom to serve it as, or {@code null} if this server does not take credentials of this flavor, or one of its
+     *         numbers is nobody's
      * @throws org.nettyrdma.codec.oncrpc.XdrException if the credential is malformed
      */
     static Credentials of(OpaqueAuth credential, Export export) {
         if (credential.flavor() == AuthFlavor.AUTH_NONE.code()) {
             return anonymous(export);
         }
-        return credential.flavor() == AuthFlavor.AUTH_SYS.code() ? squashed(AuthSys.from(credential), export) : null;
+        if (credential.flavor() != AuthFlavor.AUTH_SYS.code()) {
+            return null;
+        }
+        AuthSys caller = AuthSys.from(credential);
+        boolean isSomebody = caller.userId() != NO_ID && caller.groupId() != NO_ID && !caller.groupIds().contains(NO_ID);
+        return isSomebody ? squashed(caller, export) : null;
     }
 
     private static Credentials squashed(AuthSys caller, Export export) {
@@ -36,6 +45,24 @@ record Credentials(int userId, int groupId, List<Integer> groupIds) {
             case ROOT -> caller.userId() == ROOT_ID ? anonymous(export)
                     : new Credentials(caller.userId(), squashedGroup(caller.groupId(), export),
                             squashedGroups(caller.groupIds(), export));
+        };
+    }
+
+    /** Whether files may be given to a user: not to one whose calls would be served as somebody else's. */
+    static boolean isUserOf(Export export, int userId) {
+        return isServed(export, userId, export.anonymousUserId());
+    }
+
+    /** Whether files may be given to a group, see {@link #isUserOf}. */
+    static boolean isGroupOf(Export export, int groupId) {
+        return isServed(export, groupId, export.anonymousGroupId());
+    }
+
+    private static boolean isServed(Export export, int id, int anonymousId) {
+        return id == anonymousId || switch (export.squash()) {
+            case ALL -> false;
+            case NONE -> true;
+            case ROOT -> id != ROOT_ID;
         };
     }
 

@@ -9,12 +9,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.WccAttr;
 
 /**
- * The names in a directory in the order of their cookies. A cookie is made from the name alone. So it stays good while
- * other names come and go, after a restart of the server, and needs no memory: going on behind a cookie means going on with
- * the names whose cookies are larger. Immutable.
+ * Names in a directory in the order of their cookies: all of them behind one cookie, or as many as a number of bytes holds.
+ * A cookie is made from the name alone. So it stays good while other names come and go, after a restart of the server, and
+ * needs no memory: going on behind a cookie means going on with the names whose cookies are larger. Immutable.
  */
 final class DirectoryListing {
 
@@ -25,46 +29,98 @@ final class DirectoryListing {
     /** Goes with every cookie; another number in a call means cookies that were made in another way. */
     static final long COOKIE_VERIFIER = 0x6e72_646d_6131L;
 
+    /** What the objects of a name take, about; its characters come on top. */
+    private static final int NAME_BYTES = 96;
     /** Clients keep cookies in signed 64-bit numbers; the rest is room for names with equal hashes. */
     private static final int UNUSED_BITS = 2;
+    /** How far the cookies of names with equal hashes may be behind these. */
+    private static final int MAX_EQUAL_HASHES = 64;
+    private static final Comparator<Entry> IN_ORDER = Comparator.comparingLong(Entry::cookie).thenComparing(Entry::name);
 
     private record Entry(long cookie, String name) {
-    }
-
-    private final long[] cookies;
-    private final String[] names;
-    private final WccAttr version;
-
-    private DirectoryListing(List<Entry> entries, WccAttr version) {
-        this.version = version;
-        names = new String[entries.size()];
-        cookies = new long[entries.size()];
-        long previous = PARENT_COOKIE;
-        for (int i = 0; i < names.length; i++) {
-            names[i] = entries.get(i).name();
-            // Two names with one hash are improbable but must not hide each other.
-            previous = Math.max(entries.get(i).cookie(), previous + 1);
-            cookies[i] = previous;
+        private int bytes() {
+            return NAME_BYTES + 2 * name.length();
         }
     }
 
-    static DirectoryListing read(FileObject directory) throws IOException {
-        List<Entry> entries = new ArrayList<>();
+    private final long start;
+    private final long[] cookies;
+    private final String[] names;
+    private final boolean isEnd;
+    private final long bytes;
+    private final WccAttr version;
+
+    /** @param end the first cookie that is not in the list any more */
+    private DirectoryListing(long start, List<Entry> entries, long end, WccAttr version) {
+        this.start = start;
+        this.version = version;
+        long[] all = new long[entries.size()];
+        long previous = PARENT_COOKIE;
+        int count = 0;
+        long size = 0;
+        for (Entry entry : entries) {
+            // Two names with one hash are improbable but must not hide each other.
+            previous = Math.max(entry.cookie(), previous + 1);
+            if (previous >= end) {
+                break;
+            }
+            all[count++] = previous;
+            size += entry.bytes();
+        }
+        isEnd = end == Long.MAX_VALUE;
+        cookies = Arrays.copyOf(all, count);
+        names = entries.stream().limit(count).map(Entry::name).toArray(String[]::new);
+        bytes = size;
+    }
+
+    /**
+     * Reads a directory.
+     *
+     * @param behind   the cookie behind which the list begins
+     * @param maxBytes how much memory it may take, more than a few names
+     */
+    static DirectoryListing read(FileObject directory, long behind, long maxBytes) throws IOException {
+        Queue<Entry> first = new PriorityQueue<>(IN_ORDER.reversed());
+        long bytes = 0;
+        long end = Long.MAX_VALUE;
         try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path())) {
             for (Path path : paths) {
-                String name = path.getFileName().toString();
-                entries.add(new Entry(NameHash.of(name) >>> UNUSED_BITS, name));
+                String name = LocalNames.nameOf(path);
+                Entry entry = new Entry(NameHash.of(name) >>> UNUSED_BITS, name);
+                if (entry.cookie() > behind - MAX_EQUAL_HASHES && entry.cookie() < end) {
+                    first.add(entry);
+                    bytes += entry.bytes();
+                }
+                while (bytes > maxBytes) {
+                    Entry last = first.remove();
+                    bytes -= last.bytes();
+                    end = last.cookie();
+                }
             }
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
         }
-        entries.sort(Comparator.comparingLong(Entry::cookie).thenComparing(Entry::name));
-        return new DirectoryListing(entries, directory.attributes().toWccAttr());
+        List<Entry> entries = new ArrayList<>(first);
+        entries.sort(IN_ORDER);
+        DirectoryListing listing = new DirectoryListing(behind, entries, end, directory.attributes().toWccAttr());
+        // as many names with one hash as there is room for
+        AccessControl.require(listing.isEnd || listing.size() > 0, NfsStatus.IO);
+        return listing;
     }
 
     /** What the directory was when it was listed. */
     WccAttr version() {
         return version;
+    }
+
+    /** The cookie behind which the list begins. */
+    long start() {
+        return start;
+    }
+
+    /** How much memory it takes, about. */
+    long bytes() {
+        return bytes;
     }
 
     int size() {
@@ -77,6 +133,16 @@ final class DirectoryListing {
 
     long cookie(int index) {
         return cookies[index];
+    }
+
+    /** Whether there are no names behind the last one here. */
+    boolean isEnd() {
+        return isEnd;
+    }
+
+    /** Whether the name behind a cookie is here, if there is one. */
+    boolean hasNext(long cookie) {
+        return cookie >= start && (isEnd || names.length > 0 && cookie < cookies[names.length - 1]);
     }
 
     /** Index of the first name behind a cookie. */

@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.server;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
@@ -17,9 +18,9 @@ final class DirectoryProcedures {
     private final DirectoryListings listings;
     private final int maxResultBytes;
 
-    DirectoryProcedures(FileTree tree, int maxResultBytes) {
+    DirectoryProcedures(FileTree tree, int maxResultBytes, DirectoryListings listings) {
         this.tree = tree;
-        listings = new DirectoryListings(tree);
+        this.listings = listings;
         this.maxResultBytes = maxResultBytes;
     }
 
@@ -54,7 +55,7 @@ final class DirectoryProcedures {
         // Some clients send a cookie with a verifier of 0, and a cookie is good without one.
         boolean isVerified = verifier == DirectoryListing.COOKIE_VERIFIER || verifier == 0;
         AccessControl.require(isStart || cookie > 0 && isVerified, NfsStatus.BAD_COOKIE);
-        DirectoryListing listing = listings.of(directory, isStart);
+        DirectoryListing listing = listings.behind(cookie, directory, isStart);
         boolean room = true;
         if (isStart) {
             room = result.add(entries.of(FileNames.SELF, DirectoryListing.SELF_COOKIE));
@@ -62,11 +63,24 @@ final class DirectoryProcedures {
         if (room && cookie < DirectoryListing.PARENT_COOKIE) {
             room = result.add(entries.of(FileNames.PARENT, DirectoryListing.PARENT_COOKIE));
         }
+        room = room && addAll(listing, cookie, entries, result);
+        while (room && !listing.isEnd()) {
+            long last = listing.cookie(listing.size() - 1);
+            listing = listings.behind(last, directory, false);
+            room = addAll(listing, last, entries, result);
+        }
+        result.finish(room);
+    }
+
+    /** Returns whether all of them fit. */
+    private static boolean addAll(DirectoryListing listing, long cookie, EntrySource entries, DirectoryResult result)
+            throws IOException {
+        boolean room = true;
         for (int i = listing.indexBehind(cookie); room && i < listing.size(); i++) {
             DirectoryEntry entry = entries.of(listing.name(i), listing.cookie(i));
             room = entry == null || result.add(entry);
         }
-        result.finish(room);
+        return room;
     }
 
     /** Makes entries for the names of one directory. */
@@ -85,7 +99,7 @@ final class DirectoryProcedures {
                 FileObject file = FileNames.isDot(name) ? tree.lookup(directory, name) : tree.childOrNull(directory, name);
                 return file == null ? null : entry(name, cookie, file.attributes(), withFiles ? file.node().handle() : null);
             }
-            FileStatus status = tree.readOrNull(directory.path().resolve(name));
+            FileStatus status = tree.readOrNull(LocalNames.child(directory.path(), name));
             return status == null ? null : entry(name, cookie, status.attributes(), null);
         }
 

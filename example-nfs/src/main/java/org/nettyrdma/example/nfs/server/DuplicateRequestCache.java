@@ -4,6 +4,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -11,7 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.zip.CRC32C;
+import org.nettyrdma.codec.oncrpc.AuthFlavor;
+import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 
 /**
@@ -24,18 +28,12 @@ import org.nettyrdma.codec.oncrpc.RpcCall;
  */
 final class DuplicateRequestCache {
 
-    /** The port is left out: a client may come back from another one. */
-    record Key(String client, int xid, int procedure, int credential, long checksum) {
-
-        static Key of(RpcCall call) {
-            CRC32C crc = new CRC32C();
-            ByteBuf arguments = call.arguments();
-            for (ByteBuffer part : arguments.nioBuffers()) {
-                crc.update(part);
-            }
-            return new Key(ClientAddress.of(call), call.header().xid(), call.procedure(),
-                    call.header().credential().hashCode(), (long) arguments.readableBytes() << 32 | crc.getValue());
-        }
+    /**
+     * What tells one call from another. The port is left out: a client may come back from another one. Behind one address may be
+     * several clients that do not trust each other, so that the rest is a digest of the whole call under a secret: who does not
+     * know the call can neither read its reply nor be in its place before it comes.
+     */
+    record Key(String client, int xid, int procedure, long digest, long moreDigest) {
     }
 
     private static final class Entry {
@@ -48,6 +46,9 @@ final class DuplicateRequestCache {
         }
     }
 
+    private static final int SECRET_BYTES = 32;
+
+    private final byte[] secret = new byte[SECRET_BYTES];
     private final int maxEntries;
     private final long maxAgeNanos;
     private final LongSupplier nanoClock;
@@ -57,6 +58,31 @@ final class DuplicateRequestCache {
         this.maxEntries = maxEntries;
         maxAgeNanos = TimeUnit.MILLISECONDS.toNanos(maxAgeMillis);
         this.nanoClock = nanoClock;
+        new SecureRandom().nextBytes(secret);
+    }
+
+    Key keyOf(RpcCall call) {
+        OpaqueAuth credential = call.header().credential();
+        byte[] body = credential.body();
+        MessageDigest sha256 = sha256();
+        sha256.update(secret);
+        sha256.update(ByteBuffer.allocate(2 * Integer.BYTES).putInt(credential.flavor()).putInt(body.length).flip());
+        // The stamp in front of an AUTH_SYS body may be another one each time that a call is sent (RFC 5531, appendix A).
+        int start = credential.flavor() == AuthFlavor.AUTH_SYS.code() ? Integer.BYTES : 0;
+        sha256.update(body, start, body.length - start);
+        for (ByteBuffer part : call.arguments().nioBuffers()) {
+            sha256.update(part);
+        }
+        ByteBuffer digest = ByteBuffer.wrap(sha256.digest());
+        return new Key(ClientAddress.of(call), call.header().xid(), call.procedure(), digest.getLong(), digest.getLong());
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
     }
 
     /**

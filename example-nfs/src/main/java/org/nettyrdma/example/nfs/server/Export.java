@@ -28,13 +28,18 @@ public record Export(Path root, String name, boolean readOnly, Squash squash, in
      * @param squash           who becomes the anonymous user
      * @param anonymousUserId  the anonymous user
      * @param anonymousGroupId its group
-     * @throws IllegalArgumentException if {@code name} does not begin with {@code /} or ends with a further one
+     * @throws IllegalArgumentException if {@code name} does not begin with {@code /} or ends with a further one, or a number
+     *                                  is 2^32 - 1, which is nobody's
      */
     public Export {
         Objects.requireNonNull(root, "root");
         Objects.requireNonNull(squash, "squash");
         if (!name.startsWith("/") || name.length() > 1 && name.endsWith("/")) {
             throw new IllegalArgumentException("name: " + name + " (expected: / or /some/path)");
+        }
+        if (anonymousUserId == Credentials.NO_ID || anonymousGroupId == Credentials.NO_ID) {
+            throw new IllegalArgumentException("anonymous user and group: " + Integer.toUnsignedString(anonymousUserId) + ", "
+                    + Integer.toUnsignedString(anonymousGroupId) + " (expected: less than 4294967295)");
         }
     }
 

@@ -1,6 +1,6 @@
 package org.nettyrdma.example.nfs.server;
 
-import io.netty.buffer.ByteBufUtil;
+import org.nettyrdma.example.nfs.protocol.NameText;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** What a client may call a file. */
@@ -8,7 +8,7 @@ final class FileNames {
 
     static final String SELF = ".";
     static final String PARENT = "..";
-    /** Longest name in bytes of UTF-8, as on every common Unix file system. */
+    /** Longest name in bytes, as on every common Unix file system. */
     static final int MAX_BYTES = 255;
 
     private FileNames() {
@@ -24,7 +24,7 @@ final class FileNames {
      */
     static String requireComponent(String name) throws NfsException {
         AccessControl.require(!name.isEmpty() && name.indexOf('/') < 0 && name.indexOf('\0') < 0, NfsStatus.ACCES);
-        AccessControl.require(ByteBufUtil.utf8Bytes(name) <= MAX_BYTES, NfsStatus.NAMETOOLONG);
+        AccessControl.require(NameText.encode(name).length <= MAX_BYTES, NfsStatus.NAMETOOLONG);
         return name;
     }
 

@@ -10,7 +10,7 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,14 +30,17 @@ final class FileSearch {
 
     private final FileTree tree;
     private final int maxEntries;
-    private final Set<FileId> gone = Collections.synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<>() {
+    /** Files that are not there, and whether they cannot come back. */
+    private final Map<FileId, Boolean> gone = Collections.synchronizedMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<FileId, Boolean> eldest) {
             return size() > MAX_GONE;
         }
-    }));
+    });
+    /** What the walk was for, if it has come by; guarded by this, as what follows. */
+    private FileObject found;
     private long lastWalkEndNanos;
     private long restNanos;
 
@@ -46,9 +49,14 @@ final class FileSearch {
         this.maxEntries = maxEntries;
     }
 
-    /** Notes that a file is no more, which spares a walk for each of its handles that clients still have. */
-    void gone(FileId id) {
-        gone.add(id);
+    /**
+     * Notes that a file is not there.
+     *
+     * @param forGood whether it was removed, which spares a walk for each of its handles that clients still have; what another
+     *                process moved out of the export may be moved back
+     */
+    void gone(FileId id, boolean forGood) {
+        gone.put(id, forGood);
     }
 
     /** Notes that a file is there, perhaps again. */
@@ -57,12 +65,12 @@ final class FileSearch {
     }
 
     FileObject find(FileId id) throws IOException {
-        AccessControl.require(!gone.contains(id), NfsStatus.STALE);
+        AccessControl.require(!Boolean.TRUE.equals(gone.get(id)), NfsStatus.STALE);
         FileObject found = walkFor(id);
-        if (found == null) {
-            tree.forget(id);
-            throw new NfsException(NfsStatus.STALE);
+        if (found == null && !tree.notFound(id)) {
+            found = tree.atKnownName(id); // another call has seen it behind the walk
         }
+        AccessControl.require(found != null, NfsStatus.STALE);
         return found;
     }
 
@@ -73,26 +81,38 @@ final class FileSearch {
         }
         long startNanos = System.nanoTime();
         if (startNanos - lastWalkEndNanos < restNanos) {
-            throw new NfsException(NfsStatus.JUKEBOX);
+            throw new NfsException(gone.containsKey(id) ? NfsStatus.STALE : NfsStatus.JUKEBOX);
         }
-        int entries = walk();
+        int entries = walk(id);
         lastWalkEndNanos = System.nanoTime();
         restNanos = REST_FACTOR * (lastWalkEndNanos - startNanos);
         LOGGER.debug("looked at {} names for a handle whose file was not known", entries);
-        return tree.atKnownName(id);
+        FileObject known = tree.atKnownName(id);
+        return known != null || found == null ? known : seenAgain(found);
     }
 
-    private int walk() throws IOException {
+    /** The names behind a file may have been more than are remembered. */
+    private FileObject seenAgain(FileObject file) throws IOException {
+        FileStatus status = tree.readOrNull(file.path());
+        if (status == null || !status.id().equals(file.node().id())) {
+            return null;
+        }
+        FileNode.Name name = file.node().names().get(0);
+        return tree.seen(name.directory(), name.name(), file.path(), status);
+    }
+
+    private int walk(FileId wanted) throws IOException {
         int entries = 0;
+        found = null;
         Deque<FileObject> directories = new ArrayDeque<>();
         directories.add(tree.root());
         while (!directories.isEmpty() && entries < maxEntries) {
-            entries += lookInto(directories.remove(), maxEntries - entries, directories);
+            entries += lookInto(directories.remove(), maxEntries - entries, directories, wanted);
         }
         return entries;
     }
 
-    private int lookInto(FileObject directory, int limit, Deque<FileObject> directories) {
+    private int lookInto(FileObject directory, int limit, Deque<FileObject> directories, FileId wanted) {
         int entries = 0;
         try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path())) {
             for (Path path : paths) {
@@ -101,7 +121,10 @@ final class FileSearch {
                 }
                 FileStatus status = tree.readOrNull(path);
                 if (status != null) {
-                    FileObject file = tree.seen(directory.node(), path.getFileName().toString(), path, status);
+                    FileObject file = tree.seen(directory.node(), LocalNames.nameOf(path), path, status);
+                    if (status.id().equals(wanted)) {
+                        found = file;
+                    }
                     if (status.attributes().isDirectory()) {
                         directories.add(file);
                     }

@@ -8,11 +8,10 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -33,20 +32,20 @@ final class FileTree {
     private static final int MAX_DEPTH = 100_000;
 
     private final Path rootPath;
-    private final FileNode root;
     private final AttributeStore store;
     private final FileHandles handles;
     private final FileSearch search;
-    private final Map<FileId, FileNode> nodes = new ConcurrentHashMap<>();
+    private final KnownFiles known;
     private final ReadWriteLock names = new ReentrantReadWriteLock();
 
     /**
      * Starts with the root of an export.
      *
-     * @param rootPath    a real path
-     * @param searchLimit most directory entries that a search looks at
+     * @param rootPath      a real path
+     * @param searchLimit   most directory entries that a search looks at
+     * @param maxKnownBytes how much memory the files may take that clients have handles of
      */
-    FileTree(Path rootPath, AttributeStore store, FileHandles handles, int searchLimit) throws IOException {
+    FileTree(Path rootPath, AttributeStore store, FileHandles handles, int searchLimit, long maxKnownBytes) throws IOException {
         this.rootPath = rootPath;
         this.store = store;
         this.handles = handles;
@@ -55,7 +54,7 @@ final class FileTree {
         if (!status.attributes().isDirectory()) {
             throw new IOException(rootPath + " is not a directory");
         }
-        root = nodes.computeIfAbsent(status.id(), this::newNode);
+        known = new KnownFiles(maxKnownBytes, status.id(), this::newNode);
     }
 
     Lock sharedNames() {
@@ -71,15 +70,23 @@ final class FileTree {
     }
 
     FileObject root() throws IOException {
-        return object(root, rootPath, store.read(rootPath));
+        return object(known.root(), rootPath, store.read(rootPath));
+    }
+
+    KnownFiles known() {
+        return known;
     }
 
     FileObject locate(FileHandle handle) throws IOException {
         FileId id = FileHandles.claimedId(handle);
-        FileNode node = nodes.get(id);
+        FileNode node = known.get(id);
         FileHandles.requireEqual(handle, node == null ? handles.handleOf(id) : node.handle());
-        FileObject found = atKnownName(id);
-        return found == null ? search.find(id) : found;
+        FileObject found = node == null ? null : atKnownName(node);
+        if (found == null) {
+            found = search.find(id);
+        }
+        found.node().use();
+        return found;
     }
 
     /** Finds what a client looks up, also under the names that every directory has. */
@@ -100,17 +107,22 @@ final class FileTree {
     }
 
     FileObject childOrNull(FileObject directory, String name) throws IOException {
-        Path path = directory.path().resolve(FileNames.requireComponent(name));
+        Path path = LocalNames.child(directory.path(), FileNames.requireComponent(name));
         FileStatus status = readOrNull(path);
-        return status == null ? null : seen(directory.node(), name, path, status);
+        if (status == null) {
+            return null;
+        }
+        FileObject child = seen(directory.node(), name, path, status);
+        child.node().use();
+        return child;
     }
 
     FileObject parent(FileObject directory) throws IOException {
-        if (directory.node() == root) {
+        if (directory.node() == known.root()) {
             return directory; // nothing above the root of the export is visible
         }
         for (FileNode.Name name : directory.node().names()) {
-            FileObject parent = atKnownName(name.directory().id());
+            FileObject parent = atKnownName(name.directory());
             if (parent != null) {
                 return parent;
             }
@@ -120,8 +132,8 @@ final class FileTree {
 
     /** Remembers a name under which a file was found. */
     FileObject seen(FileNode directory, String name, Path path, FileStatus status) {
-        FileNode node = nodes.computeIfAbsent(status.id(), this::newNode);
-        node.nameSeen(new FileNode.Name(directory, name), status.attributes().isDirectory());
+        FileNode node = known.seen(status.id(), this::newNode,
+                seen -> seen.nameSeen(new FileNode.Name(directory, name), status.attributes().isDirectory()));
         return object(node, path, status);
     }
 
@@ -134,7 +146,7 @@ final class FileTree {
     Fattr attributesNow(FileNode node) {
         names.readLock().lock();
         try {
-            FileObject now = atKnownName(node.id());
+            FileObject now = atKnownName(node);
             return now == null ? null : now.attributes();
         } catch (IOException e) {
             return null; // attributes in results are optional
@@ -147,29 +159,30 @@ final class FileTree {
     boolean isStillThere(FileObject file) throws IOException {
         FileStatus status = readOrNull(file.path());
         return status != null && status.id().equals(file.node().id())
-                && (file.node() == root || isReal(file.path().getParent()));
+                && (file.node() == known.root() || isReal(file.path().getParent()));
     }
 
     FileObject atKnownName(FileId id) throws IOException {
-        FileNode node = nodes.get(id);
-        if (node == null) {
-            return null;
-        }
-        if (node == root) {
+        FileNode node = known.get(id);
+        return node == null ? null : atKnownName(node);
+    }
+
+    private FileObject atKnownName(FileNode node) throws IOException {
+        if (node == known.root()) {
             FileStatus status = store.read(rootPath);
-            AccessControl.require(status.id().equals(id), NfsStatus.STALE);
+            AccessControl.require(status.id().equals(node.id()), NfsStatus.STALE);
             return object(node, rootPath, status);
         }
         for (FileNode.Name name : node.names()) {
             Path directory = pathOf(name.directory());
             if (directory != null && isReal(directory)) {
-                Path path = directory.resolve(name.name());
+                Path path = LocalNames.child(directory, name.name());
                 FileStatus status = readOrNull(path);
-                if (status != null && status.id().equals(id)) {
+                if (status != null && status.id().equals(node.id())) {
                     return object(node, path, status);
                 }
             }
-            node.nameGone(name);
+            known.nameGone(node, name);
         }
         return null;
     }
@@ -191,20 +204,17 @@ final class FileTree {
     /** Builds the path from the names alone; {@code null} if a directory on the way has none any more. */
     private Path pathOf(FileNode directory) {
         Deque<String> components = new ArrayDeque<>();
-        for (FileNode node = directory; node != root;) {
-            Iterator<FileNode.Name> known = node.names().iterator();
-            if (!known.hasNext() || components.size() == MAX_DEPTH) {
+        for (FileNode node = directory; node != known.root();) {
+            Iterator<FileNode.Name> names = node.names().iterator();
+            if (!names.hasNext() || components.size() == MAX_DEPTH) {
                 return null;
             }
-            FileNode.Name name = known.next();
+            node.use();
+            FileNode.Name name = names.next();
             components.addFirst(name.name());
             node = name.directory();
         }
-        if (components.isEmpty()) {
-            return rootPath;
-        }
-        String first = components.removeFirst();
-        return rootPath.resolve(rootPath.getFileSystem().getPath(first, components.toArray(String[]::new)));
+        return components.isEmpty() ? rootPath : LocalNames.child(rootPath, String.join("/", components));
     }
 
     /** Whether a directory is where its path says, with no symbolic link on the way, so inside of the export. */
@@ -227,24 +237,39 @@ final class FileTree {
 
     /** Notes that the server took a name away. */
     void removed(FileObject directory, String name, FileObject file) {
-        file.node().nameGone(new FileNode.Name(directory.node(), name));
+        known.nameGone(file.node(), new FileNode.Name(directory.node(), name));
         changed(directory);
         changed(file);
         if (file.attributes().isDirectory() || file.attributes().linkCount() <= 1) {
-            forget(file.node().id());
+            FileId id = file.node().id();
+            known.forget(id, node -> {
+                search.gone(id, true);
+                return true;
+            });
         }
     }
 
-    /** Notes that a file is nowhere in the export. */
-    void forget(FileId id) {
-        nodes.remove(id);
-        search.gone(id);
+    /**
+     * Notes that a search has not found a file.
+     *
+     * @return {@code false} if somebody else has found it meanwhile
+     */
+    boolean notFound(FileId id) {
+        return known.forget(id, node -> {
+            if (node != null && !node.names().isEmpty()) {
+                return false;
+            }
+            search.gone(id, false);
+            return true;
+        });
     }
 
     /** Notes that the server renamed a file. */
     void renamed(FileObject fromDirectory, String fromName, FileObject file, FileObject toDirectory, String toName) {
-        file.node().nameGone(new FileNode.Name(fromDirectory.node(), fromName));
-        file.node().nameSeen(new FileNode.Name(toDirectory.node(), toName), file.attributes().isDirectory());
+        known.nameGone(file.node(), new FileNode.Name(fromDirectory.node(), fromName));
+        boolean isDirectory = file.attributes().isDirectory();
+        known.seen(file.node().id(), id -> file.node(),
+                node -> node.nameSeen(new FileNode.Name(toDirectory.node(), toName), isDirectory));
         changed(fromDirectory);
         changed(toDirectory);
         changed(file);

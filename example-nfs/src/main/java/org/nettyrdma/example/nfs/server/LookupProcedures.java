@@ -4,11 +4,12 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Files;
 import org.nettyrdma.codec.oncrpc.DataItem;
-import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NameText;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** LOOKUP and READLINK (RFC 1813, sections 3.3.3 and 3.3.5). */
@@ -37,10 +38,10 @@ final class LookupProcedures {
         AttributeSlot slot = call.attributes();
         FileObject link = slot.fill(tree.locate(handle));
         AccessControl.require(link.attributes().type() == FileType.SYMBOLIC_LINK, NfsStatus.INVAL);
-        String target = Files.readSymbolicLink(link.path()).toString();
+        String target = LocalNames.textOf(Files.readSymbolicLink(link.path()));
         slot.write(out);
         int position = out.readableBytes() + Integer.BYTES;
-        Xdr.writeString(out, target);
+        NameText.write(out, target);
         call.setDataItem(new DataItem(position, out.getInt(position - Integer.BYTES)));
     }
 }

@@ -14,6 +14,7 @@ import org.nettyrdma.example.nfs.protocol.MountEntry;
 import org.nettyrdma.example.nfs.protocol.MountProcedure;
 import org.nettyrdma.example.nfs.protocol.MountResult;
 import org.nettyrdma.example.nfs.protocol.MountStatus;
+import org.nettyrdma.example.nfs.protocol.NameText;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** The MOUNT program: gives out the handles from which clients start (RFC 1813, section 5). Thread safe. */
@@ -75,7 +76,7 @@ final class MountProgram implements RpcProgram {
     }
 
     private static String readPath(ByteBuf arguments) {
-        return Xdr.readString(arguments, Mount.MAX_PATH_BYTES, "dirpath");
+        return NameText.read(arguments, Mount.MAX_PATH_BYTES, "dirpath");
     }
 
     private void mount(String path, String host, ByteBuf out) {

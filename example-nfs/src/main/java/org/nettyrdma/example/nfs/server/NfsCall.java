@@ -28,7 +28,7 @@ final class NfsCall {
         return caller;
     }
 
-    /** The arguments; not the procedure's to release. */
+    /** The arguments; the procedure does not release them. */
     ByteBuf arguments() {
         return arguments;
     }

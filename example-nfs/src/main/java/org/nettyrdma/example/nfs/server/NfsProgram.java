@@ -5,7 +5,9 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.nettyrdma.codec.oncrpc.AuthStatus;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcCallHeader;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
@@ -13,6 +15,7 @@ import org.nettyrdma.codec.oncrpc.XdrException;
 import org.nettyrdma.example.nfs.protocol.Nfs;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.NfsUpperLayerBinding;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,15 +25,19 @@ final class NfsProgram implements RpcProgram {
     private static final Logger LOGGER = LoggerFactory.getLogger(NfsProgram.class);
 
     private static final int INITIAL_RESULT_BYTES = 512;
+    private static final NfsUpperLayerBinding BINDING = new NfsUpperLayerBinding();
 
     private final Export export;
     private final FileTree tree;
     private final ProcedureTable procedures;
     private final DuplicateRequestCache duplicates;
     private final NfsStatistics statistics;
+    private final AtomicBoolean faultShown = new AtomicBoolean();
+    private final int maxReadBytes;
 
     NfsProgram(Export export, FileTree tree, ProcedureTable procedures, DuplicateRequestCache duplicates,
-               NfsStatistics statistics) {
+               NfsStatistics statistics, int maxReadBytes) {
+        this.maxReadBytes = maxReadBytes;
         this.export = export;
         this.tree = tree;
         this.procedures = procedures;
@@ -62,9 +69,19 @@ final class NfsProgram implements RpcProgram {
         try {
             return Credentials.of(header.credential(), export) == null ? AuthStatus.AUTH_BADCRED : AuthStatus.AUTH_OK;
         } catch (XdrException e) {
-            LOGGER.trace("malformed credential", e);
+            LOGGER.trace("malformed credential: {}", e.getMessage());
             return AuthStatus.AUTH_BADCRED;
         }
+    }
+
+    @Override
+    public int maxResultBytes(RpcCall call) {
+        ReplySpace space = BINDING.layoutOfCall(call.version(), call.procedure(), call.arguments()).replySpace();
+        int bytes = space == null ? 0 : Math.min(space.maxReplyBytes(), maxReadBytes);
+        if (space != null && !space.maxDataItemBytes().isEmpty()) {
+            bytes += Math.min(space.maxDataItemBytes().get(0), maxReadBytes);
+        }
+        return bytes;
     }
 
     @Override
@@ -94,7 +111,7 @@ final class NfsProgram implements RpcProgram {
     }
 
     private void executeOnce(RpcCall call, NfsProcedure procedure) {
-        DuplicateRequestCache.Key key = DuplicateRequestCache.Key.of(call);
+        DuplicateRequestCache.Key key = duplicates.keyOf(call);
         if (!duplicates.begin(key, call)) {
             return;
         }
@@ -117,7 +134,7 @@ final class NfsProgram implements RpcProgram {
         if (call.data() == null) {
             return results;
         }
-        CompositeByteBuf whole = call.alloc().compositeBuffer(2);
+        CompositeByteBuf whole = call.alloc().compositeBuffer(3); // with room for the header of the reply
         return whole.addComponents(true, results, call.data());
     }
 
@@ -148,8 +165,8 @@ final class NfsProgram implements RpcProgram {
             throw e; // GARBAGE_ARGS
         } catch (IOException | RuntimeException e) {
             NfsStatus status = NfsErrors.statusOf(e);
-            if (status == NfsStatus.SERVERFAULT) {
-                LOGGER.warn("{} failed", procedure, e);
+            if (status == NfsStatus.SERVERFAULT && faultShown.compareAndSet(false, true)) { // peers must not fill the log
+                LOGGER.warn("{} failed; further failures are counted, and shown at level TRACE", procedure, e);
             } else {
                 LOGGER.trace("{} answers {}", procedure, status, e);
             }

@@ -19,21 +19,23 @@ import org.nettyrdma.example.nfs.protocol.Nfs;
  * @param openFileIdleMillis     after how many milliseconds without a call a file is closed, default 10000
  * @param searchLimit            most directory entries looked at when the file of a handle from before a restart is
  *                               searched for, default 200000; files beyond are {@code NFS3ERR_STALE}
+ * @param knownFileBytes         most memory of the files that clients have handles of, in bytes, default 64 MiB, about 150,000
+ *                               files; where it is too small the export is searched for files that clients still use
  * @param duplicateCacheEntries  replies of procedures that must not be repeated kept for retransmissions, default 4096;
  *                               where it is too small a client that reconnects under load sees errors like
  *                               {@code NFS3ERR_EXIST}
  * @param duplicateCacheMillis   for how many milliseconds they are kept, default 120000
  */
 public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWriteBytes, int openFiles,
-                                long openFileIdleMillis, int searchLimit, int duplicateCacheEntries,
-                                long duplicateCacheMillis) {
+                                long openFileIdleMillis, int searchLimit, long knownFileBytes,
+                                int duplicateCacheEntries, long duplicateCacheMillis) {
 
     private static final int MIN_TRANSFER_BYTES = 4096;
     private static final int MIB = 1024 * 1024;
 
     /** The default of every setting. */
     public static final NfsServiceOptions DEFAULTS =
-            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 4096, 120_000);
+            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, 4096, 120_000);
 
     /**
      * Checks the ranges.
@@ -44,6 +46,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      * @param openFiles             most files kept open
      * @param openFileIdleMillis    when idle files are closed
      * @param searchLimit           most entries searched
+     * @param knownFileBytes        most memory of known files
      * @param duplicateCacheEntries most replies kept
      * @param duplicateCacheMillis  for how long they are kept
      * @throws IllegalArgumentException if a setting is out of its range; the message names it
@@ -54,6 +57,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
         checkPositive(openFiles, "openFiles");
         checkPositive(openFileIdleMillis, "openFileIdleMillis");
         checkPositive(searchLimit, "searchLimit");
+        checkPositive(knownFileBytes, "knownFileBytes");
         checkPositive(duplicateCacheEntries, "duplicateCacheEntries");
         checkPositive(duplicateCacheMillis, "duplicateCacheMillis");
     }
@@ -81,6 +85,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withStateDirectory(Path directory) {
         return new NfsServiceOptions(directory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
+                knownFileBytes,
                 duplicateCacheEntries, duplicateCacheMillis);
     }
 
@@ -93,6 +98,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withMaxTransferBytes(int readBytes, int writeBytes) {
         return new NfsServiceOptions(stateDirectory, readBytes, writeBytes, openFiles, openFileIdleMillis, searchLimit,
+                knownFileBytes,
                 duplicateCacheEntries, duplicateCacheMillis);
     }
 
@@ -104,7 +110,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      * @return the settings
      */
     public NfsServiceOptions withOpenFiles(int files, long idleMillis) {
-        return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, files, idleMillis, searchLimit,
+        return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, files, idleMillis, searchLimit, knownFileBytes,
                 duplicateCacheEntries, duplicateCacheMillis);
     }
 
@@ -116,6 +122,19 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withSearchLimit(int entries) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, entries,
+                knownFileBytes,
+                duplicateCacheEntries, duplicateCacheMillis);
+    }
+
+    /**
+     * Another bound of the files that are known.
+     *
+     * @param bytes most memory they take
+     * @return the settings
+     */
+    public NfsServiceOptions withKnownFileBytes(long bytes) {
+        return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
+                bytes,
                 duplicateCacheEntries, duplicateCacheMillis);
     }
 
@@ -128,6 +147,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withDuplicateCache(int entries, long keptMillis) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
+                knownFileBytes,
                 entries, keptMillis);
     }
 }

@@ -76,6 +76,7 @@ final class PortableAttributes implements AttributeStore {
 
     @Override
     public void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException {
+        AttributeStore.requireSomebody(userId, groupId);
         if (!hasPosix) {
             return;
         }

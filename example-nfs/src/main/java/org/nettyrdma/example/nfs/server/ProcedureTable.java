@@ -33,14 +33,15 @@ final class ProcedureTable {
 
     ProcedureTable(FileTree tree, Export export, OpenFiles openFiles, NfsServiceOptions options, long writeVerifier) {
         this.tree = tree;
-        AttributeChanges changes = new AttributeChanges(tree, openFiles);
+        AttributeChanges changes = new AttributeChanges(tree, export, openFiles);
         AttributeProcedures attributes = new AttributeProcedures(tree, export, changes);
         LookupProcedures lookups = new LookupProcedures(tree);
         ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, changes, options, writeVerifier);
         CreateProcedures creation = new CreateProcedures(tree, export, openFiles, changes);
         RemoveProcedures removal = new RemoveProcedures(tree, export, openFiles);
         RenameProcedures renaming = new RenameProcedures(tree, export, openFiles);
-        DirectoryProcedures directories = new DirectoryProcedures(tree, FileSystemProcedures.MAX_DIRECTORY_BYTES);
+        DirectoryProcedures directories = new DirectoryProcedures(tree, FileSystemProcedures.MAX_DIRECTORY_BYTES,
+                new DirectoryListings(tree, DirectoryListings.MAX_LISTING_BYTES, System::nanoTime));
         FileSystemProcedures fileSystem = new FileSystemProcedures(tree, options);
 
         put(NfsProcedure.GETATTR, Names.SHARED, true, attributes::getAttributes);

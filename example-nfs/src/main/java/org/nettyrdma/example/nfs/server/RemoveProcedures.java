@@ -37,7 +37,7 @@ final class RemoveProcedures {
         FileObject parent = openDirectory(arguments, slot);
         AccessControl.requireSearch(call.caller(), parent.attributes());
         AccessControl.require(!arguments.name().equals(FileNames.SELF), NfsStatus.INVAL);
-        AccessControl.require(!arguments.name().equals(FileNames.PARENT), NfsStatus.EXIST); // as section 3.3.13 says
+        AccessControl.require(!arguments.name().equals(FileNames.PARENT), NfsStatus.EXIST); // RFC 1813, section 3.3.13
         FileObject directory = tree.child(parent, arguments.name()).requireDirectory();
         remove(call, parent, arguments.name(), directory);
         slot.write(out);

@@ -6,6 +6,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.LinkArguments;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -43,7 +44,7 @@ final class RenameProcedures {
         FileObject replaced = tree.childOrNull(toDirectory, toName);
         requireAllowed(call.caller(), fromDirectory, file, toDirectory, replaced);
         boolean isSameFile = replaced != null && replaced.node() == file.node();
-        if (!isSameFile) { // two names of one file both stay, says section 3.3.14
+        if (!isSameFile) { // two names of one file both stay, says RFC 1813, section 3.3.14
             move(fromDirectory, fromName, file, toDirectory, toName, replaced);
         }
         fromSlot.write(out);
@@ -82,7 +83,7 @@ final class RenameProcedures {
 
     private void move(FileObject fromDirectory, String fromName, FileObject file, FileObject toDirectory, String toName,
                       FileObject replaced) throws IOException {
-        Path target = toDirectory.path().resolve(toName);
+        Path target = LocalNames.child(toDirectory.path(), toName);
         // Some file systems replace only when told so; the others do so whenever the move is atomic.
         Files.move(file.path(), target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         if (replaced != null) {
@@ -106,7 +107,7 @@ final class RenameProcedures {
         AccessControl.requireAdd(call.caller(), directory.attributes());
         AccessControl.require(file.attributes().fileSystemId() == directory.attributes().fileSystemId(), NfsStatus.XDEV);
         requireLinkable(file);
-        Files.createLink(directory.path().resolve(name), file.path());
+        Files.createLink(LocalNames.child(directory.path(), name), file.path());
         tree.changed(file);
         tree.changed(directory);
         tree.child(directory, name);

@@ -60,6 +60,7 @@ final class UnixAttributes implements AttributeStore {
 
     @Override
     public void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException {
+        AttributeStore.requireSomebody(userId, groupId);
         if (userId.isPresent()) {
             Files.setAttribute(path, "unix:uid", userId.getAsInt(), NOFOLLOW_LINKS);
         }

@@ -38,7 +38,8 @@ class LauncherTest {
         Files.createFile(module.resolve("src/main/java/Source.java"));
         Files.copy(LAUNCHER, module.resolve("nfs"));
         Path programs = Files.createDirectory(directory.resolve("bin"));
-        script(programs.resolve("mvn"), "echo built >>\"$BUILDS\"; sleep 0.2; [ ! -e \"$BUILDS.fail\" ] || { echo 'it is broken'; exit 1; }",
+        script(programs.resolve("mvn"),
+                "echo built >>\"$BUILDS\"; sleep 0.2; [ ! -e \"$BUILDS.fail\" ] || { echo 'it is broken'; exit 1; }",
                 "mkdir -p '" + module + "/target/lib' '" + module + "/target/classes'");
         script(programs.resolve("java"), "echo \"LC_ALL=${LC_ALL:-}\"", "for a; do echo \"[$a]\"; done");
     }
@@ -119,7 +120,8 @@ class LauncherTest {
 
     /** Without what the launcher says when this machine is slow. */
     private static String errors(Process process) throws IOException {
-        return new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8).replace("Building netty-rdma ...\n", "");
+        return new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8)
+                .replace("Building netty-rdma ...\n", "");
     }
 
     private Process start(Path launcher, String... arguments) throws IOException {

@@ -7,6 +7,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
+import java.io.SequenceInputStream;
 import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -19,7 +20,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -60,7 +60,7 @@ class NfsCommandTest {
     @Test
     void shouldShowCommandsAndExitCodesInTheHelp() {
         assertEquals(0, run("--help"));
-        assertTrue(out.contains("3   the server cannot be reached, or the connection to it was lost"), out);
+        assertTrue(out.contains("3     the server cannot be reached, or the connection to it was lost"), out);
         assertTrue(out.contains("Examples:\n  nfs demo"), out);
         assertEquals(0, run("--version"));
         assertTrue(out.startsWith("nfs (netty-rdma"), out);
@@ -71,10 +71,17 @@ class NfsCommandTest {
         "'',                 nfs: a command is missing; try 'nfs --help'",
         "frobnicate,         'nfs: Unmatched argument at index 0: ''frobnicate''; try ''nfs --help'''",
         "ls,                 'nfs ls: Missing required parameter: ''URL''; try ''nfs ls --help'''",
-        "ls http://x/,       'nfs ls: not an NFS address: ''http://x/'': ''http'' is neither rdma nor tcp; try ''nfs ls --help'''",
+        "ls http://x/,       'nfs ls: not an NFS address: ''http://x/'': ''http'' is neither rdma nor tcp; try ''nfs ls "
+                + "--help'''",
         "put a rdma://x:y/,  'nfs put: not an NFS address: ''rdma://x:y/'': ''y'' is not a port number; try ''nfs put --help'''",
-        "serve --credits 0,  'nfs serve: Invalid value for option ''--credits'': ''0'' is not a number from 1 to 1024; try ''nfs serve --help'''",
-        "ping -c 0 tcp://x,  nfs ping: -c must be at least 1; try 'nfs ping --help'",
+        "serve --credits 0,  'nfs serve: Invalid value for option ''--credits'': ''0'' is not a number from 1 to 1024; try "
+                + "''nfs serve --help'''",
+        "serve --max-connections 0, 'nfs serve: Invalid value for option ''--max-connections'': ''0'' is not a number from 1 to "
+                + "1000000; try ''nfs serve --help'''",
+        "serve --idle-timeout -1,   'nfs serve: Invalid value for option ''--idle-timeout'': ''-1'' is not a number from 0 to "
+                + "1000000; try ''nfs serve --help'''",
+        "ping -c 0 tcp://x,  'nfs ping: Invalid value for option ''-c'': ''0'' is not a number from 1 to 2147483647; try ''nfs "
+                + "ping --help'''",
     })
     void shouldExitWith2AndOneLineOnWrongUsage(String arguments, String error) {
         assertEquals(2, run(arguments.isEmpty() ? new String[0] : arguments.split(" ")));
@@ -143,7 +150,8 @@ class NfsCommandTest {
         Path source = Files.write(local.resolve("source"), new byte[3 << 20]);
         assertEquals(0, run("put", "--statistics", source.toString(), url(Transport.RDMA, "/copied")), () -> err);
         List<String> lines = err.lines().toList();
-        assertTrue(lines.contains("nfs.rdma.connections invalidated=true invalidates=true receive=4096 role=client send=4096 version=1 1"), err);
+        assertTrue(lines.contains("nfs.rdma.connections invalidated=true invalidates=true receive=4096 role=client send=4096 "
+                + "version=1 1"), err);
         assertTrue(lines.contains("rpcrdma.chunks.calls.with.read.chunk role=client 3"), err);
         // One for the data of each WRITE, one for the reply of MOUNT's EXPORT.
         assertTrue(lines.contains("rpcrdma.chunks.exposures role=client 4"), err);
@@ -154,15 +162,19 @@ class NfsCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"V1_ONLY,v1,1", "V1_ONLY,prefer-v2,1", "PREFER_V2,v1,1", "PREFER_V2,v2,2", "PREFER_V2,prefer-v2,2", "V2_ONLY,v2,2"})
+    @CsvSource({"V1_ONLY,v1,1", "V1_ONLY,prefer-v2,1", "PREFER_V2,v1,1", "PREFER_V2,v2,2", "PREFER_V2,prefer-v2,2",
+            "V2_ONLY,v2,2"})
     void shouldCopyInTheVersionThatBothSidesSpeak(VersionPolicy accepted, String called, int version) throws IOException {
         Path source = Files.write(local.resolve("source"), new byte[300_001]);
         server.close();
         server = TestServer.start(new RdmaSettings(16, false, accepted));
-        assertEquals(0, run("put", "--statistics", "--rpcrdma", called, source.toString(), url(Transport.RDMA, "/copied")), () -> err);
-        assertTrue(err.lines().anyMatch(line -> line.startsWith("nfs.rdma.connections ") && line.endsWith(" version=" + version + " 1")),
+        assertEquals(0, run("put", "--statistics", "--rpcrdma", called, source.toString(), url(Transport.RDMA, "/copied")),
+                () -> err);
+        assertTrue(err.lines().anyMatch(line -> line.startsWith("nfs.rdma.connections ")
+                && line.endsWith(" version=" + version + " 1")),
                 err);
-        assertEquals(0, run("get", "--rpcrdma", called, url(Transport.RDMA, "/copied"), local.resolve("back").toString()), () -> err);
+        assertEquals(0, run("get", "--rpcrdma", called, url(Transport.RDMA, "/copied"), local.resolve("back").toString()),
+                () -> err);
         assertEquals(-1, Files.mismatch(source, local.resolve("back")));
     }
 
@@ -241,7 +253,8 @@ class NfsCommandTest {
         assertEquals(0, run("dump", "0000002a 00000002", "00000020", "00000005", "00000000 00000000"), () -> err);
         assertEquals("v2 (version-two-08) RDMA2_CONNPROP xid 0000002a credits 32 flags 0 properties []\n", out);
         assertEquals(2, run("dump", "no-such-file.pcap"));
-        assertEquals("nfs dump: neither a file nor hexadecimal digits: 'n' is no hexadecimal digit; try 'nfs dump --help'", err.strip());
+        assertEquals("nfs dump: neither a file nor hexadecimal digits: 'n' is no hexadecimal digit; try 'nfs dump --help'",
+                err.strip());
         assertEquals(2, run("dump"));
         assertTrue(err.contains("Missing required parameter: 'FILE.pcap|HEX'"), err);
     }
@@ -250,14 +263,36 @@ class NfsCommandTest {
     void shouldShowMessagesFromStandardInputAndGoOnBehindABadOne() {
         InputStream before = System.in;
         try {
-            System.setIn(new ByteArrayInputStream("0000002a 00000001 00000020 00000003\n\n0000x\n0000002b000000010000002000000003\n"
-                    .getBytes(StandardCharsets.US_ASCII)));
+            System.setIn(new ByteArrayInputStream(("0000002a 00000001 00000020 00000003\n\n0000x\n"
+                    + "0000002b000000010000002000000003\n").getBytes(StandardCharsets.US_ASCII)));
             assertEquals(0, run("dump", "-"), () -> err);
         } finally {
             System.setIn(before);
         }
         assertEquals(List.of("v1 RDMA_DONE xid 0000002a credits 32", "malformed line 3: 'x' is no hexadecimal digit",
                 "v1 RDMA_DONE xid 0000002b credits 32"), out.lines().toList());
+    }
+
+    @Test
+    void shouldRefuseALineThatDoesNotEnd() {
+        InputStream endless = new SequenceInputStream(new ByteArrayInputStream("0000002a 00000001 00000020 00000003\n"
+                .getBytes(StandardCharsets.US_ASCII)), new InputStream() {
+                    @Override
+                    public int read() {
+                        return '0';
+                    }
+                });
+        InputStream before = System.in;
+        try {
+            System.setIn(endless);
+            assertEquals(1, run("dump", "-"));
+        } finally {
+            System.setIn(before);
+        }
+        assertEquals("v1 RDMA_DONE xid 0000002a credits 32\n", out);
+        assertEquals("nfs dump: line 2 is longer than 1048576 characters, the digits of the longest message and a space between "
+                + "any two",
+                err.strip());
     }
 
     @Test

@@ -4,29 +4,49 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.security.auth.module.UnixSystem;
+import io.netty.util.NetUtil;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.RandomAccessFile;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.codec.oncrpc.rpcbind.PrivateRpcbind;
+import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.NfsServer;
+import org.nettyrdma.example.nfs.NfsServerOptions;
+import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.server.Export;
+import org.nettyrdma.example.nfs.server.Squash;
 
 /** The command line in processes of its own: what only a process has is signals, exit codes and bytes on standard output. */
 class NfsProcessTest {
 
     private static final int TIMEOUT_SECONDS = 60;
+    private static final int SIGINT = 2;
 
     @TempDir
     private Path directory;
 
+    @Execution(ExecutionMode.CONCURRENT)
     @Test
     void shouldServeUntilItIsTerminatedAndThenExitWith0() throws Exception {
         byte[] content = new byte[2_500_001];
@@ -44,10 +64,10 @@ class NfsProcessTest {
                 assertArrayEquals(content, cat.getInputStream().readAllBytes());
                 assertEquals(0, exitCode(cat));
             }
-            Path large = Files.write(directory.resolve("large"), new byte[200 << 20]);
+            Path large = large(directory.resolve("large"));
             Process put = start("put", "--transfer-size", "4096", large.toString(), rdma);
             // Another process has no other way to say that it has begun.
-            while (Files.notExists(export.resolve("large")) || Files.size(export.resolve("large")) == 0) {
+            while (unfinishedBytes(export) == 0) {
                 assertTrue(put.isAlive());
                 Thread.onSpinWait();
             }
@@ -62,6 +82,181 @@ class NfsProcessTest {
         }
     }
 
+    /** So large that a copy of it in small pieces takes longer than anything else here; a hole, which costs nothing. */
+    private static Path large(Path file) throws IOException {
+        try (RandomAccessFile hole = new RandomAccessFile(file.toFile(), "rw")) {
+            hole.setLength(200 << 20);
+        }
+        return file;
+    }
+
+    /** As in a build that a shell runs in the background: processes have from their parents what they ignore. */
+    private static boolean isInterruptIgnored() throws IOException {
+        Path status = Path.of("/proc/self/status");
+        return Files.exists(status) && Files.readAllLines(status).stream().filter(line -> line.startsWith("SigIgn:"))
+                .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 1 << SIGINT - 1) != 0);
+    }
+
+    /** Of the file that a copy is working on, which has no name of its own yet. */
+    private static long unfinishedBytes(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(file -> file.getFileName().toString().startsWith(".nfs-copy-"))
+                    .mapToLong(file -> file.toFile().length())
+                    .sum();
+        }
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest
+    @CsvSource({"INT, put, 130", "TERM, put, 143", "INT, get, 130", "TERM, get, 143"})
+    void shouldLeaveTheOldFileAndSaySoWhenACopyIsInterrupted(String signal, String command, int exitCode) throws Exception {
+        Path export = Files.createDirectory(directory.resolve("export"));
+        Path local = Files.createDirectory(directory.resolve("local"));
+        Path from = command.equals("put") ? local : export;
+        Path to = command.equals("put") ? export : local;
+        large(from.resolve("file"));
+        Files.writeString(to.resolve("file"), "old");
+        try (NfsServer server = NfsServer.start(Export.of(export).withSquash(Squash.NONE),
+                new NfsServerOptions().setBindAddress(NetUtil.LOCALHOST4).setPort(Transport.RDMA, 0))) {
+            String url = "rdma://127.0.0.1:" + server.address(Transport.RDMA).getPort() + "/file";
+            String file = local.resolve("file").toString();
+            List<String> copying = command(command, "--transfer-size", "4096", command.equals("put") ? file : url,
+                    command.equals("put") ? url : file);
+            if (isInterruptIgnored()) {
+                copying.addAll(0, List.of("env", "--default-signal=INT"));
+            }
+            Process copy = start(copying);
+            while (unfinishedBytes(to) == 0) {
+                assertTrue(copy.isAlive());
+                Thread.onSpinWait();
+            }
+            assertEquals(0, new ProcessBuilder("kill", "-" + signal, String.valueOf(copy.pid())).start().waitFor());
+            String error = new String(copy.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(exitCode, exitCode(copy), error);
+            assertEquals("nfs " + command + ": interrupted; what was not copied whole is as it was before\n", error);
+        }
+        assertEquals("old", Files.readString(to.resolve("file")));
+        try (Stream<Path> left = Files.list(to)) {
+            assertEquals(1, left.count());
+        }
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldTellAnRdmaClientOnTheTcpPortInOneLine() throws Exception {
+        Process server = start("serve", "--port", "0", "--tcp-port", "0", "--bind", "127.0.0.1", "--export",
+                Files.createDirectory(directory.resolve("export")).toString());
+        try {
+            BufferedReader addresses = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
+            address(addresses, "rdma://127.0.0.1:");
+            String tcp = address(addresses, "tcp://127.0.0.1:");
+            Process ls = start("ls", tcp.replace("tcp:", "rdma:"));
+            String error = new String(ls.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(3, exitCode(ls), error);
+            assertEquals(1, error.lines().count(), error);
+            server.toHandle().destroy(); // unlike that of the process this leaves what it has written
+            String log = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(0, exitCode(server), log);
+            assertEquals(1, log.lines().filter(line -> line.contains("RPC record of")).count(), log);
+            assertFalse(log.contains("\tat "), log);
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest
+    @ValueSource(strings = {"get", "put"})
+    void shouldShowRateTimeLeftAndPercentOnATerminal(String command) throws Exception {
+        Path export = Files.createDirectory(directory.resolve("export"));
+        Path local = Files.createDirectory(directory.resolve("local"));
+        large((command.equals("put") ? local : export).resolve("file"));
+        try (NfsServer server = NfsServer.start(Export.of(export).withSquash(Squash.NONE),
+                new NfsServerOptions().setBindAddress(NetUtil.LOCALHOST4).setPort(Transport.RDMA, 0))) {
+            String url = "rdma://127.0.0.1:" + server.address(Transport.RDMA).getPort() + "/file";
+            String file = local.resolve("file").toString();
+            List<String> copying = command(command, "--transfer-size", "16384", command.equals("put") ? file : url,
+                    command.equals("put") ? url : file);
+            copying.add(1, "-Dnfs.terminal=true");
+            Process copy = start(copying);
+            String shown = new String(copy.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(0, exitCode(copy), shown);
+            String time = "\\d+:\\d\\d:\\d\\d";
+            String bar = ".*" + command + " +\\d+%.* \\d+/200 MiB \\(" + time + " / " + time + "\\) \\d+\\.\\d MiB/s.*";
+            assertTrue(shown.lines().anyMatch(line -> line.matches(bar)), shown);
+        }
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldFailWhenStandardOutputCannotBeWritten() throws Exception {
+        Path export = Files.createDirectory(directory.resolve("export"));
+        Files.writeString(export.resolve("file"), "content");
+        try (NfsServer server = NfsServer.start(Export.of(export), new NfsServerOptions().setBindAddress(NetUtil.LOCALHOST4)
+                .setPort(Transport.RDMA, 0))) {
+            String url = "rdma://127.0.0.1:" + server.address(Transport.RDMA).getPort() + "/";
+            for (String[] arguments : new String[][] {{"ls", url}, {"stat", url}, {"cat", url + "file", url + "file"},
+                    {"ping", url},
+                {"--help"}, {"dump", "0000002a", "00000001", "00000020", "00000003"}}) {
+                Process process = new ProcessBuilder(command(arguments)).redirectOutput(Path.of("/dev/full").toFile()).start();
+                String error = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertEquals(1, exitCode(process), error);
+                assertTrue(error.matches("nfs( cat)?: standard output: No space left on device\n"), error);
+            }
+        }
+    }
+
+    /** Java itself loses what the locale does not know; the locale C knows ASCII only. */
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest
+    @ValueSource(strings = {"C", "C.UTF-8"})
+    void shouldTakeNamesOfAnyBytes(String locale) throws Exception {
+        Path export = Files.createDirectory(directory.resolve("export"));
+        Path local = Files.createDirectory(directory.resolve("local"));
+        Files.writeString(LocalNames.child(local, "\udcff\u00e9"), "content");
+        try (NfsServer server = NfsServer.start(Export.of(export).withSquash(Squash.NONE),
+                new NfsServerOptions().setBindAddress(NetUtil.LOCALHOST4).setPort(Transport.RDMA, 0))) {
+            String url = "rdma://127.0.0.1:" + server.address(Transport.RDMA).getPort() + "/";
+            // A shell passes bytes on, which ProcessBuilder cannot.
+            String script = "nfs() { \"$@\" || exit 9; }; name=$(printf '\\377\\303\\251'); cd '" + local + "'; n=\""
+                    + String.join(" ", command()) + "\"\n"
+                    + "nfs $n put \"$name\" " + url + "; nfs $n cat \"" + url + "$name\"; nfs $n get \"" + url
+                    + "$name\" ./back; nfs $n ls " + url;
+            ProcessBuilder builder = new ProcessBuilder("sh", "-c", script);
+            builder.environment().put("LC_ALL", locale);
+            Process process = builder.start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            String error = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(0, exitCode(process), error);
+            assertTrue(output.startsWith("content\\xff"), output);
+        }
+        assertEquals("content", Files.readString(LocalNames.child(export, "\udcff\u00e9")));
+        assertEquals("content", Files.readString(local.resolve("back")));
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldSayThatRootIsSquashed() throws Exception {
+        assumeTrue(new UnixSystem().getUid() == 0, "needs to be root");
+        Path export = Files.createDirectory(directory.resolve("export"));
+        Files.setPosixFilePermissions(export, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Process server = start("serve", "--port", "0", "--bind", "127.0.0.1", "--export", export.toString(),
+                "--state-dir", directory.resolve("state").toString());
+        try {
+            BufferedReader output = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
+            String url = address(output, "rdma://127.0.0.1:");
+            assertTrue(output.readLine().contains("--no-root-squash"));
+            Process mkdir = start("mkdir", url + "new");
+            String error = new String(mkdir.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(1, exitCode(mkdir));
+            assertTrue(error.contains("/new: permission denied (NFS3ERR_ACCES)"), error);
+            assertTrue(error.contains("you are user 0, whom servers take for nobody unless told otherwise"), error);
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
     @Test
     void shouldExitWith1WhenThePortIsTaken() throws Exception {
         Process first = start("serve", "--port", "0", "--bind", "127.0.0.1");
@@ -78,12 +273,14 @@ class NfsProcessTest {
         }
     }
 
+    @Execution(ExecutionMode.CONCURRENT)
     @Test
     void shouldBeFoundThroughRpcbind() throws Exception {
         try (PrivateRpcbind rpcbind = PrivateRpcbind.start()) {
             Process server = start(rpcbind.besideRpcbind(command("serve", "--port", "0", "--tcp-port", "0", "--rpcbind")));
             try {
-                BufferedReader output = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
+                BufferedReader output = new BufferedReader(new InputStreamReader(server.getInputStream(),
+                        StandardCharsets.UTF_8));
                 address(output, "rdma://");
                 for (String url : new String[] {"rdma://127.0.0.1/", "rdma://[::1]/", "tcp://127.0.0.1/", "tcp://[::1]/"}) {
                     Process ping = start(rpcbind.besideRpcbind(command("ping", "--rpcbind", "-c", "1", url)));
@@ -109,7 +306,7 @@ class NfsProcessTest {
         }
     }
 
-    private static String address(BufferedReader output, String prefix) throws IOException {
+    static String address(BufferedReader output, String prefix) throws IOException {
         String line = output.readLine();
         assertTrue(line != null && line.contains(" on " + prefix), line);
         return line.substring(line.indexOf(prefix));
@@ -120,12 +317,21 @@ class NfsProcessTest {
     }
 
     private static Process start(List<String> command) throws IOException {
-        return new ProcessBuilder(command).start();
+        // A build that runs in the background of a shell ignores SIGINT, and so would all that it starts.
+        List<String> withSignals = new ArrayList<>(List.of("env", "--default-signal=INT"));
+        withSignals.addAll(command);
+        return new ProcessBuilder(withSignals).start();
     }
 
-    private static List<String> command(String... arguments) {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp", System.getProperty("java.class.path"), NfsCommand.class.getName()));
+    static List<String> command(String... arguments) {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        // As the launcher does where the JDK needs it.
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(argument -> argument.matches("--(sun-misc-unsafe-memory-access|enable-native-access)=.*"))
+                .forEach(command::add);
+        // Most are over before the better compiler pays.
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+                NfsCommand.class.getName()));
         command.addAll(List.of(arguments));
         return command;
     }

@@ -130,7 +130,8 @@ class NfsClientTest {
     void shouldMakeAndReadSymbolicLinks(Transport transport, int length) throws IOException {
         connect(transport);
         String target = "t".repeat(length);
-        LookupResult link = Await.result(client.makeSymbolicLink(new SymbolicLinkArguments(in(root, "link"), Sattr.NONE, target)));
+        LookupResult link = Await.result(client.makeSymbolicLink(new SymbolicLinkArguments(in(root, "link"), Sattr.NONE,
+                target)));
         assertEquals(FileType.SYMBOLIC_LINK, Await.result(client.getAttributes(link.handle())).type());
         assertEquals(target, Await.result(client.readLink(link.handle())));
         assertEquals(target, Files.readSymbolicLink(server.root().resolve("link")).toString());

@@ -19,6 +19,9 @@ class NfsEndpointTest {
         "rdma://server:1/,             RDMA, server,    1,     /",
         "tcp://192.0.2.1:65535/x,      TCP,  192.0.2.1, 65535, /x",
         "rdma://[::1]:20050/x,         RDMA, ::1,       20050, /x",
+        "tcp://[fe80::1%25lo]:1/,      TCP,  fe80::1%lo, 1,    /",
+        "tcp://[fe80::1%lo]:1/,        TCP,  fe80::1%lo, 1,    /",
+        "tcp://[fe80::1%25]:1/,        TCP,  fe80::1%25, 1,    /",
         "rdma://[2001:db8::1],         RDMA, 2001:db8::1, 20049, /",
         "tcp://server//a/./b/../c/,    TCP,  server,    2049,  /a/c",
         "tcp://server/../..,           TCP,  server,    2049,  /",
@@ -51,7 +54,7 @@ class NfsEndpointTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"rdma://server:20049/a", "tcp://[::1]:2049/", "tcp://192.0.2.1:1/a/b c"})
+    @CsvSource({"rdma://server:20049/a", "tcp://[::1]:2049/", "tcp://192.0.2.1:1/a/b c", "tcp://[fe80::1%25eth0]:1/"})
     void shouldPrintWhatItParses(String url) {
         assertEquals(url, NfsEndpoint.parse(url).toString());
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.FileSystem;
 import java.nio.file.Files;
@@ -23,11 +24,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
+import org.nettyrdma.example.nfs.NfsServer;
+import org.nettyrdma.example.nfs.NfsServerOptions;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.demo.DemoTree;
 import org.nettyrdma.example.nfs.demo.TreeSnapshot;
+import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.MemoryFileSystem;
 
 class NfsSessionTest {
@@ -90,6 +95,31 @@ class NfsSessionTest {
             NfsEndpoint endpoint = new NfsEndpoint(Transport.RDMA, "127.0.0.1", silent.getLocalPort(), "/");
             assertThrows(NfsConnectException.class,
                     () -> NfsSession.open(endpoint, new NfsClientOptions().setConnectTimeoutMillis(200)));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "::1"})
+    void shouldTryBothAddressesOfLocalhost(String address) throws IOException {
+        for (Transport transport : Transport.values()) {
+            try (NfsServer one = NfsServer.start(Export.of(server.root()), new NfsServerOptions()
+                    .setBindAddress(InetAddress.getByName(address)).setPort(transport, 0));
+                    NfsSession session = NfsSession.open(new NfsEndpoint(transport, "localhost", one.address(transport).getPort(),
+                            "/"),
+                            new NfsClientOptions())) {
+                assertEquals("/", session.files().root().path());
+            }
+        }
+    }
+
+    @Test
+    void shouldConnectToAnAddressWithAZone() throws IOException {
+        try (NfsServer one = NfsServer.start(Export.of(server.root()), new NfsServerOptions()
+                .setBindAddress(InetAddress.getByName("::1")).setPort(Transport.RDMA, 0));
+                NfsSession session = NfsSession.open(NfsEndpoint.parse("rdma://[::1%25lo]:"
+                        + one.address(Transport.RDMA).getPort() + "/"),
+                        new NfsClientOptions())) {
+            assertEquals("/", session.files().root().path());
         }
     }
 

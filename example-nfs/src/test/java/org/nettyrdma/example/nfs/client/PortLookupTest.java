@@ -26,6 +26,7 @@ import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.ConnectionLimits;
 import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
@@ -46,8 +47,10 @@ class PortLookupTest {
     @BeforeEach
     void start() {
         group = Transport.TCP.newEventLoopGroup(1, "server", IdleStrategy.ADAPTIVE);
-        Channel listener = Transport.TCP.newServerBootstrap(group, () -> new RpcServerHandler(new Rpcbind()), new SimpleMeterRegistry(),
-                RdmaSettings.DEFAULTS).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).syncUninterruptibly().channel();
+        Channel listener = Transport.TCP.newServerBootstrap(group, () -> new RpcServerHandler(new Rpcbind()),
+                new SimpleMeterRegistry(),
+                RdmaSettings.DEFAULTS, ConnectionLimits.DEFAULTS).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0))
+                .syncUninterruptibly().channel();
         int port = ((InetSocketAddress) listener.localAddress()).getPort();
         endpoint = new NfsEndpoint(Transport.TCP, HOST, port, "/");
         options = new NfsClientOptions().setRpcbindPort(port);
@@ -84,7 +87,8 @@ class PortLookupTest {
         }
         String message = assertThrows(NfsConnectException.class, () -> NfsSession.open(endpoint, options)).getMessage();
         assertEquals("the server does not answer MOUNT on the NFS connection, and its rpcbind does not answer: cannot connect to "
-                + "tcp://" + (HOST.contains(":") ? '[' + HOST + ']' : HOST) + ':' + options.rpcbindPort() + ": Connection refused", message);
+                + "tcp://" + (HOST.contains(":") ? '[' + HOST + ']' : HOST) + ':' + options.rpcbindPort()
+                + ": Connection refused", message);
     }
 
     @ParameterizedTest

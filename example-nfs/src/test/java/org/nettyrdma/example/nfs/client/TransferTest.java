@@ -31,6 +31,7 @@ import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.ConnectionLimits;
 import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
@@ -69,10 +70,13 @@ class TransferTest {
         source = Files.write(memory.getPath("/source"), content);
         group = Transport.RDMA.newEventLoopGroup(1, "server", IdleStrategy.ADAPTIVE);
         listener = Transport.RDMA.newServerBootstrap(group, () -> new RpcServerHandler(program), new SimpleMeterRegistry(),
-                RdmaSettings.DEFAULTS).bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0)).syncUninterruptibly().channel();
+                RdmaSettings.DEFAULTS, ConnectionLimits.DEFAULTS).bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0))
+                .syncUninterruptibly().channel();
         NfsClientOptions options = new NfsClientOptions();
-        connection = RpcConnection.open(Transport.RDMA, "127.0.0.1", ((InetSocketAddress) listener.localAddress()).getPort(), options);
-        NfsClient client = new NfsClient(connection.rpc(), connection.channel().alloc(), options.credential(), options.statistics());
+        connection = RpcConnection.open(Transport.RDMA, "127.0.0.1", ((InetSocketAddress) listener.localAddress()).getPort(),
+                options);
+        NfsClient client = new NfsClient(connection.rpc(), connection.channel().alloc(), options.credential(),
+                options.statistics());
         files = RemoteFiles.open(client, "/", UnreliableProgram.HANDLE);
     }
 
@@ -153,10 +157,20 @@ class TransferTest {
     }
 
     @Test
-    void shouldStopWhereAFileHasBecomeShorter() throws IOException {
+    void shouldSayThatAFileHasBecomeShorter() throws IOException {
         upload();
         program.endOfFile = 5_200;
-        assertArrayEquals(Arrays.copyOf(content, 5_200), download());
+        String message = assertThrows(IOException.class, this::download).getMessage();
+        assertEquals("/file: the file became shorter while it was copied", message);
+        assertArrayEquals(Arrays.copyOf(content, 5_200), Files.readAllBytes(memory.getPath("/copy")));
+    }
+
+    @Test
+    void shouldRefuseASizeThatNoFileHas() {
+        RemoteFile huge = new RemoteFile("/file", UnreliableProgram.HANDLE, UnreliableProgram.attributes(-1));
+        String message = assertThrows(IOException.class,
+                () -> new Download(files, huge, FileChannel.open(source), "copy", options()).run()).getMessage();
+        assertEquals("/file: no file has 18446744073709551615 bytes", message);
     }
 
     @Test
@@ -169,14 +183,14 @@ class TransferTest {
 
     private void upload() throws IOException {
         try (FileChannel in = FileChannel.open(source)) {
-            new Upload(files, in, file(), options()).run();
+            new Upload(files, in, source.toString(), file(), options()).run();
         }
     }
 
     private byte[] download() throws IOException {
         Path copy = memory.getPath("/copy");
         try (FileChannel out = FileChannel.open(copy, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            new Download(files, file(), out, options()).run();
+            new Download(files, file(), out, copy.toString(), options()).run();
         }
         return Files.readAllBytes(copy);
     }
@@ -233,7 +247,8 @@ class TransferTest {
                 case GETATTR -> attributes(length).write(results);
                 case FSINFO -> {
                     Fattr.writeOptional(null, results);
-                    new FileSystemInfo(1 << 20, 1 << 20, 1, 1 << 20, 1 << 20, 1, 4096, 1 << 30, new NfsTime(0, 1), 0).write(results);
+                    new FileSystemInfo(1 << 20, 1 << 20, 1, 1 << 20, 1 << 20, 1, 4096, 1 << 30, new NfsTime(0, 1), 0)
+                            .write(results);
                 }
                 case WRITE -> write(WriteArguments.read(call.arguments()), results);
                 case READ -> read(ReadArguments.read(call.arguments()), results);

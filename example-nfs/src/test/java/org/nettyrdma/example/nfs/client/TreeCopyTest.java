@@ -168,7 +168,8 @@ class TreeCopyTest {
         Path copy = memory.getPath("/copy");
         try (NfsSession session = server.open(transport);
                 FileChannel out = FileChannel.open(copy, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            TreeCopy.read(session.files(), session.files().find("/file"), out, new CopyOptions().setMaxTransferBytes(100_000));
+            TreeCopy.read(session.files(), session.files().find("/file"), out, "copy",
+                    new CopyOptions().setMaxTransferBytes(100_000));
         }
         assertArrayEquals(content, Files.readAllBytes(copy));
     }
@@ -176,7 +177,8 @@ class TreeCopyTest {
     /** JUnit deletes its directories without changing their modes. */
     private static void makeDeletable(Path directory) throws IOException {
         try (Stream<Path> paths = Files.walk(directory)) {
-            for (Path path : (Iterable<Path>) paths.filter(path -> Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))::iterator) {
+            for (Path path : (Iterable<Path>) paths.filter(path -> Files.isDirectory(path,
+                    LinkOption.NOFOLLOW_LINKS))::iterator) {
                 Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwx------"));
             }
         }

@@ -52,7 +52,8 @@ class DemoTest {
 
     @Test
     void shouldFindOneChangedByteOnTheServer() throws IOException {
-        try (FileSystem memory = MemoryFileSystem.create(64 << 20); Demo demo = Demo.start(Transport.RDMA, RdmaSettings.DEFAULTS, 64 << 20)) {
+        try (FileSystem memory = MemoryFileSystem.create(64 << 20);
+                Demo demo = Demo.start(Transport.RDMA, RdmaSettings.DEFAULTS, 64 << 20)) {
             Path source = Files.createDirectory(memory.getPath("/source"));
             Files.write(source.resolve("file"), new byte[100_000]);
             demo.put(source, new CopyOptions());

@@ -121,7 +121,8 @@ class CaptureDumpTest {
         byte[] file = new CaptureFile().data(true, FIRST, frames.get(0))
                 .packet(true, FIRST + length, CaptureFile.ACK, frames.get(1), 10)
                 .data(true, FIRST + length + frames.get(1).readableBytes(), frames.get(2)).bytes();
-        assertEquals(List.of(LINUX_SERVER.get(0), "> the capture lacks 10 bytes", LINUX_SERVER.get(4)), directions(dump(false, file)));
+        assertEquals(List.of(LINUX_SERVER.get(0), "> the capture lacks 10 bytes", LINUX_SERVER.get(4)),
+                directions(dump(false, file)));
     }
 
     @Test
@@ -177,15 +178,22 @@ class CaptureDumpTest {
     void shouldSayWhatIsWrongWithAFrameAndGoOnWithTheNextSegment(String start, String fault) throws IOException {
         ByteBuf setup = frames(true).get(0).setByte(16, 0x10); // without CRC
         ByteBuf call = frames(true).get(1);
-        CaptureFile file = new CaptureFile().syn(true, 0).data(true, 1, setup).data(true, 33, HexText.parse(start)).data(true, 37, call);
+        CaptureFile file = new CaptureFile().syn(true, 0).data(true, 1, setup).data(true, 33, HexText.parse(start))
+                .data(true, 37, call);
         assertEquals(List.of(LINUX_SERVER.get(0).replace(" CRC", ""), "> malformed frame at byte 32 of the stream: " + fault,
                 LINUX_SERVER.get(2)), directions(dump(true, file.bytes())));
     }
 
     @Test
-    void shouldBeSilentAboutOtherProtocols() throws IOException {
+    void shouldSayThatACaptureHasNothingOfIwarp() {
         ByteBuf text = Unpooled.wrappedBuffer("GET / HTTP/1.1\r\nHost: example.org\r\n\r\n".getBytes());
-        assertEquals(List.of(), dump(true, new CaptureFile().syn(true, 0).data(true, 1, text).data(true, 500, text).bytes()));
+        byte[] capture = new CaptureFile().syn(true, 0).data(true, 1, text).data(true, 500, text).bytes();
+        List<String> lines = new ArrayList<>();
+        String message = assertThrows(IOException.class,
+                () -> new CaptureDump(true, lines::add).show(new ByteArrayInputStream(capture))).getMessage();
+        assertEquals("nothing of iWARP is in this capture of 3 packets, 3 of them TCP; over loopback it takes tcpdump -i lo",
+                message);
+        assertEquals(List.of(), lines);
     }
 
     @ParameterizedTest
@@ -193,12 +201,16 @@ class CaptureDumpTest {
         "0a0d0d0a 00000000, 'a capture in pcapng format; convert it first: editcap -F pcap IN OUT'",
         "d4c3b2a1, 'not a capture in pcap format: 4 bytes, its header has 24'",
         "000000000000000000000000000000000000000000000000, not a capture in pcap format: it begins with 00000000",
-        "a1b2c3d400020004000000000000000000040000000000ff, 'a capture with link type 255 (known: Ethernet 1, Linux cooked 113 and 276, "
+        "a1b2c3d400020004000000000000000000040000000000ff, 'a capture with link type 255 (known: Ethernet 1, Linux cooked 113 "
+                + "and 276, "
                 + "raw IP 101, loopback 0 and 108)'",
-        "a1b2c3d40002000400000000000000000004000000000001 00000000, damaged capture: packet 1 at byte 24: the file ends within its header",
-        "a1b2c3d40002000400000000000000000004000000000001 00000000 00000000 ffffffff ffffffff, damaged capture: packet 1 at byte 24: "
+        "a1b2c3d40002000400000000000000000004000000000001 00000000, damaged capture: packet 1 at byte 24: the file ends within "
+                + "its header",
+        "a1b2c3d40002000400000000000000000004000000000001 00000000 00000000 ffffffff ffffffff, damaged capture: packet 1 at "
+                + "byte 24: "
                 + "4294967295 captured bytes (limit 1048576)",
-        "a1b2c3d40002000400000000000000000004000000000001 00000000 00000000 00000004 00000004 0000, damaged capture: packet 1 at byte 24: "
+        "a1b2c3d40002000400000000000000000004000000000001 00000000 00000000 00000004 00000004 0000, damaged capture: packet 1 "
+                + "at byte 24: "
                 + "the file ends after 2 of 4 bytes",
     })
     void shouldSayWhyAFileCannotBeRead(String digits, String reason) {
@@ -242,7 +254,7 @@ class CaptureDumpTest {
         return line.replace(" (version-two-08)", "");
     }
 
-    private static CaptureFile exchange(CaptureFile file) throws IOException {
+    static CaptureFile exchange(CaptureFile file) throws IOException {
         int client = FIRST;
         int server = FIRST;
         file.syn(true, FIRST - 1).syn(false, FIRST - 1);

@@ -51,7 +51,8 @@ final class CaptureFile {
             packet.writeZero(15).writeByte(client ? 1 : 2).writeZero(15).writeByte(client ? 2 : 1);
             packet.writeByte(6).writeByte(0).writeZero(6);
         } else {
-            packet.writeByte(0x45).writeByte(0).writeShort(20 + tcpLength).writeInt(0x4000).writeByte(64).writeByte(6).writeShort(0);
+            packet.writeByte(0x45).writeByte(0).writeShort(20 + tcpLength).writeInt(0x4000).writeByte(64).writeByte(6)
+                    .writeShort(0);
             packet.writeInt(client ? 0x0A00_0001 : 0x0A00_0002).writeInt(client ? 0x0A00_0002 : 0x0A00_0001);
         }
         packet.writeShort(client ? 1000 : 2000).writeShort(client ? 2000 : 1000).writeInt(sequence).writeInt(0);

@@ -176,7 +176,8 @@ class NfsUpperLayerBindingTest {
         MountUpperLayerBinding mount = new MountUpperLayerBinding();
         assertEquals(100005, mount.program());
         // Status, handle of 64 bytes, 32 flavors.
-        assertEquals(new CallLayout(List.of(), new ReplySpace(24 + 4 + 68 + 132)), mount.layoutOfCall(V3, 1, xdr("00000001 2f000000")));
+        assertEquals(new CallLayout(List.of(), new ReplySpace(24 + 4 + 68 + 132)),
+                mount.layoutOfCall(V3, 1, xdr("00000001 2f000000")));
         assertEquals(new CallLayout(List.of(), new ReplySpace(24 + 65536)), mount.layoutOfCall(V3, 5, xdr("")));
         assertEquals(new CallLayout(List.of(), new ReplySpace(24)), mount.layoutOfCall(V3, 3, xdr("00000001 2f000000")));
         assertEquals(CallLayout.UNKNOWN, mount.layoutOfCall(1, 1, xdr("")));

@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +14,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.AccessBits;
+import org.nettyrdma.example.nfs.protocol.CreateArguments;
+import org.nettyrdma.example.nfs.protocol.CreateMode;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileType;
@@ -196,6 +200,45 @@ class AttributeProceduresTest extends NfsTest {
         rootUser.setAttributes(again, Sattr.NONE.withOwner(OTHER_USER, 0), null).ok(WccData::read);
         assertEquals(OTHER_USER, rootUser.attributes(again).userId());
         assertEquals(0, rootUser.attributes(again).groupId());
+    }
+
+    @Test
+    void shouldRefuseToGiveFilesToNobody() throws IOException {
+        assumeFilesCanBeGivenAway();
+        for (Squash squash : Squash.values()) {
+            restart(export().withSquash(squash), options());
+            FileHandle directory = client.mount("/");
+            for (int user : new int[] {0, USER}) {
+                NfsTestClient caller = as(NfsTestClient.user(user));
+                FileHandle file = caller.create(directory, "file");
+                Fattr before = caller.attributes(file);
+                assertChanges(caller.setAttributes(file, Sattr.NONE.withOwner(-1, before.groupId()), null), NfsStatus.INVAL);
+                assertChanges(caller.setAttributes(file, Sattr.NONE.withOwner(before.userId(), -1), null), NfsStatus.INVAL);
+                assertChanges(caller.call(NfsProcedure.CREATE, new CreateArguments(
+                        new DirectoryOperationArguments(directory, "other"), CreateMode.GUARDED,
+                        Sattr.NONE.withMode(06777).withOwner(-1, -1), 0)::write), NfsStatus.INVAL);
+                assertFalse(Files.exists(root.resolve("other")));
+                assertEquals(before.userId(), caller.attributes(file).userId());
+                caller.remove(directory, "file").ok(WccData::read);
+            }
+        }
+    }
+
+    /** Who is squashed has no files either: no call can make one of a user whose calls are served as somebody else's. */
+    @Test
+    void shouldSquashWhatIsStored() throws IOException {
+        assumeFilesCanBeGivenAway();
+        restart(export().withSquash(Squash.ALL).withAnonymous(0, 0), options());
+        FileHandle directory = client.mount("/");
+        FileHandle file = client.create(directory, "file");
+        assertEquals(0, client.attributes(file).userId());
+        assertChanges(client.setAttributes(file, Sattr.NONE.withOwner(USER, 0), null), NfsStatus.PERM);
+        assertChanges(client.setAttributes(file, Sattr.NONE.withOwner(0, USER), null), NfsStatus.PERM);
+        restart(export().withAnonymous(0, USER), options());
+        FileHandle again = client.lookup(client.mount("/"), "file").handle();
+        NfsTestClient rootUser = as(NfsTestClient.user(0));
+        rootUser.setAttributes(again, Sattr.NONE.withOwner(0, USER), null).ok(WccData::read);
+        assertChanges(rootUser.setAttributes(again, Sattr.NONE.withOwner(0, 0), null), NfsStatus.PERM);
     }
 
     @Test

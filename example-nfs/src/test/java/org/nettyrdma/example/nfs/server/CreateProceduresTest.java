@@ -5,13 +5,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
 import org.nettyrdma.example.nfs.protocol.DeviceNumber;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
@@ -31,6 +40,8 @@ import org.nettyrdma.example.nfs.server.NfsTestClient.Created;
 class CreateProceduresTest extends NfsTest {
 
     private static final long VERIFIER = 0x8899_AABB_CCDD_EEFFL;
+
+    private final List<Integer> modes = new ArrayList<>();
 
     CreateProceduresTest(TestFileSystem fileSystem) {
         super(fileSystem);
@@ -69,6 +80,60 @@ class CreateProceduresTest extends NfsTest {
         for (FileHandle handle : new FileHandle[] {file, directory, other.lookup(top, "link").handle()}) {
             assertEquals(OTHER_USER, client.attributes(handle).userId());
             assertEquals(77, client.attributes(handle).groupId());
+        }
+    }
+
+    /**
+     * Where a file stays with the user of this process, for example because the file system keeps no owners, it must not run as
+     * that user: a mode is one that anybody may have.
+     */
+    @Test
+    void shouldNotSetIdsOnAFileThatCouldNotBeGivenAway() throws IOException {
+        AttributeStore real = new PortableAttributes(root);
+        AttributeStore store = new AttributeStore() {
+            @Override
+            public FileStatus read(Path path) throws IOException {
+                return real.read(path);
+            }
+
+            @Override
+            public void setMode(Path path, int mode) throws IOException {
+                modes.add(mode);
+                real.setMode(path, mode);
+            }
+
+            @Override
+            public void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException {
+                throw new FileSystemException(path.toString(), null, "Operation not permitted");
+            }
+
+            @Override
+            public boolean keepsChangeTime() {
+                return real.keepsChangeTime();
+            }
+
+            @Override
+            public long maxFileBytes() {
+                return real.maxFileBytes();
+            }
+        };
+        FileTree tree = new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        try (OpenFiles openFiles = new OpenFiles(tree, 4, 1000)) {
+            CreateProcedures procedures = new CreateProcedures(tree, export(), openFiles,
+                    new AttributeChanges(tree, export(), openFiles));
+            Credentials stranger = new Credentials(OTHER_USER, OTHER_USER, List.of());
+            ByteBuf arguments = Unpooled.buffer();
+            new CreateArguments(new DirectoryOperationArguments(tree.root().node().handle(), "file"), CreateMode.GUARDED,
+                    Sattr.NONE.withMode(06777), 0).write(arguments);
+            procedures.create(new NfsCall(tree, stranger, arguments, arguments.alloc()), Unpooled.buffer());
+            assertEquals(List.of(0777), modes);
+            arguments.clear();
+            new CreateArguments(new DirectoryOperationArguments(tree.root().node().handle(), "other"), CreateMode.GUARDED,
+                    Sattr.NONE.withOwner(OTHER_USER, OTHER_USER), 0).write(arguments);
+            NfsException refused = assertThrows(NfsException.class, () -> procedures.create(
+                    new NfsCall(tree, stranger, arguments, arguments.alloc()), Unpooled.buffer()));
+            assertEquals(NfsStatus.PERM, refused.status());
+            assertFalse(Files.exists(root.resolve("other")));
         }
     }
 

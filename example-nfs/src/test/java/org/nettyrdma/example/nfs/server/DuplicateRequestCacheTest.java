@@ -8,11 +8,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcCallHeader;
@@ -34,6 +37,10 @@ class DuplicateRequestCacheTest {
 
     /** Sends a call on a connection of its own and hands it over. */
     private EmbeddedChannel send(int xid, int procedure, int argument, Consumer<RpcCall> receiver) {
+        return send(xid, OpaqueAuth.NONE, procedure, argument, receiver);
+    }
+
+    private EmbeddedChannel send(int xid, OpaqueAuth credential, int procedure, int argument, Consumer<RpcCall> receiver) {
         EmbeddedChannel channel = new EmbeddedChannel(new RpcServerHandler(new RpcProgram() {
             @Override
             public int program() {
@@ -57,16 +64,20 @@ class DuplicateRequestCacheTest {
         }));
         channels.add(channel);
         ByteBuf message = channel.alloc().buffer();
-        new RpcCallHeader(xid, PROGRAM, 1, procedure, OpaqueAuth.NONE, OpaqueAuth.NONE).write(message);
+        new RpcCallHeader(xid, PROGRAM, 1, procedure, credential, OpaqueAuth.NONE).write(message);
         channel.writeInbound(message.writeInt(argument));
         return channel;
     }
 
     /** Executes a call that answers its argument, unless the cache knows it. */
     private boolean execute(int xid, int procedure, int argument) {
+        return execute(xid, OpaqueAuth.NONE, procedure, argument);
+    }
+
+    private boolean execute(int xid, OpaqueAuth credential, int procedure, int argument) {
         boolean[] executed = new boolean[1];
-        EmbeddedChannel channel = send(xid, procedure, argument, call -> {
-            DuplicateRequestCache.Key key = DuplicateRequestCache.Key.of(call);
+        EmbeddedChannel channel = send(xid, credential, procedure, argument, call -> {
+            DuplicateRequestCache.Key key = cache.keyOf(call);
             executed[0] = cache.begin(key, call);
             if (executed[0]) {
                 ByteBuf results = Unpooled.buffer().writeInt(argument);
@@ -104,6 +115,29 @@ class DuplicateRequestCacheTest {
         assertTrue(execute(1, 1, 11));
     }
 
+    /** A neighbour behind the same address who could compute keys could be in the place of a call before it comes. */
+    @Test
+    void shouldMakeKeysThatNobodyElseCanCompute() {
+        Set<DuplicateRequestCache.Key> keys = new HashSet<>();
+        for (int i = 0; i < 3; i++) {
+            DuplicateRequestCache other = new DuplicateRequestCache(2, 1000, () -> 0);
+            send(1, 1, 10, call -> {
+                keys.add(other.keyOf(call));
+                assertEquals(other.keyOf(call), other.keyOf(call));
+                call.reply(Unpooled.EMPTY_BUFFER);
+            });
+        }
+        assertEquals(3, keys.size());
+    }
+
+    /** The stamp of AUTH_SYS is any number, and may be another one when a call is sent again. */
+    @Test
+    void shouldKnowACallAgainWhoseCredentialHasAnotherStamp() {
+        assertTrue(execute(1, new AuthSys(1, "host", 10, 10, List.of()).toOpaqueAuth(), 1, 10));
+        assertFalse(execute(1, new AuthSys(2, "host", 10, 10, List.of()).toOpaqueAuth(), 1, 10));
+        assertTrue(execute(1, new AuthSys(2, "host", 11, 10, List.of()).toOpaqueAuth(), 1, 10));
+    }
+
     @Test
     void shouldForgetTheOldestReplies() {
         for (int xid = 1; xid <= 4; xid++) {
@@ -129,7 +163,7 @@ class DuplicateRequestCacheTest {
         EmbeddedChannel firstChannel = send(1, 1, 10, first::add);
         DuplicateRequestCache.Key[] key = new DuplicateRequestCache.Key[1];
         EmbeddedChannel begun = send(1, 1, 10, call -> {
-            key[0] = DuplicateRequestCache.Key.of(call);
+            key[0] = cache.keyOf(call);
             assertTrue(cache.begin(key[0], first.get(0)));
             assertFalse(cache.begin(key[0], call));
         });
@@ -145,7 +179,7 @@ class DuplicateRequestCacheTest {
     void shouldForgetACallThatFailed() {
         DuplicateRequestCache.Key[] key = new DuplicateRequestCache.Key[1];
         send(1, 1, 10, call -> {
-            key[0] = DuplicateRequestCache.Key.of(call);
+            key[0] = cache.keyOf(call);
             assertTrue(cache.begin(key[0], call));
         });
         EmbeddedChannel repeated = send(1, 1, 10, call -> assertFalse(cache.begin(key[0], call)));

@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.server;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -112,6 +113,66 @@ class FileHandleTest extends NfsTest {
             assertTrue(System.nanoTime() < giveUpNanos);
         }
         assertEquals("hello", client.read(file));
+    }
+
+    @Test
+    void shouldFindAFileThatWasMovedAwayAndBack() throws IOException {
+        FileHandle file = client.create(top, "file", "hello");
+        Path aside = root.getParent().resolve("aside");
+        Files.move(root.resolve("file"), aside, StandardCopyOption.ATOMIC_MOVE);
+        assertEquals(NfsStatus.STALE, status(file));
+        Files.move(aside, root.resolve("file"), StandardCopyOption.ATOMIC_MOVE);
+        long giveUpNanos = System.nanoTime() + 30_000_000_000L;
+        while (status(file) != NfsStatus.OK) { // as long as the search rests, it is as stale as it was
+            assertTrue(System.nanoTime() < giveUpNanos);
+        }
+        assertEquals("hello", client.read(file));
+    }
+
+    /** A search that has found nothing must not take away what another call has found while it went on. */
+    @Test
+    void shouldNotForgetWhatAnotherCallHasFoundDuringASearch() throws IOException {
+        FileTree tree = new FileTree(root, new PortableAttributes(root), new FileHandles(new byte[FileHandles.KEY_BYTES]), 100,
+                1 << 20);
+        client.create(top, "file");
+        FileId id = tree.lookup(tree.root(), "file").node().id();
+        FileHandle handle = tree.atKnownName(id).node().handle();
+        assertFalse(tree.notFound(id), "it was seen meanwhile");
+        assertEquals(handle, tree.locate(handle).node().handle());
+    }
+
+    @Test
+    void shouldBoundTheMemoryOfKnownFiles() throws IOException {
+        long maxBytes = 20_000;
+        FileTree tree = new FileTree(root, new PortableAttributes(root), new FileHandles(new byte[FileHandles.KEY_BYTES]), 1000,
+                maxBytes);
+        FileHandle directory = client.makeDirectory(top, "directory");
+        List<FileHandle> handles = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            String name = "file" + i + "x".repeat(100);
+            client.create(directory, name);
+            handles.add(tree.lookup(tree.lookup(tree.root(), "directory"), name).node().handle());
+            assertTrue(tree.known().bytes() <= maxBytes, () -> tree.known().bytes() + " bytes");
+        }
+        assertTrue(tree.known().size() > 20, () -> tree.known().size() + " files");
+        long giveUpNanos = System.nanoTime() + 30_000_000_000L;
+        for (FileHandle handle : List.of(handles.get(0), handles.get(100), handles.get(199))) {
+            assertEquals(handle, locate(tree, handle, giveUpNanos).node().handle(), "found again by a search");
+        }
+        for (int i = 0; i < 200; i++) {
+            client.remove(directory, "file" + i + "x".repeat(100)).ok(WccData::read);
+        }
+    }
+
+    private static FileObject locate(FileTree tree, FileHandle handle, long giveUpNanos) throws IOException {
+        while (true) {
+            try {
+                return tree.locate(handle);
+            } catch (NfsException e) {
+                assertEquals(NfsStatus.JUKEBOX, e.status());
+                assertTrue(System.nanoTime() < giveUpNanos);
+            }
+        }
     }
 
     @Test

@@ -1,8 +1,10 @@
 package org.nettyrdma.example.nfs.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -11,9 +13,11 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NameText;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.WccData;
@@ -61,6 +65,27 @@ class LookupProceduresTest extends NfsTest {
             FileHandle file = client.create(top, name);
             assertEquals(file, client.lookup(top, name).handle());
         }
+    }
+
+    /** To a Unix system a name is bytes, and two names that differ in one of them are two files. */
+    @Test
+    void shouldTakeNamesByteByByte() {
+        assumeTrue(fileSystem == TestFileSystem.DIRECTORY, "in memory, names are text");
+        FileHandle first = client.create(top, "lat\uDCE4n");
+        FileHandle second = client.create(top, "lat\uDCE5n");
+        assertNotEquals(first, second);
+        assertEquals(first, client.lookup(top, "lat\uDCE4n").handle());
+        List<String> names = client.readDirectory(top, 0, 0, 4096).entries()
+                .stream().map(DirectoryEntry::name).sorted().toList();
+        assertEquals(List.of(".", "..", "lat\uDCE4n", "lat\uDCE5n"), names);
+        client.symbolicLink(top, "link\uDCFF", "lat\uDCE4n").ok(NfsTestClient.Created::read);
+        client.call(NfsProcedure.READLINK, client.lookup(top, "link\uDCFF").handle()::write).ok(in -> {
+            Fattr.readOptional(in);
+            assertEquals("lat\uDCE4n", NameText.read(in, 100, "data"));
+            return in;
+        });
+        client.remove(top, "lat\uDCE4n").ok(WccData::read);
+        assertEquals(second, client.lookup(top, "lat\uDCE5n").handle());
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -9,6 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -18,6 +20,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
@@ -116,11 +119,37 @@ class NfsProgramTest extends NfsTest {
     }
 
     @Test
-    void shouldRefuseNamesThatAreNotText() {
-        assertEquals(4, acceptStatus(NfsProcedure.LOOKUP, out -> {
+    void shouldRefuseNamesThatTheFileSystemCannotHave() {
+        boolean isText = fileSystem == TestFileSystem.MEMORY;
+        assertAttributes(client.call(NfsProcedure.LOOKUP, out -> {
             top.write(out);
             out.writeInt(2).writeBytes(new byte[] {(byte) 0xC3, 0x28, 0, 0});
-        }));
+        }), isText ? NfsStatus.ACCES : NfsStatus.NOENT);
+    }
+
+    /**
+     * To chown(2) this number says that an owner stays as it is: the file would stay root's, with the mode that was asked for.
+     */
+    @Test
+    void shouldRefuseCallersWithTheNumberThatIsNobodys() throws IOException {
+        for (Squash squash : Squash.values()) {
+            restart(export().withSquash(squash), options());
+            top = client.mount("/");
+            for (AuthSys nobody : List.of(NfsTestClient.user(-1), new AuthSys(0, "client", USER, -1, List.of()),
+                    NfsTestClient.user(USER, USER, -1))) {
+                NfsTestClient stranger = as(nobody);
+                stranger.send(7, Nfs.PROGRAM, Nfs.VERSION, NfsProcedure.CREATE.number(), new CreateArguments(
+                        new DirectoryOperationArguments(top, "file"), CreateMode.GUARDED, Sattr.NONE.withMode(06777), 0)::write);
+                assertEquals(1, stranger.reply().body().getInt(16), "AUTH_BADCRED");
+                assertFalse(Files.exists(root.resolve("file")));
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseAnAnonymousUserThatIsNobody() {
+        assertThrows(IllegalArgumentException.class, () -> export().withAnonymous(-1, 1));
+        assertThrows(IllegalArgumentException.class, () -> export().withAnonymous(1, -1));
     }
 
     @Test

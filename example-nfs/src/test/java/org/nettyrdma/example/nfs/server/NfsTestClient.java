@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufHolder;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.ReferenceCountUtil;
@@ -131,6 +132,7 @@ final class NfsTestClient {
     private static final int REPLY_HEADER_BYTES = 24;
 
     private final EmbeddedChannel channel;
+    private int maxReplyPieces;
     private final OpaqueAuth credential;
     private int nextXid = 1;
 
@@ -182,11 +184,17 @@ final class NfsTestClient {
         return new Reply(header.slice(REPLY_HEADER_BYTES, header.readableBytes() - REPLY_HEADER_BYTES), items);
     }
 
+    /** How many pieces the last reply had room for. */
+    int maxReplyPieces() {
+        return maxReplyPieces;
+    }
+
     /** The next message that the server sent, with its header. */
     Reply reply() {
         Object message = channel.readOutbound();
         try {
             ByteBuf bytes = message instanceof ByteBufHolder holder ? holder.content() : (ByteBuf) message;
+            maxReplyPieces = bytes instanceof CompositeByteBuf pieces ? pieces.maxNumComponents() : 1;
             List<DataItem> items = message instanceof RpcMessage rpc ? rpc.dataItems() : List.of();
             return new Reply(Unpooled.wrappedBuffer(ByteBufUtil.getBytes(bytes)), items);
         } finally {

@@ -174,6 +174,13 @@ class ReadWriteProceduresTest extends NfsTest {
     }
 
     @Test
+    void shouldPutTheReplyOfAReadTogetherOnce() {
+        String large = "hello".repeat(2000); // small ones are copied behind the header
+        assertEquals(large, client.read(client.create(top, "file", large)));
+        assertEquals(3, client.maxReplyPieces(), "header, results and data in the program's own buffer");
+    }
+
+    @Test
     void shouldTellWhenAFileGetsTooLarge() {
         FileHandle file = client.create(top, "file");
         assertChanges(client.write(file, 1L << 61, random(10), StableHow.UNSTABLE), NfsStatus.FBIG);

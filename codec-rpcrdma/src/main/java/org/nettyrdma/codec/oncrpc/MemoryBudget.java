@@ -1,0 +1,323 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static io.netty.util.internal.ObjectUtil.checkPositive;
+
+import io.netty.util.internal.PlatformDependent;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Memory that the calls of many connections share, over one or more transports. One object may serve an RDMA and a TCP server at
+ * the same time. Any thread may use it, and no thread ever waits inside of it.
+ *
+ * <h2>Shares</h2>
+ * Memory of a call cannot be taken back before the call has ended. So the memory that a peer can take and keep is bounded, and
+ * some is left for connections that come later:
+ * <ul>
+ * <li>A connection without memory gets what one call needs. A connection with memory gets more, up to 1/128 of all memory. So
+ * 64 connections that give nothing back hold at most half of it, as long as calls are no larger than 1/128.
+ * <li>Beyond 1/128 a connection gets no more than what is left of the first quarter of all memory. One connection alone gets
+ * an eighth. The more others have, the less it gets.
+ * <li>All connections of one address together leave 1/16 of all memory to others, and as much as the next call of the address
+ * takes. The address may use this last 1/16 only as far as it has no more than what it leaves. So each further address can
+ * halve what is left, and never takes all of it. An address is an IPv4 address or an IPv6 network of 64 bits.
+ * </ul>
+ *
+ * <p>Records over TCP that are not yet whole take memory of another budget, half as large, by the same rules.
+ *
+ * <p>Connections that wait are served in the order in which they came, with two exceptions: a connection that has its share
+ * does not hold up others, and a small call may pass one that is larger than all that is left.
+ */
+public final class MemoryBudget {
+
+    /** The default: 512 MiB, or a quarter of the JVM's limit of direct memory if that is less; in bytes. */
+    public static final long DEFAULT_MAX_BYTES = Math.min(512L << 20, PlatformDependent.maxDirectMemory() / 4);
+
+    /** This part of all memory is given to whoever asks first. */
+    private static final int COMMON_PART = 4;
+    /** Each connection may have this part of what there is, whatever others have. */
+    private static final int CONNECTION_PART = 128;
+    /** This part is kept for addresses that have little. */
+    private static final int LAST_PART = 16;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(MemoryBudget.class);
+
+    private final long maxBytes;
+    private final MemoryBudget records;
+    // All that follows, and what is in shares and addresses, is guarded by this; nothing foreign is called meanwhile.
+    private final Map<Object, Address> addresses = new HashMap<>();
+    private final Set<Share> waiting = new LinkedHashSet<>();
+    private long usedBytes;
+
+    /**
+     * Creates a budget of which nothing is used.
+     *
+     * @param maxBytes how much there is in bytes, more than 0
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public MemoryBudget(long maxBytes) {
+        this(checkPositive(maxBytes, "maxBytes"), new MemoryBudget(Math.max(1, maxBytes / 2), null));
+    }
+
+    private MemoryBudget(long maxBytes, MemoryBudget records) {
+        this.maxBytes = maxBytes;
+        this.records = records;
+    }
+
+    /**
+     * A second budget of half the size, for records that have not arrived whole. So unfinished records cannot take the memory of
+     * calls.
+     */
+    MemoryBudget records() {
+        return records;
+    }
+
+    /**
+     * How much there is.
+     *
+     * @return bytes, constant
+     */
+    public long maxBytes() {
+        return maxBytes;
+    }
+
+    /**
+     * How much calls have now.
+     *
+     * @return bytes, 0 to {@link #maxBytes()}
+     */
+    public synchronized long usedBytes() {
+        return usedBytes;
+    }
+
+    /**
+     * How many connections wait for memory.
+     *
+     * @return their number
+     */
+    public synchronized int waiting() {
+        return waiting.size();
+    }
+
+    /**
+     * Begins to count what a connection takes; {@link Share#close()} has to follow.
+     *
+     * @param peer     whose connection it is, {@code null} if that is not known
+     * @param executor runs {@code granted}
+     * @param granted  runs each time that a claim was met
+     */
+    synchronized Share open(SocketAddress peer, Executor executor, Runnable granted) {
+        Object key = keyOf(peer);
+        Address address = addresses.computeIfAbsent(key, Address::new);
+        address.shares++;
+        return new Share(this, address, executor, granted);
+    }
+
+    /** Who has a network of 64 bits, as everybody with IPv6 does, has all of its addresses. */
+    private static Object keyOf(SocketAddress peer) {
+        if (!(peer instanceof InetSocketAddress internet) || internet.isUnresolved()) {
+            return String.valueOf(peer);
+        }
+        byte[] address = internet.getAddress().getAddress();
+        return ByteBuffer.wrap(address, 0, Math.min(address.length, Long.BYTES));
+    }
+
+    private boolean allows(Share share, long bytes) {
+        long left = maxBytes - usedBytes - bytes;
+        if (left < 0) {
+            return false;
+        }
+        long own = Math.max(maxBytes / CONNECTION_PART, maxBytes / COMMON_PART - usedBytes - bytes);
+        if (share.usedBytes > 0 && share.usedBytes + bytes > own) {
+            return false;
+        }
+        long ofAddress = share.address.usedBytes;
+        return ofAddress == 0 || ofAddress + bytes <= left || left >= Math.max(maxBytes / LAST_PART, bytes);
+    }
+
+    private void add(Share share, long bytes) {
+        usedBytes += bytes;
+        share.usedBytes += bytes;
+        share.address.usedBytes += bytes;
+    }
+
+    private synchronized boolean tryTake(Share share, long bytes) {
+        boolean allowed = allows(share, bytes);
+        if (allowed) {
+            add(share, bytes);
+        }
+        return allowed;
+    }
+
+    private void release(Share share, long bytes) {
+        synchronized (this) {
+            if (share.closed) {
+                return;
+            }
+            add(share, -bytes);
+        }
+        grant();
+    }
+
+    private void claim(Share share, long bytes) {
+        synchronized (this) {
+            share.claimedBytes = bytes;
+            waiting.add(share);
+        }
+        grant(); // what was released after the caller had looked would wake nobody else
+    }
+
+    private synchronized boolean withdraw(Share share) {
+        return waiting.remove(share);
+    }
+
+    private void close(Share share) {
+        synchronized (this) {
+            if (share.closed) {
+                return;
+            }
+            waiting.remove(share);
+            add(share, -share.usedBytes);
+            share.closed = true;
+            share.address.shares--;
+            if (share.address.shares == 0) {
+                addresses.remove(share.address.key);
+            }
+        }
+        grant();
+    }
+
+    /** Meets the claims that can be met. One pass does, as each that is met leaves less to the others. */
+    private void grant() {
+        List<Share> failed = List.of();
+        for (List<Share> met = meetClaims(); !met.isEmpty(); met = meetClaims()) {
+            for (Share share : met) {
+                if (!share.tell()) {
+                    failed = new ArrayList<>(failed);
+                    failed.add(share);
+                }
+            }
+        }
+        if (!failed.isEmpty()) {
+            synchronized (this) {
+                waiting.addAll(failed); // until the next one gives something back
+            }
+        }
+    }
+
+    private synchronized List<Share> meetClaims() {
+        if (waiting.isEmpty()) {
+            return List.of();
+        }
+        List<Share> met = new ArrayList<>();
+        for (Iterator<Share> shares = waiting.iterator(); shares.hasNext();) {
+            Share share = shares.next();
+            if (allows(share, share.claimedBytes)) {
+                shares.remove();
+                add(share, share.claimedBytes);
+                met.add(share);
+            }
+        }
+        return met;
+    }
+
+    private synchronized void takeBack(Share share) {
+        if (!share.closed) {
+            add(share, -share.claimedBytes);
+        }
+    }
+
+    /** What the connections of one address have. */
+    private static final class Address {
+
+        private final Object key;
+        private int shares;
+        private long usedBytes;
+
+        private Address(Object key) {
+            this.key = key;
+        }
+    }
+
+    /** What one connection has of the memory, and what it waits for. */
+    static final class Share {
+
+        private final MemoryBudget budget;
+        private final Address address;
+        private final Executor executor;
+        private final Runnable granted;
+        private long usedBytes;
+        private long claimedBytes;
+        private boolean closed;
+
+        private Share(MemoryBudget budget, Address address, Executor executor, Runnable granted) {
+            this.budget = budget;
+            this.address = address;
+            this.executor = executor;
+            this.granted = granted;
+        }
+
+        /**
+         * Takes bytes if they are there and the share allows it.
+         *
+         * @return whether they were taken; then {@link #release} has to follow
+         */
+        boolean tryTake(long bytes) {
+            return budget.tryTake(this, bytes);
+        }
+
+        /** Gives bytes back. Without effect when the share is closed. */
+        void release(long bytes) {
+            budget.release(this, bytes);
+        }
+
+        /**
+         * Waits for bytes, at most {@link #maxBytes()}; for one number at a time. The executor is told once when they were
+         * taken, and {@link #release} has to follow.
+         */
+        void claim(long bytes) {
+            budget.claim(this, bytes);
+        }
+
+        /**
+         * Waits no longer.
+         *
+         * @return {@code false} if it is too late: the executor is told, or was told
+         */
+        boolean withdraw() {
+            return budget.withdraw(this);
+        }
+
+        /** Gives everything back and waits for nothing. What was granted may still be told. */
+        void close() {
+            budget.close(this);
+        }
+
+        /** Returns whether the claim has been told, or nobody is there to be told. */
+        private boolean tell() {
+            try {
+                executor.execute(granted);
+                return true;
+            } catch (RejectedExecutionException e) {
+                close(); // the event loop has shut down, and its connections are closed
+                return true;
+            } catch (Throwable t) { // no thread can be started; others must not wait for that
+                LOGGER.warn("a connection cannot be told that it has memory", t);
+                budget.takeBack(this);
+                return false;
+            }
+        }
+    }
+}

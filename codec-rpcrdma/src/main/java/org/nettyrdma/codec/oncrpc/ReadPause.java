@@ -1,0 +1,87 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelHandlerContext;
+
+/**
+ * Stops reading from a channel, and leaves {@code AUTO_READ} to the application: reads that are asked for meanwhile are kept, and
+ * passed on when reading goes on, unless the application has turned {@code AUTO_READ} off by then. Its owner passes each
+ * {@code read} through {@link #keepsRead}. Event loop only.
+ */
+final class ReadPause {
+
+    private final ChannelHandlerContext ctx;
+    private final ChannelConfig config;
+    /** How many reasons there are not to read. */
+    private int reasons;
+    private boolean readKept;
+    /** The read that is kept was asked for by the application and not because of {@code AUTO_READ}. */
+    private boolean readDemanded;
+    /** {@code AUTO_READ} is off for a moment, to take back the read that is pending. */
+    private boolean takingBack;
+
+    ReadPause(ChannelHandlerContext ctx) {
+        this.ctx = ctx;
+        this.config = ctx.channel().config();
+    }
+
+    /** One more reason not to read; {@link #resume} has to follow. */
+    void pause() {
+        reasons++;
+        if (reasons == 1) {
+            takeBackRead();
+        }
+    }
+
+    /** A message has come: if not to be read, a handler in front must have asked for it while {@code AUTO_READ} was off. */
+    void messageRead() {
+        if (reasons > 0) {
+            takeBackRead();
+        }
+    }
+
+    private void takeBackRead() {
+        if (config.isAutoRead()) {
+            takingBack = true;
+            config.setAutoRead(false); // the only way to stop a loop of reads, and a transport that reads of itself
+            ctx.executor().execute(this::restoreAutoRead);
+        }
+    }
+
+    /** That asks for a read, which is kept, or passes if the pause is over. */
+    private void restoreAutoRead() {
+        if (takingBack) {
+            takingBack = false;
+            config.setAutoRead(true);
+        }
+    }
+
+    /** A reason is gone. */
+    void resume() {
+        reasons--;
+        if (reasons > 0) {
+            return;
+        }
+        boolean read = readKept && (readDemanded || config.isAutoRead());
+        readKept = false;
+        readDemanded = false;
+        restoreAutoRead();
+        if (read) {
+            ctx.read();
+        }
+    }
+
+    /**
+     * A read is asked for.
+     *
+     * @return whether it is kept; else the owner passes it on
+     */
+    boolean keepsRead() {
+        if (reasons == 0) {
+            return false;
+        }
+        readKept = true;
+        readDemanded |= !takingBack && !config.isAutoRead();
+        return true;
+    }
+}

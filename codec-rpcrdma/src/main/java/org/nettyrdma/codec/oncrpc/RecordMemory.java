@@ -1,0 +1,205 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.BiConsumer;
+import org.nettyrdma.codec.oncrpc.transport.ProgressWatch;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The memory of the record that one connection is receiving, and the time it may take. A large record has what it announces
+ * before anything of that is kept, and waits for it without being read. Event loop only.
+ */
+final class RecordMemory implements ProgressWatch.Source {
+
+    /** Records up to this size need no memory of the budget: each connection has a receive buffer of its own as large as that. */
+    private static final int SMALL_RECORD_BYTES = 16 << 10;
+    /** How often is looked for progress, and how long a record may make too little of it while others wait for memory. */
+    private static final long CONTENDED_MILLIS = 1000;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(RecordMemory.class);
+
+    private final ChannelHandlerContext ctx;
+    private final MemoryBudget records;
+    private final TransferLimits limits;
+    private final MemoryAdmission admission;
+    private final ReadPause pause;
+    private final BiConsumer<ChannelHandlerContext, ByteBuf> decoder;
+    private final long windowMillis;
+    private final ProgressWatch watch;
+    /** What has been received while the record waits. */
+    private final Deque<ByteBuf> kept = new ArrayDeque<>();
+    private long recordBytes;
+    /** Waits for the memory of the record, or {@code null}. */
+    private Claim waiting;
+
+    private boolean unfinished;
+    private boolean readWanted;
+    private long recordsEnded;
+    private long receivedBytes;
+    private long stalledMillis;
+
+    /**
+     * @param decoder gets what was received, and its reference, while no record waits
+     */
+    RecordMemory(ChannelHandlerContext ctx, MemoryBudget budget, TransferLimits limits,
+                 BiConsumer<ChannelHandlerContext, ByteBuf> decoder) {
+        this.ctx = ctx;
+        this.records = budget.records();
+        this.limits = limits;
+        this.admission = new MemoryAdmission(records, Long.MAX_VALUE, ctx.executor(), ctx.channel()::remoteAddress, () -> { });
+        this.pause = new ReadPause(ctx);
+        this.decoder = decoder;
+        this.windowMillis = Math.min(CONTENDED_MILLIS, limits.timeoutMillis());
+        this.watch = new ProgressWatch(ctx.executor(), new TransferLimits(windowMillis, limits.minBytesPerSecond()), this,
+                this::stalled);
+    }
+
+    /** Something has been received; its reference passes to this. */
+    void received(ByteBuf in) {
+        readWanted = false;
+        receivedBytes += in.readableBytes();
+        pause.messageRead();
+        if (waiting != null) {
+            kept.addLast(in);
+        } else {
+            decoder.accept(ctx, in);
+        }
+    }
+
+    boolean isWaiting() {
+        return waiting != null;
+    }
+
+    /** What is left to decode when there is memory; its reference passes to this. */
+    void keep(ByteBuf in) {
+        kept.addFirst(in);
+    }
+
+    /**
+     * The record is going to have that many bytes at least. Afterwards it may be {@linkplain #isWaiting waiting}.
+     *
+     * @param most how many it can have in the end
+     * @return whether there can be memory for it
+     */
+    boolean reserve(long bytes, long most) {
+        if (bytes <= SMALL_RECORD_BYTES || bytes <= recordBytes) {
+            return true;
+        }
+        long wanted = most - recordBytes;
+        if (!admission.isPossible(wanted)) {
+            return false;
+        }
+        if (admission.tryAdmit(wanted)) {
+            recordBytes += wanted;
+        } else {
+            waiting = new Claim(wanted);
+            pause.pause();
+            admission.admit(waiting);
+        }
+        return true;
+    }
+
+    /** A record that waits for its memory. */
+    private final class Claim implements MemoryAdmission.Candidate {
+
+        private final long bytes;
+
+        private Claim(long bytes) {
+            this.bytes = bytes;
+        }
+
+        @Override
+        public long bytes() {
+            return bytes;
+        }
+
+        @Override
+        public void admitted() {
+            recordBytes += bytes;
+            waiting = null;
+            while (waiting == null && !kept.isEmpty()) {
+                decoder.accept(ctx, kept.removeFirst());
+            }
+            pause.resume();
+            ctx.fireChannelReadComplete();
+        }
+
+        @Override
+        public void dropped() {
+            close();
+        }
+    }
+
+    /** The record is complete. */
+    void passUp(ByteBuf record) {
+        recordsEnded++;
+        unfinished = false;
+        stalledMillis = 0;
+        ctx.fireChannelRead(record);
+        long bytes = recordBytes;
+        recordBytes = 0;
+        admission.release(bytes); // now it is a call, which takes memory for itself
+    }
+
+    /** Everything received has been decoded, and it ends within a record or does not. */
+    void watch(boolean withinRecord) {
+        unfinished = withinRecord;
+        watch.begin();
+    }
+
+    boolean keepsRead() {
+        readWanted = !pause.keepsRead();
+        return !readWanted;
+    }
+
+    @Override
+    public long bytes() {
+        return receivedBytes;
+    }
+
+    @Override
+    public long begun() {
+        return recordsEnded + (unfinished ? 1 : 0);
+    }
+
+    @Override
+    public long ended() {
+        return recordsEnded;
+    }
+
+    @Override
+    public boolean isHeldUp() {
+        return waiting != null || !readWanted;
+    }
+
+    private void stalled() {
+        stalledMillis += windowMillis;
+        if (stalledMillis < limits.timeoutMillis() && records.waiting() == 0) {
+            watch.begin();
+            return;
+        }
+        PeerLog.warn(LOGGER, ctx.channel(),
+                "closing, the peer sends its record too slowly: less than {} bytes per second over {} ms{}",
+                limits.minBytesPerSecond(), stalledMillis, records.waiting() == 0 ? ""
+                : " while others wait for the memory that it has");
+        ctx.close();
+    }
+
+    /** Nothing more is received. */
+    void close() {
+        watch.stop();
+        admission.close();
+        if (waiting != null) {
+            waiting = null;
+            pause.resume();
+        }
+        for (ByteBuf in = kept.poll(); in != null; in = kept.poll()) {
+            in.release();
+        }
+    }
+}

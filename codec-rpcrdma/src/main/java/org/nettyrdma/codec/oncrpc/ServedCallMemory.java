@@ -1,0 +1,173 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import java.util.function.Consumer;
+import org.nettyrdma.codec.oncrpc.transport.CallbackPromise;
+import org.nettyrdma.codec.oncrpc.transport.ProgressWatch;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The memory that the calls of one connection take of a {@link MemoryBudget}: each has what its arguments and its results take
+ * from before it runs until the peer has taken the reply. While one waits, nothing more is read. A peer that takes its replies
+ * more slowly than {@link TransferLimits} allow loses the connection. Event loop only.
+ */
+final class ServedCallMemory implements ProgressWatch.Source {
+
+    /**
+     * What a call takes besides its arguments and its results: objects, headers, and small results of programs that name none.
+     */
+    static final int CALL_BYTES = 1024;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ServedCallMemory.class);
+
+    private final ChannelHandlerContext ctx;
+    private final MemoryAdmission admission;
+    private final ReadPause pause;
+    private final Consumer<Throwable> replyWritten;
+    private final ProgressWatch watch;
+    private int waiting;
+    private long repliesBegun;
+    private long repliesTaken;
+    private long bytesTaken;
+
+    /**
+     * @param replyWritten told of each reply how its write has ended
+     */
+    ServedCallMemory(ChannelHandlerContext ctx, MemoryBudget memory, TransferLimits limits, ReadPause pause,
+               Consumer<Throwable> replyWritten) {
+        this.ctx = ctx;
+        this.admission = new MemoryAdmission(memory, Long.MAX_VALUE, ctx.executor(), ctx.channel()::remoteAddress, () -> { });
+        this.pause = pause;
+        this.replyWritten = replyWritten;
+        this.watch = new ProgressWatch(ctx.executor(), limits, this, () -> stalled(limits));
+    }
+
+    /** What a call takes; -1 if that can never be had. */
+    long bytesOf(RpcProgram program, RpcCall call) {
+        int resultBytes = 0;
+        try {
+            resultBytes = Math.max(0, program.maxResultBytes(call));
+        } catch (RuntimeException e) { // the program will find the same fault, and answers it
+            LOGGER.trace("{} unknown size of the results of {}", ctx.channel(), call, e);
+        }
+        long bytes = (long) CALL_BYTES + call.arguments().readableBytes() + resultBytes;
+        return admission.isPossible(bytes) ? bytes : -1;
+    }
+
+    /**
+     * Runs something now or when there is memory for it.
+     *
+     * @param bytes   what it needs
+     * @param run     gets the number of bytes that it has; {@link #reply} with as many has to follow
+     * @param dropped runs instead if the connection ends before
+     */
+    void admit(long bytes, LongRunnable run, Runnable dropped) {
+        if (admission.tryAdmit(bytes)) {
+            run.run(bytes);
+        } else {
+            waiting++;
+            if (waiting == 1) {
+                pause.pause();
+            }
+            admission.admit(new Waiting(bytes, run, dropped));
+        }
+    }
+
+    /** The promise for a reply that has memory. */
+    ChannelPromise reply(long bytes) {
+        repliesBegun++;
+        watch.begin();
+        return new Reply(ctx, bytes);
+    }
+
+    @Override
+    public long begun() {
+        return repliesBegun;
+    }
+
+    @Override
+    public long ended() {
+        return repliesTaken;
+    }
+
+    @Override
+    public long bytes() {
+        ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer(); // null once the channel is closed
+        return bytesTaken + (outbound == null ? 0 : outbound.currentProgress());
+    }
+
+    private void stalled(TransferLimits limits) {
+        PeerLog.warn(LOGGER, ctx.channel(),
+                "closing, the peer takes its {} replies too slowly: less than {} bytes per second over {} ms",
+                repliesBegun - repliesTaken, limits.minBytesPerSecond(), limits.timeoutMillis());
+        ctx.channel().close();
+    }
+
+    /** The connection has ended. */
+    void close() {
+        watch.stop();
+        admission.close();
+    }
+
+    /** Does something with a number of bytes. */
+    interface LongRunnable {
+
+        void run(long bytes);
+    }
+
+    /** What waits for memory. */
+    private final class Waiting implements MemoryAdmission.Candidate {
+
+        private final long bytes;
+        private final LongRunnable run;
+        private final Runnable dropped;
+
+        private Waiting(long bytes, LongRunnable run, Runnable dropped) {
+            this.bytes = bytes;
+            this.run = run;
+            this.dropped = dropped;
+        }
+
+        @Override
+        public long bytes() {
+            return bytes;
+        }
+
+        @Override
+        public void admitted() {
+            waiting--;
+            run.run(bytes);
+            if (waiting == 0) {
+                pause.resume();
+            }
+        }
+
+        @Override
+        public void dropped() {
+            dropped.run();
+        }
+    }
+
+    /** The promise of one reply. */
+    private final class Reply extends CallbackPromise {
+
+        private final long bytes;
+
+        private Reply(ChannelHandlerContext ctx, long bytes) {
+            super(ctx);
+            this.bytes = bytes;
+        }
+
+        @Override
+        protected void written(Throwable cause) {
+            repliesTaken++;
+            bytesTaken += bytes;
+            admission.release(bytes);
+            replyWritten.accept(cause);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+package org.nettyrdma.codec.rpcrdma.connection;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.net.SocketAddress;
+import java.util.function.IntSupplier;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
+import org.nettyrdma.codec.rpcrdma.format.SpokenVersions;
+import org.nettyrdma.codec.rpcrdma.format.VersionTwoLayout;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ConnectionProperties;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Control;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.TransportError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
+import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps a connection of a side that speaks version 2 to one version, and exchanges transport properties (version-two-08,
+ * sections 7 and 5.3.4). Stands between the codec and the credit gate, since what it sends and answers itself is outside of the
+ * credits. Where only version 1 is spoken the codec refuses all other messages, and this handler is not needed.
+ *
+ * <h2>Version</h2>
+ * On a server the first call, or other message of version 2, settles the version; on a client the first message of the server
+ * in the version that the client calls in, or its fallback. A message of another version afterwards is an error, which the draft
+ * does not name: a call is answered with ERR_VERS and the settled version as the range, the call that a reply belongs to
+ * fails, anything else is dropped.
+ *
+ * <h2>RDMA2_CONNPROP</h2>
+ * Each side sends one: a server as soon as it knows that the client speaks version 2, so ahead of its first reply; a client
+ * behind the first reply, since until then it has a single message in progress and that is a call (version-two-08, section 7).
+ * Its XID is 0, its flag RPCRDMA2_F_RESPONSE is clear, and its credits are what this side asks for in its calls. One that cannot
+ * be parsed is answered with an error by a server and dropped by a client, which must not send errors (version-two-08, section
+ * 5.3.3). A Receive Buffer Size that no message with a call or a reply fits into is answered like that by a server, and ends the
+ * connection.
+ *
+ * <p>All methods run on the event loop.
+ */
+public final class ConnectionHandler extends ChannelDuplexHandler {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ConnectionHandler.class);
+
+    private final NegotiatedConnection connection;
+    private final int wantedCredits;
+    private final IntSupplier grantedCredits;
+    private final ChunkCounters statistics;
+    /** {@code null} on a server. */
+    private final VersionFallbacks fallbacks;
+    private SocketAddress server;
+    private boolean offered;
+    private boolean answered;
+    private boolean closing;
+    private boolean announced;
+    /** The peer has made the connection useless, which ends as soon as it was told. */
+    private boolean failed;
+
+    private ConnectionHandler(NegotiatedConnection connection, int wantedCredits, IntSupplier grantedCredits,
+                              ChunkCounters statistics, VersionFallbacks fallbacks) {
+        this.connection = connection;
+        this.wantedCredits = wantedCredits;
+        this.grantedCredits = grantedCredits;
+        this.statistics = statistics;
+        this.fallbacks = fallbacks;
+    }
+
+    /**
+     * For the side that connects.
+     *
+     * @param wantedCredits what its calls ask for
+     * @param fallbacks     the servers that are known not to speak version 2
+     */
+    public static ConnectionHandler client(NegotiatedConnection connection, int wantedCredits, ChunkCounters statistics,
+                                    VersionFallbacks fallbacks) {
+        return new ConnectionHandler(connection, wantedCredits, () -> 0, statistics, fallbacks);
+    }
+
+    /**
+     * For the side that accepts.
+     *
+     * @param wantedCredits  what its calls of the reverse direction ask for
+     * @param grantedCredits what its answers grant
+     */
+    public static ConnectionHandler server(NegotiatedConnection connection, int wantedCredits, IntSupplier grantedCredits,
+                                    ChunkCounters statistics) {
+        return new ConnectionHandler(connection, wantedCredits, grantedCredits, statistics, null);
+    }
+
+    private boolean isServer() {
+        return fallbacks == null;
+    }
+
+    @Override
+    public void connect(ChannelHandlerContext ctx, SocketAddress remote, SocketAddress local, ChannelPromise promise) {
+        server = remote;
+        if (!isServer() && !connection.isAgreed() && fallbacks.contains(remote)) {
+            statistics.increment(Counter.VERSION_FALLBACKS_REMEMBERED);
+            connection.agree(RpcRdmaVersion.ONE);
+        }
+        ctx.connect(remote, local, promise);
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+        if (!answered && msg instanceof RpcRdmaMessage message && message.role() == Role.REQUEST) {
+            offered |= message.version() == RpcRdmaVersion.TWO.number();
+        }
+        ctx.write(msg, promise);
+    }
+
+    @Override
+    public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+        closing = true;
+        ctx.close(promise);
+    }
+
+    /** The server has hung up where an answer was due: it may not be able to cope with the version. */
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        boolean known = connection.isAgreed() && connection.version() == RpcRdmaVersion.TWO;
+        if (!isServer() && offered && !answered && !known && !closing && connection.isFallbackPossible()) {
+            statistics.increment(Counter.VERSION_OFFERS_LOST);
+            fallbacks.remember(server);
+        }
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+        if (!(msg instanceof RpcRdmaMessage message)) {
+            ctx.fireChannelRead(msg);
+            return;
+        }
+        if (failed) {
+            message.release();
+            return;
+        }
+        RpcRdmaHeader header = message.chunks() == null ? message.header() : null;
+        if (header instanceof Malformed malformed && message.isWithoutCall()) {
+            message.release();
+            refuse(ctx, malformed);
+        } else if (header == null || header instanceof Control) {
+            received(ctx, message, message.version() == RpcRdmaVersion.TWO.number() ? RpcRdmaVersion.TWO : RpcRdmaVersion.ONE);
+        } else {
+            if (header instanceof TransportError && !connection.isAgreed()) {
+                connection.agree(RpcRdmaVersion.TWO); // a responder has to know the version to have something else to say
+            }
+            ctx.fireChannelRead(header instanceof Malformed malformed && malformed.granted() && !mayGrant()
+                    ? inPlaceOf(message, new Malformed(malformed.xid(), malformed.version(), malformed.credits(), false,
+                    malformed.cause()))
+                    : message);
+        }
+    }
+
+    /**
+     * Whether the credits of a message that is not valid count. A client of version 2 keeps to one message at a time until a
+     * valid one has come that is no error (version-two-08, section 7).
+     */
+    private boolean mayGrant() {
+        return isServer() || answered || connection.version() == RpcRdmaVersion.ONE;
+    }
+
+    /** Releases {@code message}. */
+    private static RpcRdmaMessage inPlaceOf(RpcRdmaMessage message, Malformed header) {
+        message.release();
+        RpcRdmaMessage other = RpcRdmaMessage.of(message.role(), header, Unpooled.EMPTY_BUFFER);
+        return message.isInvalidating() ? other.invalidating(message.invalidatedTag()) : other;
+    }
+
+    private void received(ChannelHandlerContext ctx, RpcRdmaMessage message, RpcRdmaVersion version) {
+        if (!connection.accepts(version, isServer())) {
+            refuseVersion(ctx, message);
+            return;
+        }
+        answered |= message.role() == Role.RESPONSE;
+        if (!announced && version == RpcRdmaVersion.TWO && (isServer() || answered)) {
+            announce(ctx); // first, as what waits for the version goes out when it is settled
+        }
+        if (message.isControl() && message.header() instanceof ConnectionProperties header) {
+            message.release();
+            propertiesReceived(ctx, header);
+            return;
+        }
+        if (!connection.isAgreed()) {
+            connection.agree(version);
+        }
+        ctx.fireChannelRead(message);
+    }
+
+    private void propertiesReceived(ChannelHandlerContext ctx, ConnectionProperties header) {
+        long bytes = header.properties().get(TransportProperty.RECEIVE_BUFFER_SIZE);
+        if (bytes >= VersionTwoLayout.LEAST_CONVEYING_LENGTH) {
+            connection.peerProperties(header.properties());
+            return;
+        }
+        failed = true;
+        RpcRdmaException cause = RpcRdmaFailures.connection("the peer has receives of %d bytes, and no message with a call or a "
+                + "reply has less than %d",
+                bytes, VersionTwoLayout.LEAST_CONVEYING_LENGTH);
+        ctx.fireExceptionCaught(cause);
+        if (isServer()) {
+            statistics.increment(Counter.CHUNK_ERRORS);
+            ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(),
+                    RpcRdmaFailures.malformed("%s", cause.getMessage())))
+                    .addListener(ChannelFutureListener.CLOSE);
+        } else {
+            ctx.close();
+        }
+    }
+
+    /** It goes past the credit gate: what it answers has taken no credit. */
+    private RpcRdmaMessage errorWithoutCall(int xid, int version, RpcRdmaException cause) {
+        return RpcRdmaMessage.error(Refusal.of(xid, version, cause).withCredits(grantedCredits.getAsInt()));
+    }
+
+    private void announce(ChannelHandlerContext ctx) {
+        announced = true;
+        ctx.writeAndFlush(RpcRdmaMessage.properties(new ConnectionProperties(0, wantedCredits, 0, connection.properties())));
+        connection.propertiesSent();
+    }
+
+    private void refuseVersion(ChannelHandlerContext ctx, RpcRdmaMessage message) {
+        if (message.isWithoutCall()) {
+            message.release();
+            statistics.increment(Counter.STRAY_MESSAGES_DROPPED);
+            return;
+        }
+        statistics.increment(Counter.MALFORMED_MESSAGES);
+        RpcRdmaHeader header = message.header();
+        SpokenVersions settled = new SpokenVersions(connection.version(), connection.version());
+        ctx.fireChannelRead(inPlaceOf(message, new Malformed(header.xid(), header.version(), header.credits(), mayGrant(),
+                RpcRdmaFailures.version(header.version(), settled))));
+    }
+
+    private void refuse(ChannelHandlerContext ctx, Malformed header) {
+        PeerLog.warn(LOGGER, ctx.channel(), "refusing a message without a call: {}", header.cause());
+        if (isServer()) {
+            statistics.increment(Counter.CHUNK_ERRORS);
+            ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(), header.cause()));
+        }
+    }
+}

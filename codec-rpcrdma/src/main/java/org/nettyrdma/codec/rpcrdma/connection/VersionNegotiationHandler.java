@@ -1,0 +1,265 @@
+package org.nettyrdma.codec.rpcrdma.connection;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.EventExecutor;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayDeque;
+import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
+import org.nettyrdma.codec.oncrpc.transport.RpcCallAbandoned;
+import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.requester.RequesterCallTable;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
+import org.nettyrdma.codec.rpcrdma.shared.RelayPromise;
+import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
+import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+import org.nettyrdma.handler.credit.CreditGate;
+
+/**
+ * Holds calls back until the version of the connection is settled (version-two-08, section 7). A client's first call goes out,
+ * and finds it out; if it is refused with ERR_VERS and version 1 will do, it is sent again in version 1 with the same XID, and
+ * its caller does not notice. A server's calls of the reverse direction all wait for the client's first message. Stands above the
+ * handlers of the chunks, so that calls are planned for the version that they are sent in, and leaves the pipeline when its work
+ * is done.
+ *
+ * <p>At most {@value CreditGate#DEFAULT_MAX_WAITING} calls wait; while one does, the channel is not writable. Where the
+ * server speaks no version that this side does, all calls fail. All methods run on the event loop.
+ */
+public final class VersionNegotiationHandler extends ChannelDuplexHandler {
+
+    private static final int MAX_WAITING = CreditGate.DEFAULT_MAX_WAITING;
+    /** Of the user-defined writability flags of a channel, the one that is false while a call waits for the version. */
+    private static final int WRITABILITY_INDEX = CreditGate.WRITABILITY_INDEX - 2;
+
+    private final NegotiatedConnection connection;
+    private final boolean server;
+    private final ChunkCounters statistics;
+    private final ArrayDeque<HeldCall> held = new ArrayDeque<>();
+    private ChannelHandlerContext ctx;
+    /** The first call, kept to be sent again; {@code null} if none is out. */
+    private Object first;
+    private int firstXid;
+    /** Nobody waits for the first call any more, but for what its answer says about the version. */
+    private boolean firstAbandoned;
+    /** Why no call can be made, {@code null} as long as some may. */
+    private RpcRdmaException refusal;
+
+    public VersionNegotiationHandler(NegotiatedConnection connection, boolean server, ChunkCounters statistics) {
+        this.connection = connection;
+        this.server = server;
+        this.statistics = statistics;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
+        ByteBuf message = contentOf(msg);
+        if (message == null || RpcMessageType.peek(message) != RpcMessageType.CALL || connection.isAgreed()) {
+            context.write(msg, promise);
+        } else if (refusal != null) {
+            fail(msg, promise, refusal);
+        } else if (!context.channel().isActive()) {
+            context.write(msg, promise); // which says why it cannot be
+        } else if (!server && first == null && held.isEmpty()) {
+            sendFirst(msg, promise);
+        } else if (held.size() < MAX_WAITING) {
+            hold(msg, promise);
+        } else {
+            fail(msg, promise, RpcRdmaFailures.overloaded(
+                    "%d calls wait for the version of the connection, which is the limit", MAX_WAITING));
+        }
+    }
+
+    private static void fail(Object msg, ChannelPromise promise, Throwable cause) {
+        ReferenceCountUtil.release(msg);
+        promise.tryFailure(cause);
+    }
+
+    /** The RPC message, or {@code null} if it is none. */
+    private static ByteBuf contentOf(Object msg) {
+        return msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
+    }
+
+    private void sendFirst(Object call, ChannelPromise promise) {
+        Object copy = call instanceof RpcMessage rpc ? rpc.retainedDuplicate() : ((ByteBuf) call).retainedDuplicate();
+        first = copy;
+        firstXid = RpcOffsets.word(contentOf(call), 0);
+        firstAbandoned = false;
+        ctx.write(call, new RelayPromise(ctx, promise) {
+            @Override
+            protected void written(Throwable cause) {
+                if (cause != null && first == copy) {
+                    sendNext();
+                }
+            }
+        });
+    }
+
+    private void hold(Object call, ChannelPromise promise) {
+        HeldCall waiting = new HeldCall(call, promise);
+        held.add(waiting);
+        if (!promise.isVoid()) { // a void promise cannot be cancelled, and takes no listener
+            promise.addListener(waiting);
+        }
+        updateWritability();
+    }
+
+    private void updateWritability() {
+        ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer();
+        if (outbound != null) { // null once the channel is closed
+            outbound.setUserDefinedWritability(WRITABILITY_INDEX, held.isEmpty());
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ConnectionTerms terms) {
+            context.fireUserEventTriggered(event);
+            if (terms.agreed()) {
+                end();
+            }
+        } else if (first != null && event instanceof RpcCallFailure failure && failure.xid() == firstXid) {
+            firstFailed(failure);
+        } else {
+            firstAbandoned |= first != null && event instanceof RpcCallAbandoned abandoned && abandoned.xid() == firstXid;
+            context.fireUserEventTriggered(event);
+        }
+    }
+
+    private void firstFailed(RpcCallFailure failure) {
+        if (!(failure.cause() instanceof RpcRdmaException cause && cause.reason() == RpcRdmaException.Reason.REFUSED
+                && cause.error() instanceof RpcRdmaError.Versions range)) {
+            ctx.fireUserEventTriggered(failure); // it says nothing about the version, so the next call has to find it out
+            sendNext();
+        } else if (connection.isFallbackPossible() && range.lowest() <= 1 && range.highest() >= 1) {
+            fallBack();
+        } else {
+            refusal = cause;
+            ctx.fireUserEventTriggered(failure);
+            releaseFirst();
+            failHeld(cause);
+        }
+    }
+
+    private void fallBack() {
+        statistics.increment(Counter.VERSION_FALLBACKS);
+        if (!firstAbandoned) {
+            sendFirstAgain();
+        }
+        connection.agree(RpcRdmaVersion.ONE); // ends this handler by the event that it fires
+    }
+
+    /** In front of those that wait; its promise is that of the first attempt, which has completed. */
+    private void sendFirstAgain() {
+        Object again = first;
+        int xid = firstXid;
+        first = null;
+        held.addFirst(new HeldCall(again, ctx.newPromise().addListener(write -> {
+            if (!write.isSuccess()) {
+                RequesterCallTable.notSentAgain(ctx, xid, write.cause());
+            }
+        })));
+    }
+
+    private void sendNext() {
+        releaseFirst();
+        HeldCall next = held.poll();
+        if (next != null) {
+            updateWritability();
+            sendFirst(next.call, next.promise); // whatever waits behind it
+            ctx.flush();
+        }
+    }
+
+    private void releaseFirst() {
+        ReferenceCountUtil.release(first);
+        first = null;
+    }
+
+    /** The version is settled. */
+    private void end() {
+        releaseFirst();
+        boolean flush = !held.isEmpty();
+        for (HeldCall next = held.poll(); next != null; next = held.poll()) {
+            ctx.write(next.call, next.promise);
+        }
+        if (flush) {
+            updateWritability();
+            ctx.flush();
+        }
+        if (!ctx.isRemoved()) {
+            ctx.pipeline().remove(this);
+        }
+    }
+
+    private void failHeld(Throwable cause) {
+        boolean none = held.isEmpty();
+        for (HeldCall next = held.poll(); next != null; next = held.poll()) {
+            fail(next.call, next.promise, cause);
+        }
+        if (!none) {
+            updateWritability();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        releaseFirst();
+        failHeld(new ClosedChannelException());
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        releaseFirst();
+        failHeld(new ClosedChannelException());
+    }
+
+    /** A call that waits, and the listener that drops it when its caller cancels it, on the executor of the caller's promise. */
+    private final class HeldCall implements ChannelFutureListener {
+
+        private final Object call;
+        private final ChannelPromise promise;
+
+        private HeldCall(Object call, ChannelPromise promise) {
+            this.call = call;
+            this.promise = promise;
+        }
+
+        @Override
+        public void operationComplete(ChannelFuture write) {
+            if (!write.isCancelled()) {
+                return;
+            }
+            EventExecutor executor = ctx.executor();
+            if (executor.inEventLoop()) {
+                drop(write.cause());
+            } else {
+                executor.execute(() -> drop(write.cause()));
+            }
+        }
+
+        private void drop(Throwable cause) {
+            if (held.remove(this)) {
+                fail(call, promise, cause);
+                updateWritability();
+            }
+        }
+    }
+}

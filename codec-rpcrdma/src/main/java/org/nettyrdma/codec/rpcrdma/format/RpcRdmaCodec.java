@@ -1,0 +1,165 @@
+package org.nettyrdma.codec.rpcrdma.format;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
+import org.nettyrdma.channel.RdmaSend;
+import org.nettyrdma.channel.RemoteInvalidation;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+
+/**
+ * Turns each received {@link ByteBuf}, which is one whole message, into a {@link RpcRdmaMessage}, and the other way round.
+ *
+ * <h2>What does not come through</h2>
+ * Messages too short to be attributed to a call, RDMA_DONE (but with {@link #obsoleteTypes}), and messages of a direction
+ * that this side does not serve are released and counted; in version 1, such a call is refused with ERR_CHUNK. A message that can
+ * be attributed but breaks a rule goes up as {@link Malformed}, because it used a receive and a credit like any other.
+ *
+ * <h2>Versions</h2>
+ * Each received message is read in the format that its version word says, each header to be sent is written in the format of
+ * its own version. A version that is not spoken makes the message {@link Malformed}.
+ *
+ * <h2>Direction</h2>
+ * In version 2 a flag of the header tells calls from replies. In version 1, calls from server to client, and the replies to
+ * them, are RDMA_MSG with three empty lists; only the RPC message's own direction word tells them from the others
+ * (RFC 8167, sections 5.1 and 5.2). They get the role that this word says. What cannot be attributed to a direction is
+ * taken for the forward one, except that an RDMA_ERROR is always an answer.
+ *
+ * <h2>Buffers</h2>
+ * Inbound, the received buffer becomes the content of the message. Outbound, a short body is copied behind its header,
+ * because that costs less than one more piece to gather; a longer one is sent from where it is.
+ */
+public final class RpcRdmaCodec extends ChannelDuplexHandler {
+
+    private final RpcRdmaEncoder encoder;
+    private final RpcRdmaDecoder decoder;
+    /** What the next message has invalidated, {@code null} if nothing. */
+    private RemoteInvalidation invalidation;
+
+    private RpcRdmaCodec(Role inboundRole, boolean reverse, FormatTable formats, ChunkCounters statistics) {
+        encoder = new RpcRdmaEncoder(formats);
+        decoder = new RpcRdmaDecoder(inboundRole, reverse, formats, encoder, statistics);
+    }
+
+    /**
+     * Creates the codec of a version 1 connection on which calls go out.
+     *
+     * @param limits     what is accepted in chunk lists
+     * @param statistics where dropped and malformed messages are counted
+     * @return a handler for one channel
+     */
+    public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkCounters statistics) {
+        return client(limits, statistics, false);
+    }
+
+    /** Like {@link #client(RpcRdmaLimits, ChunkCounters)}, where {@code reverse} says whether calls come in too. */
+    public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkCounters statistics, boolean reverse) {
+        return client(FormatTable.versionOne(limits), statistics, reverse);
+    }
+
+    /**
+     * Creates the codec of a connection on which calls go out, in version 1 or 2.
+     *
+     * @param limits     what is accepted in chunk lists
+     * @param statistics where dropped and malformed messages are counted
+     * @param extensions what is understood of version 2 beyond the base protocol
+     * @return a handler for one channel
+     */
+    public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkCounters statistics, HeaderExtensions extensions) {
+        return client(new FormatTable(SpokenVersions.BOTH, limits, extensions), statistics, false);
+    }
+
+    public static RpcRdmaCodec client(FormatTable formats, ChunkCounters statistics, boolean reverse) {
+        return new RpcRdmaCodec(Role.RESPONSE, reverse, formats, statistics);
+    }
+
+    /**
+     * Creates the codec of a version 1 connection on which calls come in.
+     *
+     * @param limits     what is accepted in chunk lists
+     * @param statistics where dropped and malformed messages are counted
+     * @return a handler for one channel
+     */
+    public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkCounters statistics) {
+        return server(limits, statistics, false);
+    }
+
+    /** Like {@link #server(RpcRdmaLimits, ChunkCounters)}, where {@code reverse} says whether calls go out too. */
+    public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkCounters statistics, boolean reverse) {
+        return server(FormatTable.versionOne(limits), statistics, reverse);
+    }
+
+    /**
+     * Creates the codec of a connection on which calls come in, in version 1 or 2.
+     *
+     * @param limits     what is accepted in chunk lists
+     * @param statistics where dropped and malformed messages are counted
+     * @param extensions what is understood of version 2 beyond the base protocol
+     * @return a handler for one channel
+     */
+    public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkCounters statistics, HeaderExtensions extensions) {
+        return server(new FormatTable(SpokenVersions.BOTH, limits, extensions), statistics, false);
+    }
+
+    public static RpcRdmaCodec server(FormatTable formats, ChunkCounters statistics, boolean reverse) {
+        return new RpcRdmaCodec(Role.REQUEST, reverse, formats, statistics);
+    }
+
+    /**
+     * Lets through what of version 1 is obsolete (RFC 8166, section 4.6): RDMA_DONE at a server, replies with a Read list at a
+     * client. Before the codec is in a pipeline.
+     *
+     * @param padding takes the padding out of RDMA_MSGP
+     */
+    public RpcRdmaCodec obsoleteTypes(PaddingRemoval padding) {
+        decoder.obsoleteTypes(padding);
+        return this;
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof RemoteInvalidation next) {
+            invalidation = next; // the message itself will tell it
+        } else {
+            ctx.fireUserEventTriggered(event);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+        if (!(msg instanceof ByteBuf received)) {
+            ctx.fireChannelRead(msg);
+            return;
+        }
+        RemoteInvalidation withMessage = invalidation;
+        invalidation = null;
+        RpcRdmaMessage message = decoder.decode(ctx, received, withMessage);
+        if (message != null) {
+            ctx.fireChannelRead(message);
+        }
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+        if (!(msg instanceof RpcRdmaMessage message)) {
+            ctx.write(msg, promise);
+            return;
+        }
+        ByteBuf send;
+        try {
+            send = encoder.encode(ctx.alloc(), message);
+        } catch (RuntimeException | Error e) {
+            ReferenceCountUtil.release(message);
+            promise.tryFailure(e);
+            return;
+        }
+        ctx.write(message.isInvalidating() ? new RdmaSend(send, message.invalidatedTag()) : send, promise);
+    }
+}

@@ -1,0 +1,231 @@
+package org.nettyrdma.codec.rpcrdma.format;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import org.nettyrdma.channel.RemoteInvalidation;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.ConveyingMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ChunkError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Done;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
+import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+
+/** Reads received messages for the {@link RpcRdmaCodec} of one channel, on its event loop, and says which ones nobody handles. */
+public final class RpcRdmaDecoder {
+
+    private static final int RPC_CALL = 0;
+    private static final int RPC_REPLY = 1;
+    /** XID and message type: the least that an RPC message has. */
+    private static final int RPC_PREFIX_BYTES = 8;
+
+    /**
+     * Where calls go both ways, nothing of a shorter message may be used in version 1, whose RPC message tells the direction
+     * (RFC 8167, section 4.1). In version 2 the flags do.
+     */
+    public static final int LEAST_LENGTH_WITH_DIRECTION = HeaderLayout.CHUNK_FREE_LENGTH + RPC_PREFIX_BYTES;
+
+    private final Role inboundRole;
+    private final boolean reverse;
+    private final FormatTable formats;
+    private final HeaderFormat versionOne;
+    private final RpcRdmaEncoder encoder;
+    private final ChunkCounters statistics;
+    /** {@code null} where what is obsolete does not come through. */
+    private PaddingRemoval padding;
+
+    RpcRdmaDecoder(Role inboundRole, boolean reverse, FormatTable formats, RpcRdmaEncoder encoder, ChunkCounters statistics) {
+        this.inboundRole = inboundRole;
+        this.reverse = reverse;
+        this.formats = formats;
+        this.versionOne = formats.versionOne();
+        this.encoder = encoder;
+        this.statistics = statistics;
+    }
+
+    /** See {@link RpcRdmaCodec#obsoleteTypes}. Before the first message. */
+    void obsoleteTypes(PaddingRemoval newPadding) {
+        padding = newPadding;
+    }
+
+    /**
+     * Turns a received message into what goes up the pipeline.
+     *
+     * @param ctx         of the codec; it writes the refusal of a call that this side does not serve
+     * @param received    one whole message, whose reference this takes over
+     * @param withMessage what the message has invalidated, {@code null} if nothing
+     * @return the message, {@code null} if it is not for anybody
+     */
+    RpcRdmaMessage decode(ChannelHandlerContext ctx, ByteBuf received, RemoteInvalidation withMessage) {
+        if (received.readableBytes() < HeaderLayout.FIXED_LENGTH) {
+            return drop(received, Counter.SHORT_MESSAGES_DROPPED);
+        }
+        int start = received.readerIndex();
+        HeaderFormat format = received.getInt(start + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION ? versionOne
+                : formats.ofReceived(received);
+        int length = received.readableBytes();
+        int type = received.getInt(start + HeaderLayout.TYPE_OFFSET);
+        if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE) {
+            return padding != null && inboundRole == Role.REQUEST ? invalidated(decodeDone(format, received), withMessage)
+                    : drop(received, Counter.DONE_MESSAGES_DROPPED);
+        }
+        Role role = format.roleOf(received, inboundRole);
+        if (!isServed(role)) {
+            return drop(received, Counter.STRAY_MESSAGES_DROPPED);
+        }
+        try {
+            if (!format.conveys(type)) {
+                RpcRdmaHeader header = format.read(received);
+                countUnknown(header.flags());
+                return invalidated(RpcRdmaMessage.of(role, header, received), withMessage);
+            }
+            ChunkLists chunks = format.readChunks(received, type);
+            if (type != MessageType.RDMA_NOMSG.code() && !isMisnamedNoMsg(format, chunks, received)) {
+                role = roleOf(format, received, role);
+                if (!isServed(role)) {
+                    if (role == Role.REQUEST) {
+                        refuseUnserved(ctx, received.getInt(start));
+                    }
+                    return drop(received, Counter.STRAY_MESSAGES_DROPPED);
+                }
+                requireSound(format, received.getInt(start), chunks, received, role);
+            }
+            requireReadListAllowed(format, chunks, role);
+            return conveying(ctx.alloc(), format, received, start, chunks, role, withMessage);
+        } catch (RpcRdmaException e) {
+            if (reverse && type != MessageType.RDMA_ERROR.code() && length < leastLengthWithDirection(format)) {
+                return drop(received, Counter.SHORT_MESSAGES_DROPPED); // to answer a reply could fail a call of the peer
+            }
+            return invalidated(malformed(role, type, received, start, e), withMessage);
+        }
+    }
+
+    /** Makes a message of the words in front of the chunks, which begin at {@code start}, and of what was read behind them. */
+    private RpcRdmaMessage conveying(ByteBufAllocator alloc, HeaderFormat format, ByteBuf received, int start, ChunkLists chunks,
+                                     Role role, RemoteInvalidation withMessage) throws RpcRdmaException {
+        int version = format.version().number();
+        int xid = received.getInt(start);
+        int credits = received.getInt(start + HeaderLayout.CREDITS_OFFSET);
+        int type = received.getInt(start + HeaderLayout.TYPE_OFFSET);
+        boolean noMsg = type == MessageType.RDMA_NOMSG.code(); // in both versions
+        int flags = format.flagsOf(received, start);
+        countUnknown(flags);
+        ByteBuf body = isPadded(type, chunks, role) ? padding.remove(alloc, received, start) : received;
+        if (!ConveyingMessage.canHold(version, flags, role)) {
+            long creditWord = Integer.toUnsignedLong(credits);
+            RpcRdmaHeader header = noMsg ? new NoMsg(xid, version, creditWord, flags, chunks)
+                    : new Msg(xid, version, creditWord, flags, chunks);
+            return invalidated(RpcRdmaMessage.of(role, header, body), withMessage);
+        }
+        RpcRdmaMessage message = new ConveyingMessage(version, xid, flags, chunks, noMsg, role, body).withCredits(credits);
+        return invalidated(message, withMessage);
+    }
+
+    private static RpcRdmaMessage invalidated(RpcRdmaMessage message, RemoteInvalidation withMessage) {
+        return withMessage == null || message == null ? message : message.invalidating(withMessage.steeringTag());
+    }
+
+    private void countUnknown(int flags) {
+        if (flags != 0 && formats.hasUnknown(flags)) {
+            statistics.increment(Counter.UNKNOWN_FLAGS_IGNORED);
+        }
+    }
+
+    private RpcRdmaMessage malformed(Role role, int type, ByteBuf received, int start, RpcRdmaException cause) {
+        statistics.increment(Counter.MALFORMED_MESSAGES);
+        int version = received.getInt(start + HeaderLayout.VERSION_OFFSET);
+        boolean granted = version != VersionTwoLayout.VERSION || type != MessageType.RDMA_ERROR.code();
+        Malformed header = new Malformed(received.getInt(start), version,
+                received.getUnsignedInt(start + HeaderLayout.CREDITS_OFFSET), granted, cause);
+        received.release();
+        return RpcRdmaMessage.of(role, header, Unpooled.EMPTY_BUFFER);
+    }
+
+    private static int leastLengthWithDirection(HeaderFormat format) {
+        return format.version() == RpcRdmaVersion.ONE ? LEAST_LENGTH_WITH_DIRECTION : VersionTwoLayout.PREFIX_LENGTH;
+    }
+
+    /**
+     * Answers a call of the reverse direction where that is not served, so that its caller need not wait for a time-out; it has
+     * a receive for the answer. Below the credit gate, which has no part in it.
+     */
+    private void refuseUnserved(ChannelHandlerContext ctx, int xid) {
+        ctx.writeAndFlush(encoder.encode(ctx.alloc(), RpcRdmaMessage.error(new ChunkError(xid, HeaderLayout.VERSION, 1))));
+    }
+
+    /** It has no answer, so one that is wrong is dropped. */
+    private RpcRdmaMessage decodeDone(HeaderFormat format, ByteBuf received) {
+        try {
+            Done header = (Done) format.read(received);
+            received.release();
+            return RpcRdmaMessage.done(header);
+        } catch (RpcRdmaException e) {
+            return drop(received, Counter.MALFORMED_MESSAGES);
+        }
+    }
+
+    private boolean isPadded(int type, ChunkLists chunks, Role role) {
+        return padding != null && type == MessageType.RDMA_MSGP.code() && role == Role.REQUEST && chunks.readChunks().isEmpty();
+    }
+
+    private void requireReadListAllowed(HeaderFormat format, ChunkLists chunks, Role role) throws RpcRdmaException {
+        boolean allowed = padding != null && format.version() == RpcRdmaVersion.ONE;
+        if (!allowed && role == Role.RESPONSE && !chunks.readChunks().isEmpty()) {
+            throw RpcRdmaFailures.malformed("reply with a Read list, which only the legacy profile fetches");
+        }
+    }
+
+    private boolean isServed(Role role) {
+        return role == inboundRole || role == Role.NEITHER || role == Role.CONTROL || reverse;
+    }
+
+    /** What the RPC message says about its direction; in version 2 the header has said the same. */
+    private static Role roleOf(HeaderFormat format, ByteBuf body, Role role) throws RpcRdmaException {
+        if (body.readableBytes() < RPC_PREFIX_BYTES) {
+            throw RpcRdmaFailures.malformed("RPC message of %d bytes", body.readableBytes());
+        }
+        int rpcType = body.getInt(body.readerIndex() + Integer.BYTES);
+        Role rpcRole = switch (rpcType) {
+            case RPC_CALL -> Role.REQUEST;
+            case RPC_REPLY -> Role.RESPONSE;
+            default -> throw RpcRdmaFailures.notRpc("message", body);
+        };
+        if (format.version() == RpcRdmaVersion.TWO && rpcRole != role) {
+            throw RpcRdmaFailures.malformed("RPC message type %d in a message that is a %s by its flags", rpcType,
+                    role == Role.REQUEST ? "call" : "reply");
+        }
+        return rpcRole;
+    }
+
+    private void requireSound(HeaderFormat format, int xid, ChunkLists chunks, ByteBuf body, Role role) throws RpcRdmaException {
+        int rpcXid = body.getInt(body.readerIndex());
+        if (rpcXid != xid) {
+            throw RpcRdmaFailures.malformed("XID %08x in the header, %08x in the RPC message", xid, rpcXid);
+        }
+        if (role != inboundRole && !chunks.isEmpty() && format.version() == RpcRdmaVersion.ONE) {
+            throw RpcRdmaFailures.malformed("chunks in a message of the reverse direction");
+        }
+    }
+
+    /** Whether this is an RDMA_NOMSG of version 1 under the name of RDMA_MSG, which Linux takes too. */
+    private boolean isMisnamedNoMsg(HeaderFormat format, ChunkLists chunks, ByteBuf body) {
+        return !body.isReadable() && inboundRole == Role.REQUEST && format.version() == RpcRdmaVersion.ONE
+                && chunks.hasPositionZeroChunk();
+    }
+
+    private RpcRdmaMessage drop(ByteBuf received, Counter counter) {
+        received.release();
+        statistics.increment(counter);
+        return null;
+    }
+}

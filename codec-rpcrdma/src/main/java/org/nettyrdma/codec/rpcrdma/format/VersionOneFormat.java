@@ -1,0 +1,92 @@
+package org.nettyrdma.codec.rpcrdma.format;
+
+import io.netty.buffer.ByteBuf;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.ConveyingMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+
+/** The header format of version 1; also that of each answer to a version that is not spoken. */
+final class VersionOneFormat implements HeaderFormat {
+
+    private final VersionOneHeaderReader reader;
+    private final boolean isSpoken;
+
+    /**
+     * @param spoken the versions that are not refused when they come; that this format can be written says nothing about it
+     */
+    VersionOneFormat(RpcRdmaLimits limits, SpokenVersions spoken) {
+        reader = new VersionOneHeaderReader(limits, spoken);
+        isSpoken = spoken.includes(RpcRdmaVersion.ONE);
+    }
+
+    @Override
+    public RpcRdmaVersion version() {
+        return RpcRdmaVersion.ONE;
+    }
+
+    /** The header has no word for the direction; an RPC message that follows it may correct this. */
+    @Override
+    public Role roleOf(ByteBuf received, Role inboundRole) {
+        int type = received.getInt(received.readerIndex() + HeaderLayout.TYPE_OFFSET);
+        // An error is an answer, whatever it says and however wrong it is; to answer it could go on for ever.
+        return type == MessageType.RDMA_ERROR.code() ? Role.RESPONSE : inboundRole;
+    }
+
+    @Override
+    public RpcRdmaHeader read(ByteBuf in) throws RpcRdmaException {
+        return reader.read(in);
+    }
+
+    @Override
+    public boolean conveys(int type) {
+        return type >= MessageType.RDMA_MSG.code() && type <= MessageType.RDMA_MSGP.code();
+    }
+
+    @Override
+    public ChunkLists readChunks(ByteBuf in, int type) throws RpcRdmaException {
+        if (!isInline(in, type)) {
+            return reader.readChunks(in, MessageType.of(type));
+        }
+        in.skipBytes(HeaderLayout.CHUNK_FREE_LENGTH);
+        return ChunkLists.EMPTY;
+    }
+
+    /** Whether this is a whole header of an RDMA_MSG without chunks, which most messages have, and in which nothing is wrong. */
+    private boolean isInline(ByteBuf in, int type) {
+        int start = in.readerIndex();
+        return isSpoken && type == MessageType.RDMA_MSG.code()
+                && in.getInt(start + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION
+                && HeaderLayout.isChunkFree(in, start + HeaderLayout.BODY_OFFSET);
+    }
+
+    @Override
+    public int flagsOf(ByteBuf in, int start) {
+        return 0;
+    }
+
+    @Override
+    public int lengthOf(RpcRdmaHeader header) {
+        return VersionOneHeaderWriter.lengthOf(header);
+    }
+
+    @Override
+    public void write(RpcRdmaHeader header, Role role, ByteBuf out) {
+        VersionOneHeaderWriter.write(header, out);
+    }
+
+    @Override
+    public void writeConveying(ConveyingMessage message, ByteBuf out) {
+        if (message.chunks() != ChunkLists.EMPTY || message.isNoMsg()) {
+            VersionOneHeaderWriter.writeConveying(message.xid(), message.version(), message.credits(), message.isNoMsg(),
+                    message.chunks(), out);
+            return;
+        }
+        out.writeLong((long) message.xid() << Integer.SIZE | message.version());
+        out.writeLong(message.credits() << Integer.SIZE | MessageType.RDMA_MSG.code());
+        out.writeLong(0).writeInt(0); // three empty lists
+    }
+}

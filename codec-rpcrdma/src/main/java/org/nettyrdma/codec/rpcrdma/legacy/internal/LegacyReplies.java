@@ -1,0 +1,186 @@
+package org.nettyrdma.codec.rpcrdma.legacy.internal;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.PeerPolicy;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.header.ReadChunk;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
+import org.nettyrdma.codec.rpcrdma.requester.ChunkExposer;
+import org.nettyrdma.codec.rpcrdma.requester.ExposedChunks;
+import org.nettyrdma.codec.rpcrdma.requester.RequestPlan;
+import org.nettyrdma.codec.rpcrdma.responder.UnplacedReplies;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
+import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
+import org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy;
+import org.nettyrdma.codec.rpcrdma.shared.ItemReduction;
+import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
+import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+
+/**
+ * The replies with Read chunks that the responder of one connection has sent (draft-ietf-nfsv4-rpcrdma-02, sections 3.8 and
+ * 5.1). It keeps the memory of each open to the peer until the peer's RDMA_DONE, until the time for that is over, or until the
+ * connection ends. Event loop only.
+ */
+public final class LegacyReplies implements UnplacedReplies {
+
+    /** A reply is followed by nothing that would need room; so it is planned like a call that gets no answer. */
+    private static final ReplySpace NO_ANSWER = new ReplySpace(0, List.of());
+
+    private final RdmaChannel channel;
+    private final LegacyProfile profile;
+    private final RpcRdmaLimits limits;
+    private final ChunkCounters statistics;
+    private final ChunkExposer exposer;
+    /** Oldest first, and since all wait equally long, also in the order in which their time is over. */
+    private final Queue<PendingReply> pending = new ArrayDeque<>();
+    private int pendingBytes;
+    private ScheduledFuture<?> timer;
+
+    public LegacyReplies(RdmaChannel channel, LegacyProfile profile, RpcRdmaLimits limits, ChunkCounters statistics) {
+        this.channel = channel;
+        this.profile = profile;
+        this.limits = limits;
+        this.statistics = statistics;
+        this.exposer = new ChunkExposer(channel, statistics, PeerPolicy.SPECIFICATION);
+    }
+
+    /**
+     * {@inheritDoc} Its largest eligible results go into Read chunks, and the rest inline if it then fits; otherwise the whole
+     * of it goes into a Position Zero Read chunk.
+     */
+    @Override
+    public RpcRdmaMessage expose(ByteBuf reply, List<DataItem> items, InlineThreshold threshold) throws IOException {
+        int bytes = reply.readableBytes();
+        requireRoom(bytes);
+        ItemReduction.requireWithin(items, bytes);
+        RequestPlan plan = RequestPlan.of(bytes, items, NO_ANSWER, threshold, PeerPolicy.SPECIFICATION, limits);
+        ExposedChunks exposure = exposer.open(plan, reply, InvalidationPolicy.NONE);
+        int xid = RpcOffsets.word(reply, 0);
+        add(new PendingReply(xid, bytes, System.nanoTime() + nanos(profile.doneTimeoutMillis()), exposure));
+        statistics.increment(Counter.REPLIES_WITH_READ_CHUNK);
+        for (ReadChunk chunk : exposure.chunks().readChunks()) {
+            statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
+        }
+        if (plan.isLong()) {
+            reply.release(); // what is exposed has its own reference
+            return RpcRdmaMessage.reply(new NoMsg(xid, 0, exposure.chunks()), Unpooled.EMPTY_BUFFER);
+        }
+        return RpcRdmaMessage.reply(new Msg(xid, 0, exposure.chunks()),
+                ItemReduction.takeOut(channel.alloc(), reply, plan.readItems()));
+    }
+
+    private void requireRoom(int bytes) throws RpcRdmaException {
+        if (bytes > limits.maxMessageBytes()) {
+            throw RpcRdmaFailures.tooLarge("reply of %d bytes (limit: %d)", bytes, limits.maxMessageBytes());
+        }
+        if (channel.config().getOption(RdmaChannelOption.INBOUND_READ_DEPTH) == 0) {
+            throw RpcRdmaFailures.tooLarge("reply of %d bytes, which the peer could not read (INBOUND_READ_DEPTH: 0)", bytes);
+        }
+        if (pending.size() == profile.maxPendingReplies()) {
+            throw RpcRdmaFailures.tooLarge("%d replies wait for RDMA_DONE (limit: %d)", pending.size(),
+                    profile.maxPendingReplies());
+        }
+        if (bytes > profile.maxPendingBytes() - pendingBytes) {
+            throw RpcRdmaFailures.tooLarge("reply of %d bytes while %d bytes wait for RDMA_DONE (limit: %d)", bytes,
+                    pendingBytes, profile.maxPendingBytes());
+        }
+    }
+
+    private void add(PendingReply reply) {
+        pending.add(reply);
+        pendingBytes += reply.bytes;
+        if (timer == null) {
+            schedule(reply);
+        }
+    }
+
+    private void schedule(PendingReply reply) {
+        timer = channel.eventLoop().schedule(this::expire, reply.deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Withdraws what has waited long enough. Its place stays taken: its RDMA_DONE may still come, and use a receive. */
+    private void expire() {
+        timer = null;
+        for (PendingReply reply : pending) {
+            if (reply.exposure == null) {
+                continue;
+            }
+            if (reply.deadlineNanos - System.nanoTime() > 0) {
+                schedule(reply);
+                return;
+            }
+            withdraw(reply);
+            statistics.increment(Counter.DONE_TIMEOUTS);
+        }
+    }
+
+    private void withdraw(PendingReply reply) {
+        if (reply.exposure != null) {
+            ExposedChunks exposure = reply.exposure;
+            reply.exposure = null;
+            pendingBytes -= reply.bytes;
+            exposure.withdraw(exposure::releaseSinks);
+        }
+    }
+
+    /** The peer has read a reply; of several with the same XID the oldest. An RDMA_DONE that belongs to none is dropped. */
+    @Override
+    public void done(int xid) {
+        for (Iterator<PendingReply> replies = pending.iterator(); replies.hasNext();) {
+            PendingReply reply = replies.next();
+            if (reply.xid == xid) {
+                replies.remove();
+                withdraw(reply);
+                statistics.increment(Counter.DONE_MESSAGES);
+                return;
+            }
+        }
+        statistics.increment(Counter.DONE_MESSAGES_DROPPED);
+    }
+
+    @Override
+    public void close() {
+        if (timer != null) {
+            timer.cancel(false);
+            timer = null;
+        }
+        pending.forEach(this::withdraw);
+        pending.clear();
+    }
+
+    private static long nanos(int millis) {
+        return TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    private static final class PendingReply {
+
+        private final int xid;
+        private final int bytes;
+        private final long deadlineNanos;
+        private ExposedChunks exposure; // null once it was withdrawn
+
+        PendingReply(int xid, int bytes, long deadlineNanos, ExposedChunks exposure) {
+            this.xid = xid;
+            this.bytes = bytes;
+            this.deadlineNanos = deadlineNanos;
+            this.exposure = exposure;
+        }
+    }
+}

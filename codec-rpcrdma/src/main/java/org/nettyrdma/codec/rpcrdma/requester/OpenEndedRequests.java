@@ -1,0 +1,207 @@
+package org.nettyrdma.codec.rpcrdma.requester;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
+import org.nettyrdma.codec.rpcrdma.CallLayout;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
+
+/**
+ * Finds room for the replies of which nobody said how large they can get. Each call offers all that a reply may take
+ * ({@link RpcRdmaLimits#defaultReplyChunkBytes()}) as long as there is memory, for in version 1 there is no second try: the
+ * responder learns how large a reply is by carrying the call out, and its RDMA_ERROR is a permanent error (RFC 8166, section
+ * 4.5). It is what the {@link ReplyHistory} says of such calls that decides where memory is short:
+ * <ul>
+ * <li>replies were small: the call does not wait, and offers less, but several times what was ever needed. If that is too
+ * little after all, the call fails in version 1 and is sent again in version 2, and nothing is guessed of its kind any more
+ * <li>replies were large, or the call itself is: the call waits for memory
+ * <li>there were too few to tell: the call waits, too. If there still is no large one {@value #PATIENCE_MILLIS} ms later, the
+ * calls that hold the memory may not be answered before this one is sent, and it offers {@value #MODEST_BYTES} bytes, for which
+ * there is a reserve
+ * </ul>
+ * Event loop only.
+ */
+final class OpenEndedRequests {
+
+    /** What is left for replies of unknown size where there is not all. */
+    static final int MODEST_BYTES = 65536;
+    /** How long a call waits for replies to others of its kind. */
+    static final long PATIENCE_MILLIS = 5000;
+
+    private static final ReplySpace[] SPACES = new ReplySpace[Integer.SIZE - 1];
+
+    static {
+        for (int i = 0; i < SPACES.length; i++) {
+            SPACES[i] = new ReplySpace(1 << i);
+        }
+    }
+
+    private final ChannelHandlerContext ctx;
+    private final int credits;
+    private final RequestPlanner planner;
+    private final RequesterCallTable calls;
+    private final RequestSender sender;
+    private final Supplier<InlineThreshold> threshold;
+    private final ReplyHistory history = new ReplyHistory();
+    /** In order; those that have been admitted since are skipped. */
+    private final Queue<PatientCall> patient = new ArrayDeque<>();
+
+    OpenEndedRequests(ChannelHandlerContext ctx, RpcRdmaLimits limits, RequestPlanner planner, RequesterCallTable calls,
+            RequestSender sender, Supplier<InlineThreshold> threshold) {
+        this.ctx = ctx;
+        this.credits = limits.credits();
+        this.planner = planner;
+        this.calls = calls;
+        this.sender = sender;
+        this.threshold = threshold;
+    }
+
+    /** Where the length of the reply is to be noted, {@code null} if nowhere. */
+    ReplyHistory.Record historyOf(ByteBuf call) {
+        return history.of(call);
+    }
+
+    /**
+     * Sends a call, now or when there is memory for it.
+     *
+     * @param call    the whole call; its reference passes to this, unless this throws
+     * @param plan    offers all that the reply may take
+     * @param items   its eligible arguments
+     * @param promise tells whether it was written
+     * @param keep    whether it is kept until its reply is here
+     */
+    void submit(ByteBuf call, RequestPlan plan, List<DataItem> items, ChannelPromise promise, boolean keep) throws IOException {
+        ReplyHistory.Record record = history.of(call);
+        long guessBytes = record == null ? Long.MAX_VALUE : record.guessBytes();
+        long bytes = sender.memoryOf(call, plan, keep);
+        if (guessBytes < plan.replyChunkBytes()) {
+            if (calls.tryAdmitAmply(bytes)) {
+                sendAmply(call, plan, items, bytes, promise, keep);
+            } else {
+                submitModestly(call, plan.replyChunkBytes(), items, guessBytes, promise, keep);
+            }
+        } else if (!calls.isPossible(bytes)) {
+            submitWithin(modest(plan), call, items, promise, keep); // there will never be more
+        } else if (record == null || !record.maySuffice(modest(plan)) || call.readableBytes() > MODEST_BYTES) {
+            submitAmply(call, plan, items, bytes, promise, keep);
+        } else {
+            submitFirst(call, plan, items, bytes, promise, keep, record);
+        }
+    }
+
+    private void submitAmply(ByteBuf call, RequestPlan plan, List<DataItem> items, long bytes, ChannelPromise promise,
+            boolean keep) throws IOException {
+        if (calls.tryAdmit(bytes)) {
+            sendAmply(call, plan, items, bytes, promise, keep);
+        } else {
+            calls.admit(new WaitingRequest(sender, call, plan, new CallLayout(items, null), bytes, promise, keep));
+        }
+    }
+
+    /** Before it can be told how large the replies of a kind are. */
+    private void submitFirst(ByteBuf call, RequestPlan plan, List<DataItem> items, long bytes, ChannelPromise promise,
+            boolean keep, ReplyHistory.Record record) throws IOException {
+        long reserve = calls.reserve((long) credits * MODEST_BYTES);
+        if (!calls.isPossible(bytes + reserve)) {
+            submitAmply(call, plan, items, bytes, promise, keep);
+        } else if (calls.tryAdmit(bytes + reserve)) {
+            calls.release(reserve);
+            sendAmply(call, plan, items, bytes, promise, keep);
+        } else {
+            WaitingRequest waiting = new WaitingRequest(sender, call, plan, new CallLayout(items, null), bytes, promise, keep)
+                    .reserving(reserve);
+            calls.admit(waiting);
+            awaitReplies(new PatientCall(waiting, record, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS)));
+        }
+    }
+
+    /** The pool may have no such piece, where there is still a smaller one. */
+    private void sendAmply(ByteBuf call, RequestPlan plan, List<DataItem> items, long bytes, ChannelPromise promise, boolean keep)
+            throws IOException {
+        try {
+            sender.sendAdmitted(call, plan, items, null, bytes, promise, keep);
+        } catch (IOException e) {
+            if (plan.replyChunkBytes() == modest(plan) || !ctx.channel().isActive()) {
+                throw e;
+            }
+            submitWithin(modest(plan), call, items, promise, keep);
+        }
+    }
+
+    private static int modest(RequestPlan plan) {
+        return Math.min(MODEST_BYTES, plan.replyChunkBytes());
+    }
+
+    /** With a share of what is left, as long as that is more than what fits inline, or with what such a reply will need. */
+    private void submitModestly(ByteBuf call, int mostBytes, List<DataItem> items, long guessBytes, ChannelPromise promise,
+                                boolean keep) throws IOException {
+        long share = Math.min(Math.min(MODEST_BYTES, mostBytes), Long.highestOneBit(Math.max(0, calls.leftBytes()) / credits));
+        if (share > guessBytes && share > threshold.get().receiveBytes()) {
+            RequestPlan plan = planner.plan(call.readableBytes(), items, spaceOf(share));
+            long bytes = sender.memoryOf(call, plan, keep);
+            if (calls.tryAdmit(bytes)) {
+                sender.sendAdmitted(call, plan, items, null, bytes, promise, keep);
+                return;
+            }
+        }
+        submitWithin(guessBytes, call, items, promise, keep);
+    }
+
+    private void submitWithin(long replyBytes, ByteBuf call, List<DataItem> items, ChannelPromise promise, boolean keep)
+            throws IOException {
+        sender.submit(call, planner.plan(call.readableBytes(), items, spaceOf(replyBytes)), items, null, promise, keep);
+    }
+
+    /** At least as many bytes; always the same object, by which plans are found again. */
+    private static ReplySpace spaceOf(long bytes) {
+        return SPACES[Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, bytes) - 1)];
+    }
+
+    private void awaitReplies(PatientCall call) {
+        patient.add(call);
+        if (patient.size() == 1) {
+            ctx.executor().schedule(this::endPatience, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private record PatientCall(WaitingRequest call, ReplyHistory.Record record, long deadlineNanos) {
+    }
+
+    private void endPatience() {
+        long now = System.nanoTime();
+        PatientCall first = patient.peek();
+        while (first != null && first.deadlineNanos - now <= 0) {
+            patient.remove();
+            if (first.record.maySuffice(MODEST_BYTES) && calls.withdraw(first.call)) {
+                sendImpatiently(first.call);
+            }
+            first = patient.peek();
+        }
+        ctx.flush();
+        if (first != null) {
+            ctx.executor().schedule(this::endPatience, first.deadlineNanos - now, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void sendImpatiently(WaitingRequest waited) {
+        if (waited.promise().isDone()) { // cancelled, of which the promise's executor has still to tell
+            waited.message().release();
+            return;
+        }
+        try {
+            submitWithin(modest(waited.plan()), waited.message(), waited.layout().items(), waited.promise(), waited.isKept());
+        } catch (IOException | RuntimeException | Error e) {
+            waited.message().release();
+            waited.promise().tryFailure(e);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+package org.nettyrdma.codec.rpcrdma.responder;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.nio.channels.ClosedChannelException;
+import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
+import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Done;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
+import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
+import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
+import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
+import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+import org.nettyrdma.handler.credit.support.XidMap;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The chunks of the calls that come in and of the replies that go out. Inbound it turns each {@link RpcRdmaMessage} into one
+ * {@link ByteBuf} with a whole call, after fetching its Read chunks; a call without them may overtake one with. Outbound it
+ * takes each reply, a {@link ByteBuf} or {@link RpcMessage} that begins with the XID of a call, and sends it by the chunks
+ * that the call offered.
+ *
+ * <p>Each call gets exactly one of a reply, an RDMA_ERROR and the end of the connection. A reply that does not fit into what
+ * its call offered becomes an ERR_CHUNK, in version 2 an error that says how much room it needs, and the application's write
+ * fails with {@link RpcReplyReplacedException}, which says so too: the call is answered, and
+ * the connection lives.
+ *
+ * <p>Calls and replies without chunks pass here. {@link RequestArrivals} does the inbound half of the others, and
+ * {@link ResponderReplies} the outbound one; what is between them, the calls that the application has and has not replied to, is
+ * kept here. All methods run on the event loop.
+ */
+public final class ResponderChunkHandler extends ChannelDuplexHandler implements RequestArrivals.Owner {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ResponderChunkHandler.class);
+
+    private final ConnectionParts parts;
+    private final RpcRdmaLimits limits;
+    private final ChunkCounters statistics;
+    private final NegotiatedConnection connection;
+    /** Whether the calls come from the server. */
+    private final boolean reverse;
+    /** {@code null} where they are refused. */
+    private final UnplacedReplies unplaced;
+    /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
+    private final XidMap<ResponderCall> calls = new XidMap<>();
+    private ChannelHandlerContext ctx;
+    private RequestArrivals arrivals;
+    private ResponderReplies replies;
+    /** Calls with chunks have come within the read batch. */
+    private boolean fetching;
+    /** The application, which has AUTO_READ off, has asked for a call that has not come. */
+    private boolean callDemanded;
+    private boolean closed;
+
+    /**
+     * @param reverse  whether the calls come from the server. Then what is written of calls, and all of version 1, passes this
+     *                 handler
+     * @param unplaced sends replies that do not fit into what their calls offered, {@code null} if they are refused. The codec
+     *                 lets RDMA_DONE through only with it
+     */
+    public ResponderChunkHandler(ConnectionParts parts, boolean reverse, UnplacedReplies unplaced) {
+        this.parts = parts;
+        this.limits = parts.limits();
+        this.statistics = parts.statistics();
+        this.connection = parts.connection();
+        this.reverse = reverse;
+        this.unplaced = unplaced;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
+        arrivals = new RequestArrivals(context, parts, this);
+        replies = new ResponderReplies(context, parts, reverse, unplaced, arrivals);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        close();
+        context.fireChannelInactive();
+    }
+
+    private void close() {
+        closed = true;
+        calls.clear();
+        arrivals.close();
+        if (unplaced != null) {
+            unplaced.close();
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object msg) {
+        if (msg instanceof RpcRdmaMessage done && done.chunks() == null && done.header() instanceof Done) {
+            done.release();
+            unplaced.done(done.xid());
+            return;
+        }
+        // A response answers a call of the other direction.
+        if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST || call.isControl()) {
+            context.fireChannelRead(msg);
+            return;
+        }
+        ChunkLists chunks = call.chunks();
+        if (chunks == null) {
+            call.release();
+            if (call.header() instanceof Malformed malformed) {
+                refuse(malformed);
+            }
+        } else if (chunks.isEmpty() && !call.isNoMsg()) {
+            statistics.increment(Counter.CALLS_INLINE);
+            arrived(call.xid(), chunks, 0, call.content());
+        } else {
+            fetching = true;
+            arrivals.receive(call);
+        }
+    }
+
+    private void refuse(Malformed call) {
+        replies.refuse(call.xid(), call.version(), call.cause(), ctx.newPromise());
+        if (call.cause().reason() == RpcRdmaException.Reason.NOT_RPC) {
+            PeerLog.warn(LOGGER, ctx.channel(), "{}", call.cause());
+            ctx.fireExceptionCaught(call.cause());
+            ctx.close();
+        }
+    }
+
+    @Override
+    public void arrived(int xid, ChunkLists chunks, long memoryBytes, ByteBuf message) {
+        callDemanded = false;
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_CALLS);
+        }
+        // The results of an unplaced reply are found by the procedure of its call.
+        ResponderCall call = chunks == ChunkLists.EMPTY && unplaced == null ? ResponderCall.WITHOUT_CHUNKS
+                : new ResponderCall(chunks, message, memoryBytes);
+        if (!call.isNamedHandleListed()) {
+            statistics.increment(Counter.UNLISTED_HANDLES_IGNORED);
+        }
+        ResponderCall earlier = calls.put(xid, call);
+        if (earlier != null) {
+            calls.put(xid, earlier.append(call));
+        }
+        ctx.fireChannelRead(message);
+    }
+
+    @Override
+    public void unusable(RpcRdmaMessage call, RpcRdmaException cause) {
+        replies.refuse(call.xid(), call.version(), cause, ctx.newPromise());
+    }
+
+    @Override
+    public void violatesBinding(int xid, ChunkLists chunks, long memoryBytes, ByteBuf message) {
+        replies.writeGarbageArguments(xid, new ResponderCall(chunks, message, memoryBytes));
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (fetching) {
+            fetching = false;
+            arrivals.flush();
+        }
+        context.fireChannelReadComplete();
+    }
+
+    @Override
+    public void read(ChannelHandlerContext context) {
+        boolean demanded = !context.channel().config().isAutoRead();
+        callDemanded |= demanded;
+        if (!arrivals.passHeldSoon() || !demanded) {
+            context.read();
+        }
+    }
+
+    @Override
+    public boolean isCallWanted() {
+        return callDemanded || ctx.channel().config().isAutoRead();
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
+        ByteBuf reply = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
+        if (reply == null || isForOthers(reply)) {
+            context.write(msg, promise);
+            return;
+        }
+        RpcMessageType type = RpcMessageType.peek(reply);
+        if (type == RpcMessageType.UNKNOWN && reply.isReadable() && !closed) {
+            RpcRdmaFailures.refusePayload(ctx, "reply", reply, promise);
+            return;
+        }
+        ResponderCall call = reply.isReadable() ? take(RpcOffsets.word(reply, 0)) : null;
+        if (call != null && type != RpcMessageType.REPLY) { // an echo of the whole message, for instance
+            arrivals.release(call.memoryBytes());
+            RpcRdmaFailures.refusePayload(ctx, "reply", reply, promise);
+            return;
+        }
+        if (call == null) {
+            reply.release();
+            promise.tryFailure(closed ? new ClosedChannelException()
+                    : new IllegalStateException("the reply answers no outstanding call"));
+            return;
+        }
+        InlineThreshold threshold = connection.threshold();
+        if (call.chunks() != ChunkLists.EMPTY || !isSentInline(reply, threshold)) {
+            replies.write(call, msg, reply, promise);
+            return;
+        }
+        if (reverse) {
+            statistics.increment(Counter.REVERSE_REPLIES);
+        }
+        statistics.increment(Counter.REPLIES_INLINE);
+        ctx.write(threshold.version().message(Role.RESPONSE, RpcOffsets.word(reply, 0), limits.credits(), ChunkLists.EMPTY,
+                reply, false), promise);
+    }
+
+    private boolean isSentInline(ByteBuf reply, InlineThreshold threshold) {
+        return reply.readableBytes() <= limits.maxMessageBytes() && threshold.fitsSend(ChunkLists.EMPTY, reply.readableBytes());
+    }
+
+    private boolean isForOthers(ByteBuf message) {
+        return reverse && (connection.version() == RpcRdmaVersion.ONE || RpcMessageType.peek(message) == RpcMessageType.CALL);
+    }
+
+    private ResponderCall take(int xid) {
+        ResponderCall call = calls.remove(xid);
+        if (call != null && call.next() != null) {
+            calls.put(xid, call.next());
+        }
+        return call;
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        close();
+    }
+}

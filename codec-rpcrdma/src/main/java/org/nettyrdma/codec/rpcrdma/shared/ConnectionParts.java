@@ -1,0 +1,20 @@
+package org.nettyrdma.codec.rpcrdma.shared;
+
+import org.nettyrdma.codec.oncrpc.MemoryBudget;
+import org.nettyrdma.codec.rpcrdma.ResourceLimits;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
+
+/**
+ * What the handlers of one connection share, requester and responder alike. Made once for each connection.
+ *
+ * @param limits     the limits of this side, as far as the channel's receives allow
+ * @param resources  what its calls may take
+ * @param memory     where they take it from; all connections share it
+ * @param bindings   what is known of the programs
+ * @param statistics what has moved, and how; all connections share it
+ * @param connection what it has settled
+ */
+public record ConnectionParts(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, BindingTable bindings,
+                              ChunkCounters statistics, NegotiatedConnection connection) {
+}

@@ -1,0 +1,121 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class IdleConnectionHandlerTest {
+
+    private static final long TIMEOUT_MILLIS = 1000;
+
+    private boolean busy;
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+
+    private void start() {
+        channel.freezeTime();
+        channel.pipeline().addFirst(new IdleConnectionHandler(TIMEOUT_MILLIS, () -> busy));
+    }
+
+    private void pass(long millis) {
+        channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+        channel.runScheduledPendingTasks();
+    }
+
+    private void passQuarters(int count) {
+        for (int i = 0; i < count; i++) {
+            pass(TIMEOUT_MILLIS / 4);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void shouldCloseWhatWasNeverUsed() {
+        start();
+        passQuarters(3);
+        assertTrue(channel.isActive());
+        passQuarters(1);
+        assertFalse(channel.isActive());
+    }
+
+    @Test
+    void shouldKeepAConnectionForTheWholeTimeAfterItsLastMessage() {
+        start();
+        for (int i = 0; i < 10; i++) {
+            passQuarters(3);
+            pass(TIMEOUT_MILLIS / 4 - 1);
+            ByteBuf message = Unpooled.buffer();
+            channel.writeInbound(message);
+            pass(1);
+        }
+        passQuarters(3);
+        assertTrue(channel.isActive());
+        passQuarters(1);
+        assertFalse(channel.isActive());
+    }
+
+    @Test
+    void shouldKeepAConnectionWhileACallIsInProgress() {
+        start();
+        busy = true;
+        passQuarters(100);
+        assertTrue(channel.isActive());
+        busy = false;
+        passQuarters(4);
+        assertFalse(channel.isActive());
+    }
+
+    @Test
+    void shouldKeepAConnectionThatIsNotReadFrom() {
+        start();
+        channel.config().setAutoRead(false);
+        passQuarters(100);
+        assertTrue(channel.isActive());
+    }
+
+    @Test
+    void shouldCloseAConnectionWhosePeerTakesNothing() {
+        start();
+        channel.write(Unpooled.buffer().writeLong(1)); // not flushed: it lies in the channel
+        passQuarters(4);
+        assertTrue(channel.isActive());
+        passQuarters(1);
+        assertFalse(channel.isActive());
+    }
+
+    @Test
+    void shouldDoNothingAfterTheEnd() {
+        int[] closes = new int[1];
+        channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+                closes[0]++;
+                ctx.close(promise);
+            }
+        });
+        channel.freezeTime();
+        channel.pipeline().addLast(new IdleConnectionHandler(TIMEOUT_MILLIS, () -> busy));
+        channel.close();
+        passQuarters(10);
+        assertEquals(1, closes[0]);
+    }
+
+    @Test
+    void shouldRefuseATimeOutThatIsNone() {
+        assertThrows(IllegalArgumentException.class, () -> new IdleConnectionHandler(0, () -> busy));
+    }
+}

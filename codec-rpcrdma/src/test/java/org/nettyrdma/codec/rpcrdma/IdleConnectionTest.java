@@ -1,0 +1,89 @@
+package org.nettyrdma.codec.rpcrdma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
+import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.codec.oncrpc.RpcCall;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+
+/** A server that closes connections which nobody uses. */
+@Timeout(60)
+class IdleConnectionTest {
+
+    private static final int PROGRAM = 0x20000001;
+    private static final long IDLE_MILLIS = 400;
+
+    private final RdmaEventLoopGroup loops = new RdmaEventLoopGroup(2);
+    private final BlockingQueue<RpcCall> calls = new LinkedBlockingQueue<>();
+    private Channel client;
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        RpcRdma server = RpcRdma.server().idleTimeoutMillis(IDLE_MILLIS).program(new RpcProgram() {
+            @Override
+            public int program() {
+                return PROGRAM;
+            }
+
+            @Override
+            public int lowestVersion() {
+                return 1;
+            }
+
+            @Override
+            public int highestVersion() {
+                return 1;
+            }
+
+            @Override
+            public void call(RpcCall call) {
+                calls.add(call); // whoever takes it answers it
+            }
+        }).build();
+        Channel listener = new ServerBootstrap().group(loops).channel(RdmaServerChannel.class).childHandler(server)
+                .bind(RawPeer.loopback()).sync().channel();
+        client = new Bootstrap().group(loops).channel(RdmaChannel.class).handler(RpcRdma.client().build())
+                .connect(listener.localAddress()).sync().channel();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        loops.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
+    }
+
+    @Test
+    void shouldCloseAConnectionOnWhichNothingMoves() throws InterruptedException {
+        client.closeFuture().sync();
+    }
+
+    @Test
+    void shouldWaitForTheCallThatIsInProgress() throws Exception {
+        ByteBuf arguments = client.alloc().buffer().writeInt(42);
+        Future<ByteBuf> answer = client.pipeline().get(RpcClient.class).call(new RpcRequest(PROGRAM, 1, 1, arguments));
+        RpcCall call = calls.take();
+        boolean closed = client.closeFuture().await(3 * IDLE_MILLIS, TimeUnit.MILLISECONDS);
+        assertEquals(false, closed);
+        call.reply(client.alloc().buffer().writeInt(43));
+        ByteBuf result = answer.sync().getNow();
+        assertEquals(43, result.readInt());
+        result.release();
+        assertTrue(client.closeFuture().await(30, TimeUnit.SECONDS));
+    }
+}

@@ -1,0 +1,92 @@
+package org.nettyrdma.codec.rpcrdma.connection;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.codec.oncrpc.TransferLimits;
+
+class TransferRoundsTest {
+
+    private final EmbeddedChannel loop = new EmbeddedChannel();
+    private final TransferRounds rounds = new TransferRounds(new TransferLimits(400, 1));
+    private final List<String> looks = new ArrayList<>();
+    private final Runnable first = () -> looks.add("first");
+    private final Runnable second = () -> looks.add("second");
+
+    @BeforeEach
+    void freeze() {
+        loop.freezeTime();
+    }
+
+    @AfterEach
+    void close() {
+        loop.finishAndReleaseAll();
+    }
+
+    private void advance(long millis) {
+        loop.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+        loop.runScheduledPendingTasks();
+    }
+
+    @Test
+    void shouldLetAllLookFourTimesWithinTheTimeOut() {
+        rounds.join(loop.eventLoop(), first);
+        rounds.join(loop.eventLoop(), second);
+
+        advance(99);
+        assertEquals(List.of(), looks);
+        advance(1);
+        assertEquals(List.of("first", "second"), looks);
+        advance(100);
+        advance(100);
+        advance(100);
+        assertEquals(8, looks.size());
+    }
+
+    @Test
+    void shouldNotCatchUpWithRoundsAfterPause() {
+        rounds.join(loop.eventLoop(), first);
+
+        advance(400);
+
+        assertEquals(List.of("first"), looks);
+    }
+
+    @Test
+    void shouldHaveTimerOnlyWhileSomebodyLooks() {
+        rounds.join(loop.eventLoop(), first);
+        rounds.join(loop.eventLoop(), second);
+        rounds.leave(loop.eventLoop(), first);
+        rounds.leave(loop.eventLoop(), first);
+        advance(100);
+        assertEquals(List.of("second"), looks);
+
+        rounds.leave(loop.eventLoop(), second);
+        assertEquals(-1, loop.runScheduledPendingTasks(), "no timer is left");
+
+        rounds.join(loop.eventLoop(), first);
+        advance(100);
+        assertEquals(List.of("second", "first"), looks);
+    }
+
+    @Test
+    void shouldLetAnotherLeaveDuringTheRound() {
+        rounds.join(loop.eventLoop(), () -> {
+            rounds.leave(loop.eventLoop(), first);
+            rounds.leave(loop.eventLoop(), second);
+        });
+        rounds.join(loop.eventLoop(), first);
+        rounds.join(loop.eventLoop(), second);
+
+        advance(100);
+        advance(100);
+
+        assertEquals(List.of("first", "second"), looks, "those of the round that has begun, and no more");
+    }
+}

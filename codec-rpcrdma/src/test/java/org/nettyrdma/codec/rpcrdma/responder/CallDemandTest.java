@@ -1,0 +1,123 @@
+package org.nettyrdma.codec.rpcrdma.responder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaRead;
+import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.oncrpc.MemoryBudget;
+import org.nettyrdma.codec.rpcrdma.ResourceLimits;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaPrivateData;
+import org.nettyrdma.codec.rpcrdma.VersionPolicy;
+import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.ReadChunk;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.WriteChunk;
+import org.nettyrdma.codec.rpcrdma.shared.BindingTable;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
+import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
+
+/** An application that has AUTO_READ off gets one call for each read, over a channel whose RDMA Reads complete on demand. */
+class CallDemandTest {
+
+    private static final int INLINE_BYTES = 44;
+    private static final int CHUNK_BYTES = 64;
+    private static final RemoteSegment SEGMENT = new RemoteSegment(7, CHUNK_BYTES, 0);
+
+    /** How the call comes that satisfies a read while another is being fetched. */
+    private enum Other {
+        INLINE(ChunkLists.EMPTY),
+        WITH_WRITE_CHUNK(new ChunkLists(List.of(), List.of(new WriteChunk(List.of(SEGMENT))), null));
+
+        private final ChunkLists chunks;
+
+        Other(ChunkLists chunks) {
+            this.chunks = chunks;
+        }
+    }
+
+    private final Queue<ChannelPromise> fetches = new ArrayDeque<>();
+    private final List<Integer> delivered = new ArrayList<>();
+    private final EmbeddedChannel channel = new EmbeddedChannel(
+            new ChannelOutboundHandlerAdapter() {
+                @Override
+                public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                    ((RdmaRead) msg).release();
+                    fetches.add(promise);
+                }
+            },
+            new ResponderChunkHandler(new ConnectionParts(RpcRdmaLimits.DEFAULT, ResourceLimits.DEFAULT,
+                    new MemoryBudget(1 << 20), new BindingTable(List.of()), new ChunkCounters(), new NegotiatedConnection(
+                    new RdmaChannel(), true, VersionPolicy.V1_ONLY, RpcRdmaPrivateData.NONE, RpcRdmaLimits.DEFAULT,
+                    PropertySet.EMPTY)), false, null),
+            new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                    ByteBuf call = (ByteBuf) msg;
+                    delivered.add(call.getInt(0));
+                    call.release();
+                }
+            });
+
+    @AfterEach
+    void close() {
+        channel.finishAndReleaseAll();
+    }
+
+    private void receive(int xid, ChunkLists chunks) {
+        ByteBuf inline = Unpooled.directBuffer().writeInt(xid).writeInt(0).writeZero(INLINE_BYTES - 8);
+        channel.pipeline().fireChannelRead(RpcRdmaMessage.of(Role.REQUEST, new Msg(xid, 1, chunks), inline));
+        channel.pipeline().fireChannelReadComplete();
+    }
+
+    private void receiveToFetch(int xid) {
+        receive(xid, new ChunkLists(List.of(new ReadChunk(INLINE_BYTES, List.of(SEGMENT))), List.of(), null));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldHoldFetchedCallWhenAnotherHasSatisfiedTheRead(Other other) {
+        receiveToFetch(1);
+        channel.config().setAutoRead(false);
+        channel.read();
+        receive(2, other.chunks);
+        fetches.remove().setSuccess();
+        assertEquals(List.of(2), delivered);
+
+        channel.read();
+        channel.runPendingTasks();
+        assertEquals(List.of(2, 1), delivered);
+    }
+
+    @Test
+    void shouldDeliverFetchedCallToReadThatNoOtherHasSatisfied() {
+        receiveToFetch(1);
+        channel.config().setAutoRead(false);
+        channel.read();
+        fetches.remove().setSuccess();
+        assertEquals(List.of(1), delivered);
+
+        receive(2, ChunkLists.EMPTY);
+        assertEquals(List.of(1, 2), delivered, "what the channel passes on has been asked for");
+    }
+}

@@ -1,0 +1,47 @@
+package org.nettyrdma.example.nfs.cli;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Lets a command that works on the current thread come to its end when a signal ends the process: interrupts it, and holds the
+ * process until it has cleaned up, for some seconds at most. The process then reports the signal, as Java always does.
+ */
+final class Interruption {
+
+    /** What a shell calls the end by SIGINT. */
+    static final int EXIT_CODE = 130;
+
+    private static final long CLEAN_UP_SECONDS = 5;
+
+    private final Thread command = Thread.currentThread();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Thread hook;
+
+    /** {@code whenStuck} runs if the command does not come to its end. */
+    Interruption(Runnable whenStuck) {
+        hook = new Thread(() -> interrupt(whenStuck), "nfs-interruption");
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    private void interrupt(Runnable whenStuck) {
+        command.interrupt();
+        try {
+            if (!ended.await(CLEAN_UP_SECONDS, TimeUnit.SECONDS)) {
+                whenStuck.run();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The command has said all that it has to say. */
+    void commandEnded() {
+        ended.countDown();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The process is ending already.
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package org.nettyrdma.example.nfs.client;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/**
+ * A directory of our own, in which what Java can make by path only is made: directories, symbolic links and further names of
+ * files. From there it is moved into open directories. The server knows neither its name nor those in it. One thread.
+ */
+final class Staging implements AutoCloseable {
+
+    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+    private final LocalDirectory base;
+    private LocalDirectory directory;
+
+    /** Nothing is created before it is needed; then it is in {@code base}. */
+    Staging(LocalDirectory base) {
+        this.base = base;
+    }
+
+    LocalDirectory directory() throws IOException {
+        if (directory == null) {
+            Path name = TemporaryNames.next(base.path());
+            Files.createDirectory(base.path(name), OWNER_ONLY);
+            directory = base.openDirectory(name);
+        }
+        return directory;
+    }
+
+    /** Makes an empty directory that only its owner may use, moves it into another one and opens it. */
+    LocalDirectory makeDirectory(LocalDirectory parent, Path name) throws IOException {
+        Path made = newName();
+        Files.createDirectory(directory.path(made), OWNER_ONLY);
+        LocalDirectory opened = directory.openDirectory(made, parent.path(name));
+        try {
+            directory.moveTo(parent, made, name);
+            return opened;
+        } catch (IOException | RuntimeException e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    /** Makes a symbolic link in the place of what has that name. */
+    void makeSymbolicLink(LocalDirectory parent, Path name, Path target) throws IOException {
+        Path made = newName();
+        Files.createSymbolicLink(directory.path(made), target);
+        directory.moveTo(parent, made, name);
+    }
+
+    /** Makes another name here of a file that is here. */
+    Path makeLink(Path file) throws IOException {
+        Path made = newName();
+        Files.createLink(directory.path(made), directory.path(file));
+        return made;
+    }
+
+    /** A name here that nothing has. */
+    Path newName() throws IOException {
+        return TemporaryNames.next(directory().path());
+    }
+
+    /** Removes it with what is left in it, as far as that is possible; nothing the second time. */
+    void remove() throws IOException {
+        if (directory == null) {
+            return;
+        }
+        try (LocalDirectory opened = directory; DirectoryStream<Path> left = Files.newDirectoryStream(opened.path())) {
+            for (Path path : left) {
+                Files.delete(path); // a directory that was not moved is empty
+            }
+        }
+        Files.delete(directory.path());
+        directory = null;
+    }
+
+    @Override
+    public void close() throws IOException {
+        remove();
+    }
+}

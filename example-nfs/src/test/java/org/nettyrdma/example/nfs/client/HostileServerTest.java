@@ -1,0 +1,256 @@
+package org.nettyrdma.example.nfs.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.jimfs.Configuration;
+import com.google.common.jimfs.Jimfs;
+import com.google.common.jimfs.PathNormalization;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.client.HostileServer.Page;
+import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
+
+/** What a server may say must not lead the client out of the directory that it copies to, nor to a call that never ends. */
+@Timeout(60)
+class HostileServerTest {
+
+    private static final String OUTSIDE_CONTENT = "nobody writes here";
+
+    @TempDir
+    private Path directory;
+
+    private HostileServer server;
+    private Path outside;
+    private Path copy;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = new HostileServer();
+        outside = Files.createDirectory(directory.resolve("outside"));
+        Files.writeString(outside.resolve("file"), OUTSIDE_CONTENT);
+        Files.setPosixFilePermissions(outside.resolve("file"), PosixFilePermissions.fromString("rw-------"));
+        Files.setPosixFilePermissions(outside, PosixFilePermissions.fromString("rwx------"));
+        copy = directory.resolve("copy");
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private void assertOutsideIsUntouched() throws IOException {
+        assertEquals(Set.of("file"), names(outside));
+        assertEquals(OUTSIDE_CONTENT, Files.readString(outside.resolve("file")));
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(outside.resolve("file"))));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(outside)));
+    }
+
+    private static Set<String> names(Path directory) throws IOException {
+        Set<String> names = new TreeSet<>();
+        try (DirectoryStream<Path> children = Files.newDirectoryStream(directory)) {
+            children.forEach(child -> names.add(LocalNames.nameOf(child)));
+        }
+        return names;
+    }
+
+    private void get(Path target) throws IOException {
+        try (NfsSession session = NfsSession.open(server.endpoint("/"), new NfsClientOptions())) {
+            TreeCopy.get(session.files(), session.files().root(), target, new CopyOptions());
+        }
+    }
+
+    private String failure(Path target) {
+        return assertThrows(IOException.class, () -> get(target)).getMessage();
+    }
+
+    @Test
+    void shouldNotFollowALinkThatTakesTheNameOfADirectory() throws IOException {
+        server.file(4, "content").link(3, outside.toString());
+        server.directory(2, server.entry("file", 4));
+        server.directory(1, server.entry("name", 2), server.entry("name", 3));
+        assertEquals("/name: the server lists this name twice in one directory", failure(copy));
+        assertOutsideIsUntouched();
+    }
+
+    @Test
+    void shouldNotFollowALinkThatTakesTheNameOfAFile() throws IOException {
+        server.file(2, "content").link(3, outside.resolve("file").toString());
+        server.directory(1, server.entry("name", 3), server.entry("name", 2));
+        assertEquals("/name: the server lists this name twice in one directory", failure(copy));
+        assertOutsideIsUntouched();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a/b", "../outside/file", "/", "a\0b"})
+    void shouldRefuseWhatIsNoName(String name) throws IOException {
+        server.file(2, "content");
+        server.directory(1, server.entry("first", 2), server.entry(name, 2));
+        assertEquals("/: the server returns '" + name + "', which cannot be a name", failure(copy));
+        assertOutsideIsUntouched();
+    }
+
+    @Test
+    void shouldNotMakeTheNamesThatEveryDirectoryHas() throws IOException {
+        server.link(2, outside.toString()).file(3, "content");
+        server.directory(1, server.entry(".", 2), server.entry("..", 2), server.entry("file", 3));
+        get(copy);
+        assertEquals(Set.of("file"), names(copy));
+        server.directory(1, server.entry("..", 2), server.entry("..", 2));
+        assertEquals("/..: the server lists this name twice in one directory", failure(copy));
+    }
+
+    /** What the user or an earlier copy left in the target may be links, which the server cannot see but may guess. */
+    @Test
+    void shouldNotFollowLinksThatWereThereBefore() throws IOException {
+        server.file(4, "new").file(5, "new", 2).link(6, "new");
+        server.directory(2, server.entry("file", 4));
+        Files.createDirectory(copy);
+        Files.createSymbolicLink(copy.resolve("file"), outside.resolve("file"));
+        Files.createSymbolicLink(copy.resolve("linked"), outside.resolve("file"));
+        Files.createSymbolicLink(copy.resolve("link"), outside);
+        server.directory(1, server.entry("file", 4), server.entry("linked", 5), server.entry("link", 6));
+        get(copy);
+        assertEquals("new", Files.readString(copy.resolve("file")));
+        assertEquals("new", Files.readString(copy.resolve("linked")));
+        assertEquals(Path.of("new"), Files.readSymbolicLink(copy.resolve("link")));
+        assertOutsideIsUntouched();
+        Files.createSymbolicLink(copy.resolve("directory"), outside);
+        server.directory(1, server.entry("directory", 2));
+        assertEquals(copy.resolve("directory") + ": it is a symbolic link here, which a copy does not follow",
+                assertThrows(FileSystemException.class, () -> get(copy)).getMessage());
+        assertOutsideIsUntouched();
+    }
+
+    /** An attack from the same machine: the open directory counts, not what has its path now. */
+    @Test
+    void shouldStayInTheDirectoryThatItHasOpened() throws IOException {
+        Path moved = directory.resolve("moved");
+        server.file(3, "content").link(4, "target");
+        server.directory(2, cookie -> {
+            try {
+                Files.move(copy.resolve("inner"), moved);
+                Files.createSymbolicLink(copy.resolve("inner"), outside);
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+            return new Page(List.of(server.entry("file", 3), server.entry("link", 4)), true);
+        });
+        server.directory(1, server.entry("inner", 2));
+        get(copy);
+        assertEquals(Set.of("file", "link"), names(moved));
+        assertOutsideIsUntouched();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {2, 3, 4, 5})
+    void shouldRefuseTwoNamesThatAreOneToTheLocalFileSystem(long second) throws IOException {
+        try (FileSystem folding = Jimfs.newFileSystem(Configuration.unix().toBuilder()
+                .setAttributeViews("basic", "owner", "posix", "unix")
+                .setNameCanonicalNormalization(PathNormalization.CASE_FOLD_ASCII).build())) {
+            Path target = Files.createDirectory(folding.getPath("/target"));
+            Files.createDirectory(folding.getPath("/outside"));
+            server.file(2, "content").link(3, "/outside").file(4, "linked", 2).directory(5, server.entry("inner", 2));
+            for (long first : new long[] {2, 3, 4, 5}) {
+                server.directory(1, server.entry("NAME", first), server.entry("name", second));
+                assertTrue(failure(target.resolve(first + "-" + second)).startsWith("/target/" + first + "-" + second + "/"));
+            }
+            assertEquals(Set.of(), names(folding.getPath("/outside")));
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingBehindAndKeepLinksOfOneFile() throws IOException {
+        server.file(2, "content", 2).link(3, "\udcff/b").directory(4);
+        server.directory(1, server.entry("a", 2), server.entry("b\udcfe", 2), server.entry("link", 3), server.entry("empty", 4));
+        for (int i = 0; i < 2; i++) {
+            get(copy);
+            assertEquals(Set.of("a", "b\udcfe", "link", "empty"), names(copy));
+            Path second = LocalNames.child(copy, "b\udcfe");
+            assertTrue(Files.isSameFile(copy.resolve("a"), second));
+            assertEquals(2, Files.getAttribute(second, "unix:nlink"));
+            assertEquals("\udcff/b", LocalNames.textOf(Files.readSymbolicLink(copy.resolve("link"))));
+            assertEquals(1_000_000_000_000L, Files.getLastModifiedTime(copy).toMillis());
+            assertEquals(1_000_000_000_000L, Files.getLastModifiedTime(copy.resolve("empty")).toMillis());
+            assertEquals("rwxr-xr-x",
+                    PosixFilePermissions.toString(Files.getPosixFilePermissions(copy.resolve("a"), LinkOption.NOFOLLOW_LINKS)));
+        }
+    }
+
+    @Test
+    void shouldEndAListThatRepeatsItsPositions() {
+        server.file(2, "");
+        server.directory(1, cookie -> new Page(List.of(server.entry("a" + System.nanoTime(), 2, 7)), false));
+        assertEquals("/: the server repeats the position 7 of its list, which would never end", failure(copy));
+    }
+
+    @Test
+    void shouldEndAListOfTheSameNames() {
+        server.file(2, "");
+        server.directory(1, cookie -> new Page(List.of(server.entry(".", 1, cookie + 1)), false));
+        assertEquals("/.: the server lists this name twice in one directory", failure(copy));
+    }
+
+    @Test
+    void shouldEndAListWithoutEnd() throws IOException {
+        server.file(2, "");
+        server.directory(1, cookie -> new Page(LongStream.range(cookie, cookie + 100)
+                .mapToObj(next -> server.entry("n".repeat(200) + next, 2, next + 1)).toList(), false));
+        try (NfsSession session = NfsSession.open(server.endpoint("/"), new NfsClientOptions())) {
+            String message = assertThrows(IOException.class,
+                    () -> session.files().list(session.files().root(), new ListingBudget(4 << 20))).getMessage();
+            assertEquals("/: its listing does not fit into the 4 MiB of memory for it; Java may take more with -Xmx", message);
+        }
+    }
+
+    @Test
+    void shouldCountTheListsThatItHoldsTogether() throws IOException {
+        server.file(2, "");
+        List<DirectoryEntry> many = new ArrayList<>(LongStream.range(0, 200)
+                .mapToObj(next -> server.entry("n" + next, 2, next + 2)).toList());
+        server.directory(1, cookie -> {
+            List<DirectoryEntry> entries = new ArrayList<>(many);
+            entries.add(0, server.entry("a", 1, 1));
+            return new Page(entries, true);
+        });
+        try (NfsSession session = NfsSession.open(server.endpoint("/"), new NfsClientOptions())) {
+            ListingBudget budget = new ListingBudget(150_000);
+            session.files().list(session.files().root(), budget);
+            assertThrows(IOException.class, () -> session.files().list(session.files().root(), budget));
+            budget.giveBackTo(0);
+            session.files().list(session.files().root(), budget);
+        }
+    }
+
+    @Test
+    void shouldEndDirectoriesThatLieInEachOtherWithoutEnd() {
+        server.directory(1, cookie -> new Page(List.of(server.entry("x", 1)), true));
+        assertTrue(failure(copy).endsWith("/x: more than 512 directories lie in each other"));
+        IOException refused = assertThrows(IOException.class, () -> {
+            try (NfsSession session = NfsSession.open(server.endpoint("/"), new NfsClientOptions())) {
+                session.files().removeTree("/x");
+            }
+        });
+        assertTrue(refused.getMessage().endsWith("/x: more than 512 directories lie in each other"), refused.getMessage());
+    }
+}

@@ -1,0 +1,71 @@
+package org.nettyrdma.channel;
+
+/**
+ * Divides the registered memory of a provider between its channels. Their receives together take no more than half of it, so that
+ * what is sent, and what is transferred in large pieces, finds memory however many connections there are. A sixteenth is for
+ * messages that a peer has not taken yet, in equal shares: the more channels, the less of it each may fill before its peer is not
+ * listened to.
+ *
+ * <p>Safe for use from any thread.
+ */
+final class ConnectionMemory {
+
+    /** A channel may have so many messages under way, however many channels there are. */
+    static final int FEWEST_MESSAGES = 16;
+
+    private static final int RECEIVES_PART = 2;
+    private static final int MESSAGES_PART = 16;
+
+    private final long maxBytes;
+    // Guarded by this:
+    private long receiveBytes;
+    private int channels;
+    /** For messages under way of each channel. */
+    private volatile long shareBytes;
+
+    /**
+     * @param maxBytes all registered memory
+     */
+    ConnectionMemory(long maxBytes) {
+        this.maxBytes = maxBytes;
+        shareBytes = maxBytes / MESSAGES_PART;
+    }
+
+    /** One more channel, with receives of so many bytes, unless these are too many; then {@link #close} has to follow. */
+    synchronized void open(long bytes) throws RdmaException {
+        if (receiveBytes + bytes > maxBytes / RECEIVES_PART) {
+            throw new RdmaException("no registered memory left for receive buffers of " + bytes + " bytes: those of " + channels
+                    + " other channels have " + receiveBytes + " (limit: " + maxBytes / RECEIVES_PART + ", half of "
+                    + "org.nettyrdma.maxRegisteredBytes)");
+        }
+        receiveBytes += bytes;
+        channels++;
+        divide();
+    }
+
+    /** The receives of a channel take more or less from now on, whether or not there is room. */
+    synchronized void resize(long oldBytes, long newBytes) {
+        receiveBytes += newBytes - oldBytes;
+    }
+
+    /** A channel has ended. */
+    synchronized void close(long bytes) {
+        receiveBytes -= bytes;
+        channels--;
+        divide();
+    }
+
+    private void divide() {
+        shareBytes = maxBytes / MESSAGES_PART / Math.max(1, channels);
+    }
+
+    /**
+     * How many messages a channel may have under way.
+     *
+     * @param bytes the size of each
+     * @return {@value #FEWEST_MESSAGES} or more
+     */
+    int shareOf(int bytes) {
+        return (int) Math.max(FEWEST_MESSAGES, Math.min(Integer.MAX_VALUE, shareBytes / bytes));
+    }
+}

@@ -1,0 +1,22 @@
+package org.nettyrdma.channel;
+
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.VerbsProvider;
+
+/**
+ * What the channels of one event loop share when they post.
+ *
+ * @param provider            the loop's provider
+ * @param registeredAllocator the memory of that provider
+ * @param pieces              scratch space for whoever posts
+ * @param workRequest         scratch space for whoever posts
+ */
+record PostingTools(VerbsProvider provider, RegisteredByteBufAllocator registeredAllocator, RegisteredPieces pieces,
+                 SendWorkRequest workRequest) {
+
+    static PostingTools of(VerbsProvider provider) {
+        RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
+        int maxPieces = Math.max(provider.capabilities().maxGatherElements(), provider.capabilities().maxReadScatterElements());
+        return new PostingTools(provider, allocator, allocator.newPieces(maxPieces), new SendWorkRequest(maxPieces));
+    }
+}

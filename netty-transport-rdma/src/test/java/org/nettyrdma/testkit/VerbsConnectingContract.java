@@ -1,0 +1,147 @@
+package org.nettyrdma.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.testkit.PrivateData.assertArrived;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/** Listening, asking for a connection, accepting and rejecting. A part of {@link VerbsContract}. */
+public abstract class VerbsConnectingContract extends VerbsFixture {
+
+    private static final byte[] REQUEST_DATA = {1, 2, 3, 4, 5};
+    private static final byte[] REPLY_DATA = {9, 8, 7};
+
+    /** What can be sent along with a connection of this provider: all of the data, or nothing. */
+    private byte[] sendable(byte[] data) {
+        return provider().capabilities().maxPrivateDataBytes() == 0 ? new byte[0] : data;
+    }
+
+    @Test
+    void shouldAgreeOnTheParametersOfTheConnection() throws IOException {
+        request(sendable(REQUEST_DATA));
+        ConnectionRequest request = requests.element();
+        assertArrived(sendable(REQUEST_DATA), VerbsSide.bytes(request.privateData()));
+        assertEquals(listener.localAddress(), request.localAddress());
+        accept(server, sendable(REPLY_DATA));
+        assertArrived(sendable(REPLY_DATA), VerbsSide.bytes(client.parameters.privateData()));
+        assertTrue(client.parameters.privateData().isReadOnly());
+        assertEquals(4, client.parameters.outboundReadDepth());
+        assertEquals(4, server.parameters.inboundReadDepth());
+        assertFalse(client.parameters.checksum() || server.parameters.checksum());
+        assertEquals(listener.localAddress(), client.queuePair.remoteAddress());
+        assertEquals(client.queuePair.localAddress(), server.queuePair.remoteAddress());
+        assertEquals(List.of("established"), client.events);
+        assertEquals(List.of("established"), server.events);
+    }
+
+    @Test
+    void shouldLetAnotherContextTakeUpARequest() throws IOException {
+        try (VerbsSide other = new VerbsSide(provider())) {
+            request(new byte[0]);
+            other.queuePair = other.context.createQueuePair(ATTRIBUTES, other, requests.remove());
+            other.postReceive(0);
+            other.queuePair.accept(NO_DATA);
+            long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+            while (!client.isEstablished() || !other.isEstablished()) {
+                client.poll();
+                server.poll();
+                other.poll();
+                assertTrue(System.nanoTime() - deadlineNanos < 0);
+            }
+        }
+        pumpUntil(client::isDisconnected);
+    }
+
+    @Test
+    void shouldTellARejectionAndItsPrivateData() throws IOException {
+        request(sendable(REQUEST_DATA));
+        ConnectionRequest request = requests.remove();
+        request.reject(ByteBuffer.wrap(sendable(REPLY_DATA)));
+        request.reject(NO_DATA);
+        pumpUntil(() -> client.events.contains("connectFailed"));
+        assertInstanceOf(ConnectException.class, client.cause);
+        assertArrived(sendable(REPLY_DATA), client.rejection);
+        pumpUntil(() -> client.completions.size() == QUEUE_DEPTH / 2);
+        assertTrue(client.completions.stream().allMatch(c -> c.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED));
+    }
+
+    @Test
+    void shouldDropARequestThatItCannotTakeUp() throws IOException {
+        request(new byte[0]);
+        int tooMany = Integer.MAX_VALUE;
+        assertThrows(Throwable.class, () -> server.context.createQueuePair(
+                new QueuePairAttributes(tooMany, tooMany, 4, 4, false, 1000), server, requests.remove()));
+        pumpUntil(() -> client.events.contains("connectFailed"));
+        assertEquals(List.of(), server.events);
+    }
+
+    @Test
+    void shouldFailToConnectWhereNobodyListens() throws IOException {
+        SocketAddress nobody;
+        try (ServerSocket free = new ServerSocket(0, 1, TestAddress.LOCAL)) {
+            nobody = free.getLocalSocketAddress();
+        }
+        client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
+        try {
+            client.queuePair.connect(nobody, null, NO_DATA);
+        } catch (ConnectException e) {
+            return; // a provider may know at once
+        }
+        pumpUntil(() -> client.events.contains("connectFailed"));
+        assertInstanceOf(ConnectException.class, client.cause);
+        assertEquals(List.of("connectFailed"), client.events);
+    }
+
+    @Test
+    void shouldNotTakeUpRequestsWhileNotAccepting() throws IOException {
+        listener.setAccepting(false);
+        client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
+        client.queuePair.connect(listener.localAddress(), null, NO_DATA);
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(50);
+        while (System.nanoTime() - endNanos < 0) {
+            client.poll();
+            server.poll();
+            assertTrue(requests.isEmpty());
+        }
+        listener.setAccepting(true);
+        pumpUntil(() -> !requests.isEmpty());
+        accept(server, new byte[0]);
+    }
+
+    @Test
+    void shouldRefuseAnAddressInUse() {
+        assertThrows(IOException.class, () -> client.context.listen(listener.localAddress(), 16, LISTEN, null));
+    }
+
+    @Test
+    void shouldListenAgainWhileConnectionsOfAnEarlierListenerStand() throws IOException {
+        connect();
+        SocketAddress address = listener.localAddress();
+        listener.close();
+        pumpUntil(() -> listens(address)); // a provider may need a poll to close its listener
+        client.post(client.work().send(1).addElement(client.region, 0, 10));
+        assertEquals(10, nextCompletion(server).byteLength());
+    }
+
+    private boolean listens(SocketAddress address) {
+        try {
+            return server.context.listen(address, 16, LISTEN, null).localAddress().equals(address);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package org.nettyrdma.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.testkit.VerbsSide.Completion;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/** Sends, receives and their completions. A part of {@link VerbsContract}. */
+public abstract class VerbsMessagesContract extends VerbsFixture {
+
+    @Test
+    void shouldCompleteInOrderOnBothSides() throws IOException {
+        connect();
+        for (int i = 0; i < 4; i++) {
+            client.put(10_000 + i * 100, "message " + i);
+            client.queuePair.postSend(client.work().send(100 + i).addElement(client.region, 10_000 + i * 100, 9));
+        }
+        client.queuePair.flush();
+        for (int i = 0; i < 4; i++) {
+            assertCompletes(client, 100 + i);
+            Completion received = nextCompletion(server);
+            assertEquals(new Completion(i, WorkCompletionStatus.SUCCESS, 9, false, 0, 0), received);
+            assertEquals("message " + i, server.get(i * 1024, 9));
+        }
+    }
+
+    @Test
+    void shouldSendBothWaysAndEmptyMessages() throws IOException {
+        connect();
+        client.post(client.work().send(1));
+        assertEquals(new Completion(0, WorkCompletionStatus.SUCCESS, 0, false, 0, 0), nextCompletion(server));
+        assertCompletes(client, 1);
+        server.put(5000, "answer");
+        server.post(server.work().send(2).addElement(server.region, 5000, 6).setSolicited());
+        assertEquals(new Completion(0, WorkCompletionStatus.SUCCESS, 6, false, 0, 0), nextCompletion(client));
+        assertEquals("answer", client.get(0, 6));
+    }
+
+    @Test
+    void shouldGatherPieces() throws IOException {
+        assumeTrue(provider().capabilities().maxGatherElements() >= 3);
+        connect();
+        client.put(8000, "abcdefghi");
+        client.post(client.work().send(1).addElement(client.region, 8006, 3).addElement(client.region, 8000, 3)
+                .addElement(client.region, 8003, 3));
+        assertEquals(9, nextCompletion(server).byteLength());
+        assertEquals("ghiabcdef", server.get(0, 9));
+    }
+
+    @Test
+    void shouldLetAMessageWaitForAReceive() throws IOException {
+        assumeTrue(provider().capabilities().receiverWaits());
+        connect();
+        for (int i = 0; i < 6; i++) {
+            client.queuePair.postSend(client.work().send(i).addElement(client.region, 0, 10 + i));
+        }
+        client.queuePair.flush();
+        pumpUntil(() -> server.completions.size() == 4);
+        server.postReceive(4);
+        server.postReceive(5);
+        server.queuePair.flush();
+        pumpUntil(() -> server.completions.size() == 6);
+        for (int i = 0; i < 6; i++) {
+            assertEquals(new Completion(i, WorkCompletionStatus.SUCCESS, 10 + i, false, 0, 0), server.completions.remove());
+        }
+    }
+
+    @Test
+    void shouldEndTheConnectionOnAMessageThatDoesNotFit() throws IOException {
+        connect();
+        client.post(client.work().send(1).addElement(client.region, 0, 1025));
+        pumpUntil(() -> client.isDisconnected() && server.isDisconnected());
+        assertTrue(server.cause != null
+                || server.completions.stream().anyMatch(c -> c.status() == WorkCompletionStatus.LOCAL_LENGTH_ERROR));
+        assertTrue(server.completions.stream().noneMatch(c -> c.status() == WorkCompletionStatus.SUCCESS));
+    }
+
+    @Test
+    void shouldRefuseMoreThanAQueueHolds() throws IOException {
+        connect();
+        for (int i = 4; i < QUEUE_DEPTH; i++) {
+            client.postReceive(i);
+        }
+        assertThrows(IOException.class, () -> client.postReceive(QUEUE_DEPTH));
+    }
+}
