@@ -10,6 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.codec.oncrpc.transport.ProgressSamples;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Lets {@link TransferTimeout}s look at their connections, {@value ProgressSamples#PER_TIMEOUT} times within each
@@ -17,6 +19,8 @@ import org.nettyrdma.codec.oncrpc.transport.ProgressSamples;
  * after with each call. What is said of one event loop happens on it.
  */
 public final class TransferRounds {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(TransferRounds.class);
 
     private final TransferLimits limits;
     private final Map<EventExecutor, Round> rounds = new ConcurrentHashMap<>();
@@ -59,7 +63,16 @@ public final class TransferRounds {
         }
 
         private void run() {
-            List.copyOf(looks).forEach(Runnable::run); // some may leave meanwhile
+            List.copyOf(looks).forEach(this::look); // some may leave meanwhile
+        }
+
+        /** One that fails must neither keep the others from looking nor end the timer that all share. */
+        private void look(Runnable look) {
+            try {
+                look.run();
+            } catch (Throwable t) {
+                LOGGER.error("A connection cannot be watched for its time-out", t);
+            }
         }
     }
 }

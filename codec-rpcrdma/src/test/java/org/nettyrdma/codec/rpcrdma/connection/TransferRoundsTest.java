@@ -76,6 +76,19 @@ class TransferRoundsTest {
     }
 
     @Test
+    void shouldLetOthersLookThoughOneFails() {
+        rounds.join(loop.eventLoop(), () -> {
+            throw new IllegalStateException("on purpose");
+        });
+        rounds.join(loop.eventLoop(), second);
+
+        advance(100);
+        advance(100);
+
+        assertEquals(List.of("second", "second"), looks);
+    }
+
+    @Test
     void shouldLetAnotherLeaveDuringTheRound() {
         rounds.join(loop.eventLoop(), () -> {
             rounds.leave(loop.eventLoop(), first);
