@@ -5,7 +5,6 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.nettyrdma.codec.oncrpc.AuthStatus;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
@@ -32,7 +31,7 @@ final class NfsProgram implements RpcProgram {
     private final ProcedureTable procedures;
     private final DuplicateRequestCache duplicates;
     private final NfsStatistics statistics;
-    private final AtomicBoolean faultShown = new AtomicBoolean();
+    private final FaultLog faults = new FaultLog(LOGGER);
     private final int maxReadBytes;
 
     NfsProgram(Export export, FileTree tree, ProcedureTable procedures, DuplicateRequestCache duplicates,
@@ -165,8 +164,8 @@ final class NfsProgram implements RpcProgram {
             throw e; // GARBAGE_ARGS
         } catch (IOException | RuntimeException e) {
             NfsStatus status = NfsErrors.statusOf(e);
-            if (status == NfsStatus.SERVERFAULT && faultShown.compareAndSet(false, true)) { // peers must not fill the log
-                LOGGER.warn("{} failed; further failures are counted, and shown at level TRACE", procedure, e);
+            if (status == NfsStatus.SERVERFAULT) {
+                faults.warn(procedure, e);
             } else {
                 LOGGER.trace("{} answers {}", procedure, status, e);
             }

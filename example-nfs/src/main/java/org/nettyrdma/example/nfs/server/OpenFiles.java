@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -25,12 +24,12 @@ import org.slf4j.LoggerFactory;
  */
 final class OpenFiles implements AutoCloseable {
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(OpenFiles.class);
 
     /** A file open in one way. */
     private record Key(FileId id, boolean forWriting) {
     }
 
+    private final FaultLog faults = new FaultLog(LoggerFactory.getLogger(OpenFiles.class));
     private final FileTree tree;
     private final int maxFiles;
     private final long idleNanos;
@@ -81,7 +80,7 @@ final class OpenFiles implements AutoCloseable {
                 eldest.remove();
             }
         }
-        toClose.forEach(OpenFiles::closeChannel);
+        toClose.forEach(this::closeChannel);
         return opened;
     }
 
@@ -137,7 +136,7 @@ final class OpenFiles implements AutoCloseable {
                 return matches;
             });
         }
-        toClose.forEach(OpenFiles::closeChannel);
+        toClose.forEach(this::closeChannel);
     }
 
     private static void evict(OpenFile file, List<OpenFile> toClose) {
@@ -146,11 +145,11 @@ final class OpenFiles implements AutoCloseable {
         }
     }
 
-    private static void closeChannel(OpenFile file) {
+    private void closeChannel(OpenFile file) {
         try {
             file.channel().close();
-        } catch (IOException e) {
-            LOGGER.warn("cannot close a file", e);
+        } catch (IOException | RuntimeException e) { // whatever it is, the others are to be closed, now and next time
+            faults.warn("closing a file", e);
         }
     }
 }
