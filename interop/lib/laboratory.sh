@@ -38,14 +38,34 @@ unpack_kernel() {
 # Debian leaves the siw driver out of its kernel; its source is in the linux-source package.
 build_siw() {
     local source=$laboratory/siw target=$laboratory/root/lib/modules/$kernel/kernel/drivers/infiniband/sw/siw
-    [[ ! -f $target/siw.ko ]] || return 0
+    [[ ! $target/siw.ko -nt $interop/lib/laboratory.sh ]] || return 0
     rm -rf "$source"
     mkdir -p "$source" "$target"
     tar -C "$source" --strip-components=5 -xf /usr/src/linux-source-6.1.tar.xz linux-source-6.1/drivers/infiniband/sw/siw
+    keep_order_of_completions "$source/siw_qp.c"
     make -C "/usr/src/linux-headers-$kernel" "M=$source" CONFIG_RDMA_SIW=m modules >"$state/siw.log" 2>&1 ||
         die "siw does not build: $(tail -5 "$state/siw.log")"
     cp "$source/siw.ko" "$target"
     depmod -b "$laboratory/root" "$kernel"
+}
+
+# When a connection ends, siw first marks the queue pair as failed and then completes what was posted. A Send that is posted in between completes at once,
+# before those posted earlier. xprtrdma relies on their order and has died of it: a null pointer in rpcrdma_sendctx_dma_unmap. Here the work requests
+# complete first. A source with other lines is left as it is.
+keep_order_of_completions() {
+    sed '
+        /^void siw_qp_llp_close(/,/^}/ {
+            s/^{$/{\n\tbool was_idle;\n/
+            s/^\tswitch (qp->attrs.state) {$/\twas_idle = tx_wqe(qp)->wr_status == SIW_WR_IDLE;\n\tsiw_sq_flush(qp);\n&/
+            s/tx_wqe(qp)->wr_status == SIW_WR_IDLE)/was_idle)/
+        }
+        /^static int siw_qp_nextstate_from_rts(/,/^}/ s/^\t\t\tqp->attrs.state = SIW_QP_STATE_ERROR;$/\t\t\tsiw_sq_flush(qp);\n&/
+    ' "$1" >"$1.new"
+    if [[ $(diff "$1" "$1.new" | grep -c '^>') -eq 6 ]]; then
+        mv "$1.new" "$1"
+    else
+        say "siw is built as it is: its source has changed"
+    fi
 }
 
 build_initramfs() {

@@ -48,5 +48,6 @@ remove_state_without_failures() {
     for row in "${results[@]}"; do
         [[ $row != *'|FAILED|'* ]] || { say "logs are in $state"; return; }
     done
+    [[ ${#died[@]} -eq 0 ]] || return 0
     rm -rf "$state"
 }
