@@ -7,7 +7,7 @@ import org.nettyrdma.verbs.support.DirectMemory;
 /**
  * One way to reach RDMA: a device, or software that speaks the same protocol. Safe for use from any thread.
  *
- * <p>Implementations are found with {@link java.util.ServiceLoader}; Loading and constructing one must succeed on every machine,
+ * <p>Implementations are found with {@link java.util.ServiceLoader}. Loading and constructing one must succeed on every machine,
  * also where the provider cannot be used, so that {@link #unavailabilityCause()} can say why.
  */
 public interface VerbsProvider {

@@ -5,7 +5,7 @@
  *
  * <p>The entry classes are {@link org.nettyrdma.codec.oncrpc.RpcClient} and
  * {@link org.nettyrdma.codec.oncrpc.RpcServerHandler}, which serves any number of
- * {@link org.nettyrdma.codec.oncrpc.RpcProgram}s. Handlers keep their state in plain fields of their channel's event loop;
+ * {@link org.nettyrdma.codec.oncrpc.RpcProgram}s. Handlers keep their state in plain fields of their channel's event loop.
  * Any thread may make calls and replies; they are passed to the event loop.
  */
 package org.nettyrdma.codec.oncrpc;
