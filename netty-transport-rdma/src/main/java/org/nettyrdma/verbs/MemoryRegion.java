@@ -15,20 +15,6 @@ public interface MemoryRegion extends AutoCloseable {
     ByteBuffer memory();
 
     /**
-     * The virtual address of the first registered byte.
-     *
-     * @return the address, an unsigned 64-bit number
-     */
-    long address();
-
-    /**
-     * The key that local work requests quote.
-     *
-     * @return the local key, 0 where the provider needs none
-     */
-    int localKey();
-
-    /**
      * Ends the registration. No work request that uses this region may be outstanding.
      *
      * @throws IllegalStateException if the device does not end the registration; then the memory must not be freed

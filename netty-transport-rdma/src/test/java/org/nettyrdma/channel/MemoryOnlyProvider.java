@@ -150,16 +150,6 @@ final class MemoryOnlyProvider implements VerbsProvider {
         }
 
         @Override
-        public long address() {
-            return 0;
-        }
-
-        @Override
-        public int localKey() {
-            return 0;
-        }
-
-        @Override
         public void close() {
             MemoryOnlyProvider.this.close(this);
         }

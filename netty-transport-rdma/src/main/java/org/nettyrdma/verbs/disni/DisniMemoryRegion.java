@@ -32,16 +32,6 @@ final class DisniMemoryRegion implements MemoryRegion {
         return memory;
     }
 
-    @Override
-    public long address() {
-        return home.registration().address();
-    }
-
-    @Override
-    public int localKey() {
-        return home.registration().localKey();
-    }
-
     /** The registration with the device that uses it. */
     Registration registration(Device user) throws IOException {
         Home known = home;

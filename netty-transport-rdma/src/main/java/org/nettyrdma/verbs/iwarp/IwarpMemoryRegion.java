@@ -23,17 +23,6 @@ final class IwarpMemoryRegion implements MemoryRegion {
         return memory;
     }
 
-    /** The address names nothing on the wire, where tagged offsets count from the first exposed byte. */
-    @Override
-    public long address() {
-        return 0;
-    }
-
-    @Override
-    public int localKey() {
-        return 0;
-    }
-
     @Override
     public void close() {
         // Nothing was locked in memory; the owner of the buffer frees it.
