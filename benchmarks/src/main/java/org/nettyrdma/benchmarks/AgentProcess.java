@@ -115,10 +115,6 @@ final class AgentProcess implements AutoCloseable {
         throw new IOException("a process ended at " + told);
     }
 
-    long processId() {
-        return process.pid();
-    }
-
     @Override
     public void close() {
         try {

@@ -61,10 +61,6 @@ final class Contestant implements AutoCloseable {
         return AgentProcess.start(setup.peer().environment(), placement == Placement.ONE_CPU, List.of());
     }
 
-    Peer peer() {
-        return setup.peer();
-    }
-
     /** What its connection is, as the connection itself and the kernel say. */
     String description() {
         String buffers = open ? SocketBuffers.sendBuffers(port) : "";

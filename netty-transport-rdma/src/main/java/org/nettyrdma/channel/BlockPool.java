@@ -96,10 +96,6 @@ final class BlockPool {
         return registeredBytes;
     }
 
-    long maxBytes() {
-        return maxBytes;
-    }
-
     /** Why there is no registered block where {@link #takeBlock} has given one that is not registered. */
     String shortage() {
         String reason = refusal;

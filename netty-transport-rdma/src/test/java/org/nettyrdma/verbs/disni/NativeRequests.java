@@ -28,11 +28,6 @@ final class NativeRequests {
         return buffer;
     }
 
-    /** Where the request written last begins. */
-    int lastStart() {
-        return start;
-    }
-
     NativeRequests send(long id, int opcode, int flags, int key, long remoteAddress) {
         start = buffer.position();
         buffer.putLong(id).putInt(opcode).putInt(flags).putInt(0).putInt(key).putLong(remoteAddress).putLong(0);

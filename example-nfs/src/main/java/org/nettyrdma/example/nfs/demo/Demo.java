@@ -34,14 +34,12 @@ public final class Demo implements Closeable {
     private final FileSystem memory;
     private final NfsServer server;
     private final NfsSession session;
-    private final NfsEndpoint endpoint;
     private final MeterRegistry meters;
 
-    private Demo(FileSystem memory, NfsServer server, NfsSession session, NfsEndpoint endpoint, MeterRegistry meters) {
+    private Demo(FileSystem memory, NfsServer server, NfsSession session, MeterRegistry meters) {
         this.memory = memory;
         this.server = server;
         this.session = session;
-        this.endpoint = endpoint;
         this.meters = meters;
     }
 
@@ -71,7 +69,7 @@ public final class Demo implements Closeable {
             NfsSession session = NfsSession.open(endpoint, new NfsClientOptions().setStatistics(statistics)
                     .setMeterRegistry(meters)
                     .setRdmaSettings(settings));
-            return new Demo(memory, server, session, endpoint, meters);
+            return new Demo(memory, server, session, meters);
         } catch (IOException | RuntimeException e) {
             if (server != null) {
                 server.close();
@@ -110,15 +108,6 @@ public final class Demo implements Closeable {
      */
     public Path servedTree() {
         return memory.getPath("/", NAME);
-    }
-
-    /**
-     * Returns where the server answers.
-     *
-     * @return its address
-     */
-    public NfsEndpoint endpoint() {
-        return endpoint;
     }
 
     /**

@@ -3,7 +3,6 @@ package org.nettyrdma.example.nfs.dump;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -87,10 +86,6 @@ final class CaptureFile {
 
     byte[] bytes() {
         return ByteBufUtil.getBytes(file);
-    }
-
-    InputStream open() {
-        return new ByteArrayInputStream(bytes());
     }
 
     /**
