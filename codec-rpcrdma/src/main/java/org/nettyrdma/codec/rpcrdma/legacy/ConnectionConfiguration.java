@@ -20,7 +20,7 @@ import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
  */
 final class ConnectionConfiguration {
 
-    /** Number of the program; the draft has none yet, this one was assigned to the protocol later (RFC 5666, section 5.2). */
+    /** Number of the program; the draft has none yet, this one was assigned to the protocol later (RFC 5666, section 6). */
     static final int PROGRAM = 100417;
 
     /** The one version of the program. */
