@@ -3,9 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 
 import io.netty.util.internal.PlatformDependent;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -15,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import org.nettyrdma.peer.PeerAddress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +31,8 @@ import org.slf4j.LoggerFactory;
  * an eighth. The more others have, the less it gets.
  * <li>All connections of one address together leave 1/16 of all memory to others, and as much as the next call of the address
  * takes. The address may use this last 1/16 only as far as it has no more than what it leaves. So each further address can
- * halve what is left, and never takes all of it. An address is an IPv4 address or an IPv6 network of 64 bits.
+ * halve what is left, and never takes all of it. An address is an IPv4 address, an IPv6 network of 64 bits, or a link-local
+ * IPv6 address.
  * </ul>
  *
  * <p>Records over TCP that are not yet whole take memory of another budget, half as large, by the same rules.
@@ -57,7 +57,7 @@ public final class MemoryBudget {
     private final long maxBytes;
     private final MemoryBudget records;
     // All that follows, and what is in shares and addresses, is guarded by this; nothing foreign is called meanwhile.
-    private final Map<Object, Address> addresses = new HashMap<>();
+    private final Map<PeerAddress, Address> addresses = new HashMap<>();
     private final Set<Share> waiting = new LinkedHashSet<>();
     private long usedBytes;
 
@@ -119,19 +119,9 @@ public final class MemoryBudget {
      * @param granted  runs each time that a claim was met
      */
     synchronized Share open(SocketAddress peer, Executor executor, Runnable granted) {
-        Object key = keyOf(peer);
-        Address address = addresses.computeIfAbsent(key, Address::new);
+        Address address = addresses.computeIfAbsent(PeerAddress.of(peer), Address::new);
         address.shares++;
         return new Share(this, address, executor, granted);
-    }
-
-    /** Who has a network of 64 bits, as everybody with IPv6 does, has all of its addresses. */
-    private static Object keyOf(SocketAddress peer) {
-        if (!(peer instanceof InetSocketAddress internet) || internet.isUnresolved()) {
-            return String.valueOf(peer);
-        }
-        byte[] address = internet.getAddress().getAddress();
-        return ByteBuffer.wrap(address, 0, Math.min(address.length, Long.BYTES));
     }
 
     private boolean allows(Share share, long bytes) {
@@ -242,11 +232,11 @@ public final class MemoryBudget {
     /** What the connections of one address have. */
     private static final class Address {
 
-        private final Object key;
+        private final PeerAddress key;
         private int shares;
         private long usedBytes;
 
-        private Address(Object key) {
+        private Address(PeerAddress key) {
             this.key = key;
         }
     }

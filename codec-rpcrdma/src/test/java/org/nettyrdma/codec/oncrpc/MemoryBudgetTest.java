@@ -174,6 +174,16 @@ class MemoryBudgetTest {
         assertTrue(open("2001:db8:0:1::1").tryTake(80));
     }
 
+    /** They have the same first 64 bits on every network, and nobody has them all. */
+    @Test
+    void shouldTakeEachLinkLocalAddressForOneOfItsOwn() {
+        for (int i = 0; i < 120; i++) {
+            assertTrue(open("fe80::1").tryTake(10));
+        }
+        assertFalse(open("fe80::1").tryTake(10));
+        assertTrue(open("fe80::2").tryTake(10));
+    }
+
     @Test
     void shouldNotLetAClaimBeyondItsShareHoldUpOthers() {
         Share greedy = open("192.0.2.1", "greedy");
