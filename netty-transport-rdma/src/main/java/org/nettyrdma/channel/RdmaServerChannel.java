@@ -6,6 +6,7 @@ import io.netty.channel.EventLoop;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.UnresolvedAddressException;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
@@ -79,6 +80,9 @@ public final class RdmaServerChannel extends AbstractServerChannel {
 
     @Override
     protected void doBind(SocketAddress localAddress) throws Exception {
+        if (listener != null) {
+            throw new AlreadyBoundException(); // another listener would take the place of this one, which nobody could close
+        }
         if (localAddress instanceof InetSocketAddress address && address.isUnresolved()) {
             throw new UnresolvedAddressException();
         }

@@ -106,6 +106,18 @@ public abstract class ConnectingContract extends TransportFixture {
     }
 
     @Test
+    void shouldNotBindAServerTwice() throws Exception {
+        RdmaServerChannel server = listen(serverBootstrap());
+        InetSocketAddress first = addressOf(server);
+        Throwable cause = Endpoint.awaitFailure(server.bind(new InetSocketAddress(LOOPBACK, 0)));
+        assertInstanceOf(AlreadyBoundException.class, cause);
+        assertEquals(first, server.localAddress());
+        connect(bootstrap(), server);
+        Endpoint.await(server.close());
+        Endpoint.awaitFailure(bootstrap().handler(newEndpoint()).connect(first));
+    }
+
+    @Test
     void shouldRefuseWhereNobodyListens() throws Exception {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, LOOPBACK)) {
