@@ -295,7 +295,7 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     protected void doDeregister() {
-        closeNow(); // a queue pair cannot move to another loop
+        Deregistration.close(this, this::doClose); // a queue pair cannot move to another loop
     }
 
     @Override

@@ -74,8 +74,7 @@ public final class RdmaServerChannel extends AbstractServerChannel {
 
     @Override
     protected void doDeregister() {
-        // The listener belongs to the loop's context and cannot move to another.
-        unsafe().close(unsafe().voidPromise());
+        Deregistration.close(this, this::doClose); // the listener belongs to the loop's context and cannot move to another
     }
 
     @Override

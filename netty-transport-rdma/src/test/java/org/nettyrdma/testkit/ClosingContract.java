@@ -17,6 +17,7 @@ import io.netty.channel.WriteBufferWaterMark;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -259,6 +260,43 @@ public abstract class ClosingContract extends TransportFixture {
         connection.client().channel().deregister();
         Endpoint.await(connection.client().channel().closeFuture());
         connection.server().awaitInactive();
+    }
+
+    @Test
+    void shouldTellTheEndBeforeTheDeregistration() throws Exception {
+        List<String> ofServer = new CopyOnWriteArrayList<>();
+        RdmaServerChannel server = listen(serverBootstrap().handler(noting(ofServer)));
+        List<String> ofClient = new CopyOnWriteArrayList<>();
+        Channel client = bootstrap().handler(noting(ofClient)).connect(addressOf(server)).sync().channel();
+        for (Channel channel : List.of(client, server)) {
+            Endpoint.await(channel.deregister());
+            assertFalse(channel.isOpen() || channel.isActive() || channel.isRegistered());
+            channel.eventLoop().submit(() -> { }).sync(); // what was put off has been done
+        }
+        assertEquals(List.of("active", "inactive", "unregistered"), ofClient);
+        assertEquals(List.of("active", "inactive", "unregistered"), ofServer);
+    }
+
+    private static ChannelInboundHandlerAdapter noting(List<String> events) {
+        return new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelActive(ChannelHandlerContext ctx) {
+                events.add("active");
+                ctx.fireChannelActive();
+            }
+
+            @Override
+            public void channelInactive(ChannelHandlerContext ctx) {
+                events.add("inactive");
+                ctx.fireChannelInactive();
+            }
+
+            @Override
+            public void channelUnregistered(ChannelHandlerContext ctx) {
+                events.add("unregistered");
+                ctx.fireChannelUnregistered();
+            }
+        };
     }
 
     @Test
