@@ -25,7 +25,14 @@ final class OutboundFilter {
     Object filter(Object message) throws RdmaException {
         if (message instanceof ByteBuf buffer) {
             // Empty buffers are often one and the same object, and cancelled entries become it; entries must be told apart.
-            return buffer.isReadable() ? inRegisteredMemory(buffer) : new RdmaSend(buffer);
+            if (!buffer.isReadable()) {
+                return new RdmaSend(buffer);
+            }
+            ByteBuf sent = inRegisteredMemory(buffer);
+            if (sent != buffer) {
+                buffer.release();
+            }
+            return sent;
         }
         if (message instanceof RdmaRead read) {
             requireLength(read.length());
@@ -37,10 +44,23 @@ final class OutboundFilter {
         if (message instanceof RdmaOperation<?> operation) { // an RdmaSend or an RdmaWrite
             ByteBuf original = operation.content(); // which it does not give out any more once it was released
             ByteBuf content = inRegisteredMemory(original);
-            return content == original ? operation : operation.replace(content);
+            return content == original ? operation : copyOf(operation, original, content);
         }
         throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(message)
                 + " (expected: ByteBuf, RdmaSend, RdmaWrite, RdmaRead)");
+    }
+
+    /** The same operation on a copy of its content; {@code original} is released when nothing can fail any more. */
+    private static RdmaOperation<?> copyOf(RdmaOperation<?> operation, ByteBuf original, ByteBuf copy) {
+        RdmaOperation<?> replaced;
+        try {
+            replaced = operation.replace(copy);
+        } catch (Throwable t) { // the content has grown beyond the target, for instance
+            copy.release();
+            throw t;
+        }
+        original.release();
+        return replaced;
     }
 
     private void requireLength(int bytes) throws RdmaException {
@@ -50,7 +70,7 @@ final class OutboundFilter {
         }
     }
 
-    /** The buffer itself if the device can send from it, else a copy in registered memory, and the buffer is released. */
+    /** The buffer itself if the device can send from it, else a copy in registered memory; the buffer is not released. */
     private ByteBuf inRegisteredMemory(ByteBuf buffer) throws RdmaException {
         int length = buffer.readableBytes();
         requireLength(length);
@@ -64,9 +84,13 @@ final class OutboundFilter {
             throw new RdmaException("no registered memory left for " + length + " bytes that must be copied in order to be sent: "
                     + tools.registeredAllocator().shortage());
         }
-        copy.writeBytes(buffer, buffer.readerIndex(), length);
+        try {
+            copy.writeBytes(buffer, buffer.readerIndex(), length);
+        } catch (Throwable t) { // the buffer has been released, for instance
+            copy.release();
+            throw t;
+        }
         statistics.add(Counter.COPIED_BYTES, length);
-        buffer.release();
         return copy;
     }
 }

@@ -33,6 +33,7 @@ import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteAccess;
+import org.nettyrdma.channel.RemoteSegment;
 
 /** Messages arrive whole and in order, and their memory is released. A part of {@link RdmaTransportContract}. */
 public abstract class MessagesContract extends TransportFixture {
@@ -467,6 +468,23 @@ public abstract class MessagesContract extends TransportFixture {
         assertInstanceOf(UnsupportedOperationException.class, cause);
         assertTrue(cause.getMessage().contains("String"), cause.getMessage());
         connection.client().send("a buffer");
+        assertEquals("a buffer", connection.server().awaitText());
+    }
+
+    @Test
+    void shouldReleaseOnceWhatCannotBeCopied() throws Exception {
+        Connection connection = connect();
+        RdmaChannel client = connection.client().channel();
+        ByteBuf grown = Unpooled.buffer().writeInt(1);
+        RdmaWrite write = new RdmaWrite(grown, new RemoteSegment(1, 4, 0));
+        grown.writeInt(2).retain();
+        assertInstanceOf(IllegalArgumentException.class, Endpoint.awaitFailure(client.writeAndFlush(write)));
+        assertEquals(1, grown.refCnt());
+        grown.release();
+        ByteBuf released = Unpooled.wrappedBuffer(new byte[10]);
+        released.release();
+        Endpoint.awaitFailure(client.writeAndFlush(released));
+        connection.client().send("a buffer"); // the leak detector tells of copies
         assertEquals("a buffer", connection.server().awaitText());
     }
 
