@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.VerbsContext;
@@ -105,9 +106,14 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         return provider;
     }
 
-    /** The context; if it was lost, the provider is asked for another one first. */
+    /**
+     * The context; if it was lost, the provider is asked for another one first.
+     *
+     * @throws RejectedExecutionException if this loop is shutting down
+     */
     VerbsContext context() {
         assert inEventLoop();
+        requireRunning();
         if (context instanceof LostContext) {
             context = openContext();
         }
@@ -119,6 +125,18 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
             return provider.openContext();
         } catch (Throwable t) { // whatever it is, this loop goes on for its other tasks
             return new LostContext(t);
+        }
+    }
+
+    /**
+     * What would be opened by the last tasks of this loop, nobody would close. There is no stack trace, as peers that connect can
+     * cause this, and it is logged.
+     */
+    private void requireRunning() {
+        if (isShuttingDown()) {
+            var cause = new RejectedExecutionException("the event loop is shutting down");
+            cause.setStackTrace(new StackTraceElement[0]);
+            throw cause;
         }
     }
 
@@ -149,6 +167,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     void add(RdmaServerChannel server) {
         assert inEventLoop();
+        requireRunning();
         servers.add(server);
     }
 

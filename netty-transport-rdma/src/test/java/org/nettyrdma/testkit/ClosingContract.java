@@ -330,4 +330,32 @@ public abstract class ClosingContract extends TransportFixture {
             assertFalse(connect.channel().isOpen());
         }
     }
+
+    @Test
+    void shouldLeaveNothingOfAChannelThatIsRegisteredWhileTheLoopEnds() throws Exception {
+        RdmaServerChannel server = listen(serverBootstrap());
+        RdmaEventLoopGroup clients = newGroup(1, IdleStrategy.ADAPTIVE);
+        CountDownLatch shuttingDown = new CountDownLatch(1);
+        clients.execute(() -> {
+            try {
+                shuttingDown.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        for (int i = 0; i < 1000; i++) { // more than the loop runs before it looks whether it is to end
+            clients.execute(() -> {
+                for (long end = System.nanoTime() + 10_000; System.nanoTime() < end; ) {
+                    Thread.onSpinWait();
+                }
+            });
+        }
+        ChannelFuture connect = bootstrap(clients).handler(newEndpoint()).connect(addressOf(server));
+        clients.shutdownGracefully(0, Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        shuttingDown.countDown();
+        stop(clients);
+        Endpoint.awaitFailure(connect);
+        assertFalse(connect.channel().isOpen());
+        Endpoint.await(((RdmaChannel) connect.channel()).releaseFuture());
+    }
 }
