@@ -20,11 +20,14 @@ public final class RdmaRead extends RdmaOperation<RdmaRead> {
      *
      * @param source memory that the peer has exposed for reading; all of it is read
      * @param sink   takes the bytes, from its writer index on
-     * @throws IllegalArgumentException if the source is longer than the sink's writable part
+     * @throws IllegalArgumentException if the source is longer than the sink's writable part, or the sink is read-only
      */
     public RdmaRead(RemoteSegment source, ByteBuf sink) {
         super(sink);
         this.source = Objects.requireNonNull(source, "source");
+        if (sink.isReadOnly()) {
+            throw new IllegalArgumentException("an RDMA Read cannot write into " + sink);
+        }
         if (source.length() > sink.writableBytes()) {
             throw new IllegalArgumentException(source + " does not fit into " + sink.writableBytes() + " writable bytes");
         }

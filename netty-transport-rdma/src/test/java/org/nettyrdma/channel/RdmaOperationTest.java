@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
@@ -50,6 +51,11 @@ class RdmaOperationTest {
         duplicate.release();
         read.release(3);
         assertEquals(1, content.refCnt());
+    }
+
+    @Test
+    void shouldNotReadIntoWhatIsReadOnly() {
+        assertThrows(IllegalArgumentException.class, () -> new RdmaRead(SEGMENT, content.asReadOnly()));
     }
 
     /** The same bytes sent twice are two messages, and a queue must find the right one. */
