@@ -12,6 +12,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -178,6 +179,25 @@ class VersionNegotiationClientWireTest {
 
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
         RpcRdmaPair.result(second).release();
+    }
+
+    @Test
+    void shouldSendWhatWaitsBehindACallWhosePromiseItsOwnerHasFailed() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        ChannelPromise promise = server.channel.newPromise();
+        ByteBuf call = Bytes.hex("77777777 00000000 00000002 20000099 00000001 00000000" + "00000000".repeat(4));
+        server.channel.writeAndFlush(call, promise);
+        Future<ByteBuf> third = startNull();
+        server.channel.eventLoop().submit(() -> promise.setFailure(new IllegalStateException("its owner waits no more"))).sync();
+
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(first).release();
+        assertEquals(properties("00001000", "00000000"), server.peer.receiveHex());
+        reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
+        RpcRdmaPair.result(third).release();
+        assertEquals(0, call.refCnt());
+        assertTrue(server.channel.isWritable());
     }
 
     /** One after the other, until one has found it out; that is not the fate of those that wait behind it. */

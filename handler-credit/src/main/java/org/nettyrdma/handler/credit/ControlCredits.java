@@ -62,7 +62,7 @@ final class ControlCredits {
 
     private void send(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise asked, long responsesSent) {
         ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked; // a void promise does not tell how the write went
-        if (!promise.setUncancellable()) {
+        if (!promise.setUncancellable() || promise.isDone()) { // cancelled, or its owner has ended it by itself
             message.release();
             return;
         }

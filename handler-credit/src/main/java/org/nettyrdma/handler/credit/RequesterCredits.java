@@ -101,8 +101,9 @@ final class RequesterCredits {
 
     private void send(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise asked) {
         ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked; // a void promise does not tell how the write went
-        // From here on the credit is spent, so the request may no longer be cancelled.
-        if (!promise.setUncancellable()) {
+        // From here on the credit is spent, so the request may no longer be cancelled. One that its owner has ended by itself
+        // cannot be written.
+        if (!promise.setUncancellable() || promise.isDone()) {
             request.release();
             return;
         }

@@ -146,6 +146,17 @@ class CreditGateControlsTest extends CreditGateFixture {
     }
 
     @Test
+    void shouldDropThoseWhosePromiseItsOwnerHasFailed() {
+        controls(1, 4);
+        ChannelPromise promise = channel.newPromise();
+        channel.writeAndFlush(message(CONTROL, 5, 0), promise);
+        controls(6, 6);
+        promise.setFailure(new IllegalStateException("its owner waits no more"));
+        receive(answer(1));
+        assertSent(1, 2, 3, 4, 6);
+    }
+
+    @Test
     void shouldFailThoseThatWaitOnClose() {
         controls(1, 4);
         ChannelFuture fifth = write(message(CONTROL, 5, 0));

@@ -219,6 +219,18 @@ class CreditGateRequestsTest extends CreditGateFixture {
     }
 
     @Test
+    void shouldDropAWaitingWriteWhosePromiseItsOwnerHasFailed() {
+        write(request(1));
+        ChannelPromise promise = channel.newPromise();
+        channel.writeAndFlush(request(2), promise);
+        write(request(3));
+        promise.setFailure(new IllegalStateException("its owner waits no more"));
+        receive(response(1, 1));
+        assertSent(1, 3);
+        assertEquals(0, gate.statistics().requests().waiting());
+    }
+
+    @Test
     void shouldNotCancelWhatHasTakenACredit() {
         ChannelFuture sent = channel.write(request(1));
         assertFalse(sent.cancel(false));

@@ -197,7 +197,11 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
         releaseFirst();
         boolean flush = !held.isEmpty();
         for (HeldCall next = held.poll(); next != null; next = held.poll()) {
-            ctx.write(next.call, next.promise);
+            if (next.promise.isDone()) { // its owner has ended it by itself, so that a write would throw
+                ReferenceCountUtil.release(next.call);
+            } else {
+                ctx.write(next.call, next.promise);
+            }
         }
         if (flush) {
             updateWritability();
