@@ -92,7 +92,8 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
      * @param request what to call; the reference to its arguments passes to this call
      * @return the results, reader index at their first byte; the caller releases them. Fails with an {@link RpcException}.
      *         Cancelling the future drops the call, which is then not written if it still waits to be
-     * @throws IllegalStateException if this handler is not in a pipeline yet; the arguments are released
+     * @throws IllegalStateException if this handler is not in a pipeline yet, or its executor, where it has one of its own, has
+     *         not run its {@code handlerAdded}, which may be after {@code connect} has succeeded; the arguments are released
      */
     public Future<ByteBuf> call(RpcRequest request) {
         ChannelHandlerContext context = ctx;
