@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -10,25 +11,35 @@ import org.nettyrdma.verbs.support.TimerQueue;
  * A connection after its queue pair: everything that TCP has taken shall still reach the peer. Closing a socket with unread
  * input makes TCP send a reset, which can overtake and destroy that data. So this side ends its output, throws away input
  * until the peer ends its own, and only then closes; or when the time is over.
+ *
+ * <p>What the peer has not taken by then is dropped with a reset. The system would keep it, half a megabyte for each connection,
+ * for minutes, and for as long as the peer likes if that takes a little now and then; and nobody counts it.
  */
 final class DrainingSocket implements SocketHandler {
 
     private static final int MAX_READS = 16;
+    /** A peer that has been sent no more is not waited for once it has ended its output: the system may keep so little. */
+    private static final int LITTLE_BYTES = 64 * 1024;
 
     private final SocketDrain all;
     private final TimerQueue timers;
     private final Pool<ByteBuffer> stagingPool;
     private final SocketChannel channel;
     private final SelectionKey key;
+    private final boolean little;
     private TimerQueue.Timer timer;
 
+    /**
+     * @param sentBytes what TCP has taken on this connection
+     */
     DrainingSocket(SocketDrain all, TimerQueue timers, Pool<ByteBuffer> stagingPool, SocketChannel channel,
-            SelectionKey key) {
+            SelectionKey key, long sentBytes) {
         this.all = all;
         this.timers = timers;
         this.stagingPool = stagingPool;
         this.channel = channel;
         this.key = key;
+        little = sentBytes <= LITTLE_BYTES;
     }
 
     /**
@@ -42,9 +53,9 @@ final class DrainingSocket implements SocketHandler {
             channel.shutdownOutput();
             key.interestOps(SelectionKey.OP_READ);
             if (timeoutMillis <= 0) {
-                close();
+                drop();
             } else {
-                timer = timers.schedule(timeoutMillis, this::close);
+                timer = timers.schedule(timeoutMillis, this::drop);
             }
         } catch (Throwable t) {
             SocketFailures.fail(this, t);
@@ -59,19 +70,30 @@ final class DrainingSocket implements SocketHandler {
             n = channel.read(scratch.clear());
         }
         stagingPool.give(scratch.clear());
-        if (n < 0) {
-            failed(null);
+        if (n < 0 && little) {
+            close();
+        } else if (n < 0) {
+            key.interestOps(0); // the peer may still be taking what it was sent, which nothing tells
         }
     }
 
-    /** The peer has ended its output too, or the connection is lost: either way there is nothing to wait for. */
+    /** The connection is lost: there is nothing to wait for. */
     @Override
     public void failed(Exception cause) {
         close();
     }
 
-    /** Waits no longer. What TCP has not delivered yet is the system's business, which gives up after some tries. */
-    void close() {
+    /** Waits no longer: what TCP has not delivered yet is lost. */
+    void drop() {
+        try {
+            channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+        } catch (IOException e) {
+            // The connection is lost, and what was to be delivered with it.
+        }
+        close();
+    }
+
+    private void close() {
         if (timer != null) {
             timer.cancel();
         }

@@ -174,6 +174,20 @@ final class DuplexStream {
     }
 
     /**
+     * Whether TCP has refused a part of what it was given last, as the peer takes too little.
+     */
+    boolean isHeldUp() {
+        return outbound.isHeldUp();
+    }
+
+    /**
+     * The bytes that TCP has taken.
+     */
+    long sentBytes() {
+        return outbound.handedToTcp();
+    }
+
+    /**
      * The length of the longest Send that the peer was sent.
      */
     int longestSendBytes() {

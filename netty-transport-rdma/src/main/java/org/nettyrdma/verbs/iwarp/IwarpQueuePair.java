@@ -66,6 +66,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     private TimerQueue.Timer timer;
     private DuplexStream stream;
     private boolean resumeDeferred;
+    private boolean endedHere;
 
     /**
      * A queue pair that asks for a connection, or with a request answers it; {@code null} without.
@@ -359,6 +360,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     public void moveToError() {
         if (state == State.ESTABLISHED) {
             stream.flush();
+            endedHere = true;
             end(null, NO_DATA);
         } else if (state == State.CREATED || state == State.CONNECTING || state == State.NEGOTIATING) {
             end(new IOException("closed by this side before the connection stood"), NO_DATA);
@@ -382,12 +384,14 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         } else {
             deliver(() -> listener.connectFailed(cause, privateData));
         }
+        // The rest of what is held up, be it the Terminate, cannot follow. A peer that has caused the end misses nothing.
+        boolean dropped = stream != null && stream.isHeldUp() && !endedHere;
         if (stream != null) {
             stream.close();
         }
         queues.flush();
         if (wasEstablished) {
-            parts.draining().drain(channel, key, attributes.closeTimeoutMillis());
+            parts.draining().drain(channel, key, stream.sentBytes(), dropped ? 0 : attributes.closeTimeoutMillis());
         } else if (channel != null) {
             SocketFailures.closeQuietly(channel);
         }

@@ -192,6 +192,14 @@ final class OutboundStream {
         read.start(source);
     }
 
+    boolean isHeldUp() {
+        return batch != null && !batch.isEmpty();
+    }
+
+    long handedToTcp() {
+        return handedToTcp;
+    }
+
     /** The length of the longest Send that has been begun. */
     int longestSendBytes() {
         return longestSendBytes;

@@ -27,11 +27,14 @@ final class SocketDrain {
 
     /**
      * Closes a connection without losing what TCP has taken, see {@link DrainingSocket}.
+     *
+     * @param sentBytes     what TCP has taken
+     * @param timeoutMillis how long the peer has to take it; 0 drops it
      */
-    void drain(SocketChannel channel, SelectionKey key, int timeoutMillis) {
+    void drain(SocketChannel channel, SelectionKey key, long sentBytes, int timeoutMillis) {
         DrainingSocket socket;
         try {
-            socket = new DrainingSocket(this, timers, stagingPool, channel, key);
+            socket = new DrainingSocket(this, timers, stagingPool, channel, key, sentBytes);
             sockets.add(socket);
         } catch (Throwable t) {
             SocketFailures.closeQuietly(channel);
@@ -49,14 +52,14 @@ final class SocketDrain {
     }
 
     /**
-     * Closes sockets that wait for their peers to close before these have done so; what TCP has taken may be lost.
+     * Closes sockets that wait for their peers to close before these have done so; what TCP has taken and they have not is lost.
      *
      * @param count how many at most, the oldest first
      * @return whether there was any
      */
     boolean dropOldest(int count) {
         List<DrainingSocket> dropped = sockets.stream().limit(count).toList();
-        dropped.forEach(DrainingSocket::close);
+        dropped.forEach(DrainingSocket::drop);
         return !dropped.isEmpty();
     }
 }

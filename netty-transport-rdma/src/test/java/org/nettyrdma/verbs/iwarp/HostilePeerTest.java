@@ -4,11 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -140,6 +144,79 @@ class HostilePeerTest extends RawConnectionFixture {
         stuck.queuePair.moveToError();
         stuck.expectFlushed(1);
         greedy.close();
+    }
+
+    /** The system keeps nothing for a peer that takes nothing: half a megabyte each, for minutes. */
+    @Test
+    void shouldDropInTimeWhatAPeerDoesNotTake() throws IOException {
+        long[] now = {0};
+        connectAndAskFor(8 << 20, () -> now[0]);
+        peer.settle();
+        endpoint.queuePair.moveToError();
+        passCloseTimeout(now);
+        assertReset();
+    }
+
+    @Test
+    void shouldDropAtOnceWhatAPeerDoesNotTakeThatBreaksARule() throws IOException {
+        connectAndAskFor(8 << 20, () -> 0);
+        peer.settle();
+        raw.send(WRONG_SEND);
+        peer.pump("the violation", () -> endpoint.disconnected);
+        peer.settle();
+        assertReset();
+    }
+
+    @Test
+    void shouldDropAtOnceWhatAPeerDoesNotTakeThatEndsItsOutput() throws IOException {
+        connectAndAskFor(8 << 20, () -> 0);
+        peer.settle();
+        raw.shutdownOutput();
+        peer.pump("the end", () -> endpoint.disconnected);
+        peer.settle();
+        assertReset();
+    }
+
+    /** TCP has taken it all, and the peer less than that. */
+    @Test
+    void shouldDropInTimeWhatIsBehindTheEndOfThePeersOutput() throws IOException {
+        long[] now = {0};
+        connectAndAskFor(250_000, () -> now[0]);
+        raw.shutdownOutput();
+        peer.pump("the end", () -> endpoint.disconnected);
+        passCloseTimeout(now);
+        assertReset();
+    }
+
+    @Test
+    void shouldDeliverWhatIsBehindTheEndOfThePeersOutput() throws IOException {
+        connectAndAskFor(250_000, () -> 0);
+        raw.shutdownOutput();
+        peer.pump("the end", () -> endpoint.disconnected);
+        peer.settle();
+        assertEquals(250_000 + 4 * (16 + 4), raw.receiveAll().length); // four segments
+    }
+
+    /** The peer has room for 64 KiB and reads nothing. */
+    private void connectAndAskFor(int bytes, LongSupplier clock) throws IOException {
+        peer.close();
+        peer = new IwarpTestPeer(clock, steeringTags::remove);
+        peer.memoryBytes = 8 << 20;
+        peer.listen();
+        connect();
+        steeringTags.add(0x3300);
+        endpoint.queuePair.expose(endpoint.region, 0, 8 << 20, QueuePair.ACCESS_REMOTE_READ);
+        raw.send(readRequest(1, bytes, "00003300") + CRC_OFF);
+    }
+
+    private void passCloseTimeout(long[] now) throws IOException {
+        peer.settle();
+        now[0] = TimeUnit.MILLISECONDS.toNanos(IwarpTestPeer.ATTRIBUTES.closeTimeoutMillis());
+        peer.settle();
+    }
+
+    private void assertReset() {
+        assertThrows(UncheckedIOException.class, raw::receiveAll);
     }
 
     /** A Send that finds no receive is left in TCP's hands, and takes the rest of its stream with it. */
