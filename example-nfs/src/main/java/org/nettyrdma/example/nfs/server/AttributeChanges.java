@@ -36,7 +36,7 @@ final class AttributeChanges {
         if (changes.mode().isPresent()) {
             AccessControl.requireOwner(caller, now);
             // Java opens a file to change its mode, and opening one of these would block or do something.
-            AccessControl.require(now.isDirectory() || now.type() == FileType.REGULAR, NfsStatus.NOTSUPP);
+            AccessControl.require(mayBeOpened(now), NfsStatus.NOTSUPP);
         }
         requireAllowedOwner(caller, now, changes);
         if (changes.size().isPresent()) {
@@ -46,6 +46,14 @@ final class AttributeChanges {
         }
         requireAllowedTime(caller, now, changes.accessTime());
         requireAllowedTime(caller, now, changes.modifyTime());
+        if (changes.accessTime().isSet() || changes.modifyTime().isSet()) {
+            // The same: all but symbolic links are opened. A pipe without a writer would never be, and keep the name lock.
+            AccessControl.require(mayBeOpened(now) || now.type() == FileType.SYMBOLIC_LINK, NfsStatus.NOTSUPP);
+        }
+    }
+
+    private static boolean mayBeOpened(Fattr file) {
+        return file.isDirectory() || file.type() == FileType.REGULAR;
     }
 
     /** Refuses a size that the file system cannot have, among them those of 2^63 and more, which are negative here. */

@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -162,6 +165,24 @@ class AttributeProceduresTest extends NfsTest {
         client.setAttributes(link, Sattr.NONE.withTimes(past, past), null).ok(WccData::read);
         assertEquals(new NfsTime(1000, 0), client.attributes(link).modifyTime());
         assertNotEquals(new NfsTime(1000, 0), client.attributes(file).modifyTime());
+    }
+
+    /** Java opens what it sets the times of, and to open a pipe is to wait for a writer, with the names of all files locked. */
+    @Test
+    @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldNotOpenAPipeToSetItsTimes() throws Exception {
+        assumeTrue(root.getFileSystem() == FileSystems.getDefault(), "only the operating system has pipes");
+        assertEquals(0, new ProcessBuilder("mkfifo", "--mode=666", root.resolve("pipe").toString()).start().waitFor());
+        NfsTestClient.Found pipe = client.lookup(top, "pipe");
+        assertEquals(FileType.FIFO, pipe.attributes().type());
+        assertChanges(client.setAttributes(pipe.handle(), Sattr.NONE.withTimes(TimeChange.SERVER_TIME, TimeChange.SERVER_TIME),
+                null), NfsStatus.NOTSUPP);
+        TimeChange past = TimeChange.to(new NfsTime(1000, 0));
+        restart(export().withSquash(Squash.NONE), options());
+        NfsTestClient owner = as(NfsTestClient.user(pipe.attributes().userId()));
+        assertChanges(owner.setAttributes(owner.lookup(owner.mount("/"), "pipe").handle(),
+                Sattr.NONE.withTimes(TimeChange.NONE, past), null), NfsStatus.NOTSUPP);
+        assertEquals("hello", client.read(client.create(client.mount("/"), "file", "hello")), "others are served");
     }
 
     @Test
