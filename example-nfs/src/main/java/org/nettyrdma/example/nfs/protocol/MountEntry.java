@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.protocol;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -12,6 +13,16 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param directory the path it mounted
  */
 public record MountEntry(String host, String directory) {
+
+    /**
+     * What the entry takes in the result of DUMP, with the word in front that says that it follows.
+     *
+     * @return bytes
+     */
+    public int length() {
+        return 3 * Integer.BYTES + Xdr.paddedLength(ByteBufUtil.utf8Bytes(host))
+                + Xdr.paddedLength(NameText.encode(directory).length);
+    }
 
     /**
      * Reads the result of DUMP.

@@ -14,7 +14,7 @@ import org.nettyrdma.codec.rpcrdma.UpperLayerBinding;
 public final class MountUpperLayerBinding implements UpperLayerBinding {
 
     /** Most bytes of a reply of DUMP or EXPORT. */
-    static final int MAX_LIST_BYTES = 1 << 16;
+    public static final int MAX_LIST_BYTES = 1 << 16;
 
     private static final int RPC_HEADER_BYTES = 24;
     private static final int MAX_FLAVORS = 32;

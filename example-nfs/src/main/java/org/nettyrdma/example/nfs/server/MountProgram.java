@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.AuthFlavor;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -14,6 +15,7 @@ import org.nettyrdma.example.nfs.protocol.MountEntry;
 import org.nettyrdma.example.nfs.protocol.MountProcedure;
 import org.nettyrdma.example.nfs.protocol.MountResult;
 import org.nettyrdma.example.nfs.protocol.MountStatus;
+import org.nettyrdma.example.nfs.protocol.MountUpperLayerBinding;
 import org.nettyrdma.example.nfs.protocol.NameText;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
@@ -22,6 +24,7 @@ final class MountProgram implements RpcProgram {
 
     private static final List<Integer> FLAVORS = List.of(AuthFlavor.AUTH_SYS.code(), AuthFlavor.AUTH_NONE.code());
     private static final int INITIAL_RESULT_BYTES = 256;
+    private static final MountUpperLayerBinding BINDING = new MountUpperLayerBinding();
 
     private final Export export;
     private final FileTree tree;
@@ -45,6 +48,12 @@ final class MountProgram implements RpcProgram {
     @Override
     public int highestVersion() {
         return Mount.VERSION;
+    }
+
+    @Override
+    public int maxResultBytes(RpcCall call) {
+        ReplySpace space = BINDING.layoutOfCall(call.version(), call.procedure(), call.arguments()).replySpace();
+        return space == null ? 0 : space.maxReplyBytes();
     }
 
     @Override

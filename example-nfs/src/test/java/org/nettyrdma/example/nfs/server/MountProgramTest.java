@@ -2,13 +2,24 @@ package org.nettyrdma.example.nfs.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.codec.oncrpc.MemoryBudget;
+import org.nettyrdma.codec.oncrpc.OpaqueAuth;
+import org.nettyrdma.codec.oncrpc.RpcCallHeader;
+import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.ExportEntry;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
@@ -17,6 +28,7 @@ import org.nettyrdma.example.nfs.protocol.MountEntry;
 import org.nettyrdma.example.nfs.protocol.MountProcedure;
 import org.nettyrdma.example.nfs.protocol.MountResult;
 import org.nettyrdma.example.nfs.protocol.MountStatus;
+import org.nettyrdma.example.nfs.protocol.MountUpperLayerBinding;
 
 @ParameterizedClass
 @EnumSource(TestFileSystem.class)
@@ -87,6 +99,37 @@ class MountProgramTest extends NfsTest {
         assertEquals(List.of("/directory"), mounted());
         assertFalse(client.callMount(MountProcedure.UMNTALL, out -> { }).isReadable());
         assertEquals(List.of(), mounted());
+    }
+
+    /** A client that asks for the list a thousand times and reads nothing must not get more memory than is counted. */
+    @Test
+    void shouldTakeMemoryForTheListOfMounts() {
+        client.makeDirectory(top, "directory");
+        for (int i = 0; i < 1000; i++) {
+            client.mount("/directory" + "/".repeat(i));
+        }
+        MemoryBudget memory = new MemoryBudget(1 << 20);
+        AtomicLong taken = new AtomicLong();
+        EmbeddedChannel channel = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                taken.set(memory.usedBytes());
+                ctx.write(msg, promise);
+            }
+        }, new RpcServerHandler(List.of(service.mountProgram()), null, RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, 0, memory,
+                TransferLimits.DEFAULT));
+        ByteBuf call = channel.alloc().buffer();
+        new RpcCallHeader(1, Mount.PROGRAM, Mount.VERSION, MountProcedure.DUMP.number(), OpaqueAuth.NONE, OpaqueAuth.NONE)
+                .write(call);
+        channel.writeInbound(call);
+        ByteBuf reply = channel.readOutbound();
+        assertTrue(reply.readableBytes() <= taken.get(), () -> reply.readableBytes() + " bytes, counted as " + taken);
+        assertTrue(reply.readableBytes() <= 24 + MountUpperLayerBinding.MAX_LIST_BYTES, "what clients over RDMA have room for");
+        List<MountEntry> list = MountEntry.readList(reply.skipBytes(24));
+        assertEquals("/directory" + "/".repeat(999), list.get(list.size() - 1).directory());
+        assertFalse(reply.isReadable());
+        reply.release();
+        assertFalse(channel.finishAndReleaseAll());
     }
 
     @Test
