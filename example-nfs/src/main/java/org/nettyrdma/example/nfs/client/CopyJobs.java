@@ -47,7 +47,7 @@ final class CopyJobs implements AutoCloseable {
             job.run();
         } catch (IOException e) {
             failure.compareAndSet(null, e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // a thread of its own would die of an error, and nobody would know
             failure.compareAndSet(null, new IOException("the copy failed: " + e, e));
         }
     }

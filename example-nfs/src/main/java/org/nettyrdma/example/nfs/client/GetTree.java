@@ -104,7 +104,7 @@ final class GetTree {
             try {
                 download(source, directory, made, directory.path(name));
                 directory.moveTo(directory, made, name);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 directory.delete(made);
                 throw e;
             }

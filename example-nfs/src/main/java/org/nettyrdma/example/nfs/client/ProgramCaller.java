@@ -58,7 +58,7 @@ final class ProgramCaller {
         } catch (XdrException e) {
             result.completeExceptionally(new IOException("the server's reply is malformed: " + e.getMessage(), e));
             return;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             result.completeExceptionally(e);
             return;
         } finally {

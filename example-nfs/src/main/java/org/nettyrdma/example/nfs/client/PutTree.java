@@ -120,7 +120,7 @@ final class PutTree {
                 if (attributes.fileKey() != null) {
                     copiesByFileKey.put(attributes.fileKey(), copy);
                 }
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 Await.cleanUp(creation.thenCompose(created -> client.remove(directory.handle(), temporary)));
                 throw e;
             }

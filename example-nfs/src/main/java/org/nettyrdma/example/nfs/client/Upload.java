@@ -95,7 +95,7 @@ final class Upload {
         } catch (IOException e) {
             data.release();
             throw LocalFailures.named(sourceName, e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             data.release();
             throw e;
         }

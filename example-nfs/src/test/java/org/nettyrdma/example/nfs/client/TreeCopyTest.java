@@ -13,6 +13,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
@@ -156,6 +157,37 @@ class TreeCopyTest {
             assertEquals(NfsStatus.STALE, failure.status());
             assertTrue(failure.getMessage().startsWith("/gone/x: "), failure.getMessage());
             assertEquals("/", root.path());
+        }
+    }
+
+    /** No memory, for instance: what is not copied must not look as if it were. */
+    @Test
+    void shouldFailWithAnErrorOfAThreadAndLeaveNothingBehind() throws IOException {
+        Path source = Files.createDirectory(memory.getPath("/source"));
+        Files.writeString(source.resolve("file"), "content");
+        Path copy = memory.getPath("/copy");
+        CopyOptions options = new CopyOptions().setListener(new CopyListener() {
+            @Override
+            public void copied(long bytes) {
+                throw new OutOfMemoryError("as if");
+            }
+
+            @Override
+            public void skipped(String path, String reason) {
+                throw new AssertionError(path);
+            }
+        });
+        try (NfsSession session = server.open(Transport.RDMA)) {
+            RemoteFiles files = session.files();
+            IOException failure = assertThrows(IOException.class,
+                    () -> TreeCopy.put(files, source, files.root(), "tree", options));
+            assertEquals("the copy failed: java.lang.OutOfMemoryError: as if", failure.getMessage());
+            assertEquals(List.of(), files.list(files.find("/tree")));
+            TreeCopy.put(files, source, files.root(), "tree", new CopyOptions());
+            assertThrows(IOException.class, () -> TreeCopy.get(files, files.find("/tree"), copy, options));
+        }
+        try (Stream<Path> left = Files.list(copy)) {
+            assertEquals(List.of(), left.toList());
         }
     }
 
