@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.cli;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.util.List;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
@@ -28,16 +29,18 @@ final class CatCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        return forEach(urls, this::write);
+        // Never closed, which would close it for all that is still to be written.
+        FileChannel out = new FileOutputStream(FileDescriptor.out).getChannel();
+        return forEach(urls, endpoint -> write(endpoint, out));
     }
 
-    private void write(NfsEndpoint endpoint) throws IOException {
-        try (NfsSession session = open(endpoint); FileOutputStream out = new FileOutputStream(FileDescriptor.out)) {
+    private void write(NfsEndpoint endpoint, FileChannel out) throws IOException {
+        try (NfsSession session = open(endpoint)) {
             RemoteFile file = session.files().findTarget(endpoint.path());
             if (file.attributes().type() != FileType.REGULAR) {
                 throw new IOException(endpoint.path() + ": it is not a file");
             }
-            TreeCopy.read(session.files(), file, out.getChannel(), StandardOutput.NAME, transferOptions.toCopyOptions());
+            TreeCopy.read(session.files(), file, out, StandardOutput.NAME, transferOptions.toCopyOptions());
         } catch (FileSystemException e) {
             // No other local file is used.
             throw new StandardOutput.Failure(e);

@@ -206,6 +206,24 @@ class NfsProcessTest {
         }
     }
 
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldWriteOneFileBehindTheOtherAndGoOnBehindAMissingOne() throws Exception {
+        Path export = Files.createDirectory(directory.resolve("export"));
+        Files.writeString(export.resolve("one"), "1");
+        Files.writeString(export.resolve("two"), "22");
+        try (NfsServer server = NfsServer.start(Export.of(export), new NfsServerOptions().setBindAddress(NetUtil.LOCALHOST4)
+                .setPort(Transport.RDMA, 0))) {
+            String url = "rdma://127.0.0.1:" + server.address(Transport.RDMA).getPort() + "/";
+            Process cat = start("cat", url + "missing", url + "one", url + "two");
+            String output = new String(cat.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            String error = new String(cat.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals("nfs cat: /missing: no such file or directory (NFS3ERR_NOENT), answered to LOOKUP\n", error);
+            assertEquals("122", output);
+            assertEquals(1, exitCode(cat));
+        }
+    }
+
     /** Java itself loses what the locale does not know; the locale C knows ASCII only. */
     @Execution(ExecutionMode.CONCURRENT)
     @ParameterizedTest
