@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
@@ -43,11 +44,14 @@ final class PutCommand extends RemoteCommand {
         List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(this::parsePath).toList();
         long totalBytes = 0;
         for (Path source : sources) {
-            boolean directory = Files.isDirectory(source, LinkOption.NOFOLLOW_LINKS);
+            // Of a link itself, which may lead nowhere.
+            BasicFileAttributes attributes = Files.readAttributes(source, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            boolean directory = attributes.isDirectory();
+            long bytes = attributes.isRegularFile() ? attributes.size() : 0;
             if (directory && !recursive) {
                 throw new IOException(source + ": it is a directory; use -r to copy it");
             }
-            totalBytes = directory || totalBytes < 0 ? CopyProgress.UNKNOWN_BYTES : totalBytes + Files.size(source);
+            totalBytes = directory || totalBytes < 0 ? CopyProgress.UNKNOWN_BYTES : totalBytes + bytes;
         }
         try (CopyProgress progress = new CopyProgress("put", totalBytes, this::warn); NfsSession session = open(endpoint)) {
             RemoteFiles files = session.files();

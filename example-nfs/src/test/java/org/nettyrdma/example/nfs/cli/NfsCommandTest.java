@@ -202,6 +202,15 @@ class NfsCommandTest {
     }
 
     @Test
+    void shouldPutALinkThatLeadsNowhere() throws IOException {
+        Path link = Files.createSymbolicLink(local.resolve("link"), Path.of("nowhere"));
+        assertEquals(0, run("put", link.toString(), url(Transport.RDMA, "/")), () -> err);
+        assertEquals("nowhere", Files.readSymbolicLink(server.root().resolve("link")).toString());
+        assertEquals(0, run("get", url(Transport.RDMA, "/link"), local.resolve("copy").toString()), () -> err);
+        assertEquals(Path.of("nowhere"), Files.readSymbolicLink(local.resolve("copy")));
+    }
+
+    @Test
     void shouldCopyDirectoriesOnlyWhenAsked() throws IOException {
         Path directory = Files.createDirectory(local.resolve("directory"));
         Files.createDirectory(server.root().resolve("directory"));
