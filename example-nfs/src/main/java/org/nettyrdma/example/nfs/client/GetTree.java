@@ -115,23 +115,24 @@ final class GetTree {
     /** Files with several names are copied before the walk goes on, so that the next name finds the first one. */
     private void getLinkedFile(RemoteFile source, CopiedDirectory parent, Path name) throws IOException {
         FileIdentity identity = new FileIdentity(source.attributes().fileSystemId(), source.attributes().fileId());
+        Path wanted = parent.local().path(name);
         Path file = linkedFiles.get(identity);
         if (file == null) {
             if (linkedFiles.size() == MAX_LINKED_FILES) {
                 throw new IOException(source.path() + ": more than " + MAX_LINKED_FILES + " files with several names");
             }
-            file = staging.newName();
-            download(source, staging.directory(), file, parent.local().path(name));
+            file = staging.newName(wanted);
+            download(source, staging.directory(), file, wanted);
             linkedFiles.put(identity, file);
         }
-        staging.directory().moveTo(parent.local(), staging.makeLink(file), name);
+        staging.directory().moveTo(parent.local(), staging.makeLink(file, wanted), name);
     }
 
     private void download(RemoteFile source, LocalDirectory directory, Path made, Path wanted) throws IOException {
-        try (FileChannel content = directory.newFile(made)) {
+        try (FileChannel content = directory.newFile(made, wanted)) {
             new Download(files, source, content, LocalNames.textOf(wanted), options).run();
         }
-        directory.setAttributes(made, source.attributes());
+        directory.setAttributes(made, source.attributes(), wanted);
     }
 
     private void getSymbolicLink(RemoteFile source, CopiedDirectory parent, Path name) throws IOException {

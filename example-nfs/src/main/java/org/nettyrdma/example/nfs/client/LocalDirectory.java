@@ -103,18 +103,22 @@ final class LocalDirectory implements Closeable {
         }
     }
 
-    /** Creates a file that nobody else may read or change yet; fails if anything has that name. */
-    FileChannel newFile(Path name) throws IOException {
+    /**
+     * Creates a file that nobody else may read or change yet; fails if anything has that name.
+     *
+     * @param wanted what a failure names, because it is what the file is going to be called
+     */
+    FileChannel newFile(Path name, Path wanted) throws IOException {
         try {
             return (FileChannel) stream.newByteChannel(name, NEW_FILE, OWNER_ONLY_FILE);
         } catch (IOException e) {
-            throw failure(path(name), e);
+            throw failure(wanted, e);
         }
     }
 
-    /** Sets mode and time of change of a file in this directory that is not a symbolic link. */
-    void setAttributes(Path name, Fattr attributes) throws IOException {
-        set(stream.getFileAttributeView(name, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS), attributes, path(name));
+    /** Sets mode and time of change of a file in this directory that is not a symbolic link; a failure names {@code wanted}. */
+    void setAttributes(Path name, Fattr attributes, Path wanted) throws IOException {
+        set(stream.getFileAttributeView(name, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS), attributes, wanted);
     }
 
     /** Sets mode and time of change of this directory. */
@@ -192,7 +196,7 @@ final class LocalDirectory implements Closeable {
     }
 
     /** What relative calls throw names no directory. */
-    private static IOException failure(Path of, IOException cause) {
+    static IOException failure(Path of, IOException cause) {
         FileSystemException named = new FileSystemException(LocalNames.textOf(of), null, LocalFailures.reason(cause));
         named.initCause(cause);
         return named;

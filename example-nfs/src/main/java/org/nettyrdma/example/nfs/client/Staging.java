@@ -37,8 +37,7 @@ final class Staging implements AutoCloseable {
 
     /** Makes an empty directory that only its owner may use, moves it into another one and opens it. */
     LocalDirectory makeDirectory(LocalDirectory parent, Path name) throws IOException {
-        Path made = newName();
-        Files.createDirectory(directory.path(made), OWNER_ONLY);
+        Path made = make(parent.path(name), path -> Files.createDirectory(path, OWNER_ONLY));
         LocalDirectory opened = directory.openDirectory(made, parent.path(name));
         try {
             directory.moveTo(parent, made, name);
@@ -51,21 +50,36 @@ final class Staging implements AutoCloseable {
 
     /** Makes a symbolic link in the place of what has that name. */
     void makeSymbolicLink(LocalDirectory parent, Path name, Path target) throws IOException {
-        Path made = newName();
-        Files.createSymbolicLink(directory.path(made), target);
+        Path made = make(parent.path(name), path -> Files.createSymbolicLink(path, target));
         directory.moveTo(parent, made, name);
     }
 
     /** Makes another name here of a file that is here. */
-    Path makeLink(Path file) throws IOException {
-        Path made = newName();
-        Files.createLink(directory.path(made), directory.path(file));
-        return made;
+    Path makeLink(Path file, Path wanted) throws IOException {
+        return make(wanted, path -> Files.createLink(path, directory.path(file)));
     }
 
     /** A name here that nothing has. */
-    Path newName() throws IOException {
-        return TemporaryNames.next(directory().path());
+    Path newName(Path wanted) throws IOException {
+        return make(wanted, path -> { });
+    }
+
+    /** Makes something at a path. */
+    @FunctionalInterface
+    private interface Maker {
+
+        void make(Path path) throws IOException;
+    }
+
+    /** Makes something under a name that nothing has; a failure names {@code wanted}, as nobody knows the names here. */
+    private Path make(Path wanted, Maker maker) throws IOException {
+        try {
+            Path name = TemporaryNames.next(directory().path());
+            maker.make(directory.path(name));
+            return name;
+        } catch (IOException e) {
+            throw LocalDirectory.failure(wanted, e);
+        }
     }
 
     /** Removes it with what is left in it, as far as that is possible; nothing the second time. */

@@ -162,6 +162,38 @@ class HostileServerTest {
         assertOutsideIsUntouched();
     }
 
+    /** Not what it is called until it is whole, which nobody has heard of. */
+    @Test
+    void shouldNameWhatCannotBeMade() {
+        server.file(3, "content").file(4, "content", 2);
+        for (String target : new String[] {"", "x".repeat(4096)}) {
+            server.link(2, target);
+            server.directory(1, server.entry("link", 2));
+            assertTrue(failure(copy).startsWith(copy.resolve("link") + ": "), () -> failure(copy));
+        }
+        server.directory(2, cookie -> {
+            try {
+                Files.delete(copy.resolve("inner"));
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+            return new Page(List.of(server.entry("file", 3)), true);
+        });
+        server.directory(1, server.entry("inner", 2));
+        assertEquals(copy.resolve("inner/file") + ": no such file or directory", failure(copy));
+        for (long number : new long[] {2, 4}) {
+            server.directory(2).directory(1, cookie -> {
+                try {
+                    Files.delete(copy);
+                } catch (IOException e) {
+                    throw new IllegalStateException(e);
+                }
+                return new Page(List.of(server.entry("name", number)), true);
+            });
+            assertEquals(copy.resolve("name") + ": no such file or directory", failure(copy));
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {2, 3, 4, 5})
     void shouldRefuseTwoNamesThatAreOneToTheLocalFileSystem(long second) throws IOException {
