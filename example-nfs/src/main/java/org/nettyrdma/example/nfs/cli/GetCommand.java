@@ -48,7 +48,9 @@ final class GetCommand extends RemoteCommand {
             throw Files.exists(local) ? new NotDirectoryException(local.toString())
                     : new IOException(local + ": no such directory");
         }
-        int exitCode = forEach(arguments.subList(0, arguments.size() - 1), this::copy);
+        List<String> urls = arguments.subList(0, arguments.size() - 1);
+        requireDifferentNames(parseEndpoints(urls), NfsEndpoint::name, NfsEndpoint::toString);
+        int exitCode = forEach(urls, this::copy);
         return skippedAny ? Math.max(exitCode, ExitCode.FAILED) : exitCode;
     }
 

@@ -42,6 +42,7 @@ final class PutCommand extends RemoteCommand {
         String url = arguments.get(arguments.size() - 1);
         NfsEndpoint endpoint = parseEndpoint(url);
         List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(this::parsePath).toList();
+        requireDifferentNames(sources, PutCommand::name, LocalNames::textOf);
         long totalBytes = 0;
         for (Path source : sources) {
             // Of a link itself, which may lead nowhere.

@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.nettyrdma.example.nfs.client.MountException;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
@@ -139,6 +142,23 @@ abstract class RemoteCommand implements Callable<Integer> {
             return new PathConverter().convert(path);
         } catch (TypeConversionException e) {
             throw usageError(e.getMessage());
+        }
+    }
+
+    /**
+     * Refuses to copy several into one directory of which the last would take the place of another.
+     *
+     * @param name what one is going to be called
+     * @param text what one is called in the exception
+     */
+    static <T> void requireDifferentNames(List<T> sources, Function<T, String> name, Function<T, String> text)
+            throws IOException {
+        Map<String, T> named = new HashMap<>();
+        for (T source : sources) {
+            T first = named.putIfAbsent(name.apply(source), source);
+            if (first != null && !first.equals(source)) {
+                throw new IOException(text.apply(first) + " and " + text.apply(source) + " would be copied to the same name");
+            }
         }
     }
 

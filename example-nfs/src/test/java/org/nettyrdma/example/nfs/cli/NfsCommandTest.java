@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayInputStream;
@@ -199,6 +200,27 @@ class NfsCommandTest {
         assertEquals("1", Files.readString(copies.resolve("three")));
         assertEquals(1, run("put", one.toString(), two.toString(), url(Transport.RDMA, "/missing")));
         assertEquals("nfs put: /missing: no such directory", err.strip());
+    }
+
+    /** The last one would take the place of the others, and the exit code would say that all were copied. */
+    @Test
+    void shouldRefuseToMakeOneFileOfSeveral() throws IOException {
+        for (Path root : new Path[] {local, server.root()}) {
+            Files.writeString(Files.createDirectory(root.resolve("a")).resolve("file"), "1");
+            Files.writeString(Files.createDirectory(root.resolve("b")).resolve("file"), "2");
+        }
+        String one = local.resolve("a/file").toString();
+        String two = local.resolve("b/file").toString();
+        assertEquals(1, run("put", one, two, url(Transport.RDMA, "/")));
+        assertEquals("nfs put: " + one + " and " + two + " would be copied to the same name", err.strip());
+        assertFalse(Files.exists(server.root().resolve("file")));
+        assertEquals(1, run("get", url(Transport.RDMA, "/a/file"), url(Transport.RDMA, "/b/file"), local.toString()));
+        assertEquals("nfs get: " + url(Transport.RDMA, "/a/file") + " and " + url(Transport.RDMA, "/b/file")
+                + " would be copied to the same name", err.strip());
+        assertFalse(Files.exists(local.resolve("file")));
+        assertEquals(0, run("put", one, one, url(Transport.RDMA, "/")), () -> err);
+        assertEquals(0, run("get", url(Transport.RDMA, "/a/file"), url(Transport.RDMA, "/a/file"), local.toString()), () -> err);
+        assertEquals("1", Files.readString(local.resolve("file")));
     }
 
     @Test
