@@ -63,7 +63,9 @@ final class GetCommand extends RemoteCommand {
             Path target = intoDirectory ? child(file) : local;
             long bytes = file.attributes().type() == FileType.REGULAR ? file.attributes().size() : CopyProgress.UNKNOWN_BYTES;
             try (CopyProgress progress = new CopyProgress("get", bytes, this::warn)) {
-                TreeCopy.get(session.files(), file, target, transferOptions.toCopyOptions().setListener(progress));
+                // The root of a server has no name: what the user has named is no copy of it, and a server must not open it.
+                TreeCopy.get(session.files(), file, target, transferOptions.toCopyOptions().setListener(progress)
+                        .setKeepsTargetAttributes(intoDirectory && file.name().isEmpty()));
                 skippedAny |= progress.skippedAny();
             }
         }

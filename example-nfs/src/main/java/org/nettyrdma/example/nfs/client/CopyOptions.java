@@ -11,6 +11,7 @@ public final class CopyOptions {
     private int filesAtOnce = 4;
     private int maxTransferBytes = Transport.MAX_DATA_BYTES;
     private CopyListener listener = CopyListener.NONE;
+    private boolean keepsTargetAttributes;
 
     /** Creates options with their defaults. */
     public CopyOptions() {
@@ -60,6 +61,22 @@ public final class CopyOptions {
     public CopyOptions setListener(CopyListener newListener) {
         listener = newListener;
         return this;
+    }
+
+    /**
+     * Sets whether the directory that is copied to stays as it is, but for what is in it; the default is that it gets mode and
+     * time of the directory that is copied, as those in it do.
+     *
+     * @param keeps whether it keeps its own
+     * @return this
+     */
+    public CopyOptions setKeepsTargetAttributes(boolean keeps) {
+        keepsTargetAttributes = keeps;
+        return this;
+    }
+
+    boolean keepsTargetAttributes() {
+        return keepsTargetAttributes;
     }
 
     int callsPerFile() {

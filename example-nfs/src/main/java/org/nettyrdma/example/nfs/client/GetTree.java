@@ -47,7 +47,8 @@ final class GetTree {
     void run(RemoteFile source, Path target) throws IOException {
         boolean directory = source.attributes().isDirectory();
         LocalDirectory base = directory ? openOrMake(target) : LocalDirectory.open(parent(target));
-        CopiedDirectory top = new CopiedDirectory(base, directory ? source.attributes() : null, opened);
+        CopiedDirectory top = new CopiedDirectory(base,
+                directory && !options.keepsTargetAttributes() ? source.attributes() : null, opened);
         try (Staging unfinished = new Staging(base)) {
             staging = unfinished;
             if (directory) {

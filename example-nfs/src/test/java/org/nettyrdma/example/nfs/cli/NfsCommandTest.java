@@ -14,6 +14,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -221,6 +222,23 @@ class NfsCommandTest {
         assertEquals(0, run("put", one, one, url(Transport.RDMA, "/")), () -> err);
         assertEquals(0, run("get", url(Transport.RDMA, "/a/file"), url(Transport.RDMA, "/a/file"), local.toString()), () -> err);
         assertEquals("1", Files.readString(local.resolve("file")));
+    }
+
+    /** Into a home directory, for instance, which a server could otherwise open to everybody. */
+    @Test
+    void shouldLeaveTheModeOfADirectoryInWhichTheFilesOfAServerGo() throws IOException {
+        Files.setPosixFilePermissions(server.root(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        Files.setPosixFilePermissions(Files.createDirectory(server.root().resolve("inner")),
+                PosixFilePermissions.fromString("rwxr-x--x"));
+        Files.writeString(server.root().resolve("file"), "content");
+        Path home = Files.createDirectory(local.resolve("home"), PosixFilePermissions.asFileAttribute(
+                PosixFilePermissions.fromString("rwx------")));
+        assertEquals(0, run("get", "-r", url(Transport.RDMA, "/"), home.toString()), () -> err);
+        assertEquals("content", Files.readString(home.resolve("file")));
+        assertEquals("rwxr-x--x", PosixFilePermissions.toString(Files.getPosixFilePermissions(home.resolve("inner"))));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(home)));
+        assertEquals(0, run("get", "-r", url(Transport.RDMA, "/"), local.resolve("new").toString()), () -> err);
+        assertEquals("rwxrwxrwx", PosixFilePermissions.toString(Files.getPosixFilePermissions(local.resolve("new"))));
     }
 
     @Test
