@@ -38,9 +38,12 @@ final class Draining {
     void start() {
         timeout = loop.schedule(this::timeIsOver, channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
         try {
-            queuePair.moveToError(); // from here on the device returns every buffer it has
-            work.receives().releaseMessages();
-        } catch (RuntimeException e) {
+            try {
+                queuePair.moveToError(); // from here on the device returns every buffer it has
+            } finally {
+                work.receives().releaseMessages();
+            }
+        } catch (RuntimeException | Error e) { // no memory, for instance
             LOGGER.warn("{} The end of the connection failed", channel, e);
         }
         finishIfDrained();

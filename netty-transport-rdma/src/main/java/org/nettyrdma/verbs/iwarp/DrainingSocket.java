@@ -66,10 +66,13 @@ final class DrainingSocket implements SocketHandler {
     public void ready(int readyOperations) throws IOException {
         ByteBuffer scratch = stagingPool.take();
         int n = 1;
-        for (int i = 0; n > 0 && i < MAX_READS; i++) {
-            n = channel.read(scratch.clear());
+        try {
+            for (int i = 0; n > 0 && i < MAX_READS; i++) {
+                n = channel.read(scratch.clear());
+            }
+        } finally { // also where the peer has reset the connection
+            stagingPool.give(scratch.clear());
         }
-        stagingPool.give(scratch.clear());
         if (n < 0 && little) {
             close();
         } else if (n < 0) {

@@ -47,7 +47,11 @@ final class IwarpContext implements VerbsContext {
      * @param steeringTagGenerator makes tags that no peer can guess
      */
     IwarpContext(IwarpStatistics statistics, LongSupplier nanoClock, IntSupplier steeringTagGenerator) throws IOException {
-        parts = new IwarpLoopParts(statistics, nanoClock, steeringTagGenerator);
+        this(new IwarpLoopParts(statistics, nanoClock, steeringTagGenerator, FpduBatch::new));
+    }
+
+    IwarpContext(IwarpLoopParts parts) {
+        this.parts = parts;
         sockets = parts.sockets();
         timers = parts.timers();
         deliveries = parts.deliveries();

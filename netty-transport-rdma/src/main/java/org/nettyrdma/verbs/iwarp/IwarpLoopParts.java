@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.TimerQueue;
 
@@ -25,11 +26,13 @@ final class IwarpLoopParts {
     private final IntSupplier steeringTagGenerator;
     private final Pool<ByteBuffer> stagingPool =
             new Pool<>(() -> ByteBuffer.allocateDirect(InboundStream.STAGING_BYTES), MAX_IDLE_BUFFERS);
-    private final Pool<FpduBatch> batchPool = new Pool<>(FpduBatch::new, MAX_IDLE_BUFFERS);
+    private final Pool<FpduBatch> batchPool;
     private final Pool<SendSlot> slotPool = new Pool<>(SendSlot::new, MAX_IDLE_SLOTS);
     private final SocketDrain draining;
 
-    IwarpLoopParts(IwarpStatistics statistics, LongSupplier nanoClock, IntSupplier steeringTagGenerator) throws IOException {
+    IwarpLoopParts(IwarpStatistics statistics, LongSupplier nanoClock, IntSupplier steeringTagGenerator,
+                   Supplier<FpduBatch> newBatch) throws IOException {
+        batchPool = new Pool<>(newBatch, MAX_IDLE_BUFFERS);
         this.statistics = statistics;
         this.steeringTagGenerator = steeringTagGenerator;
         timers = new TimerQueue(nanoClock);

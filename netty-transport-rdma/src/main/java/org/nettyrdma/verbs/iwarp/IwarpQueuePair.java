@@ -359,9 +359,12 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     @Override
     public void moveToError() {
         if (state == State.ESTABLISHED) {
-            stream.flush();
-            endedHere = true;
-            end(null, NO_DATA);
+            try {
+                stream.flush();
+            } finally { // also without memory for the flush: the peer must not reach memory that is given back
+                endedHere = true;
+                end(null, NO_DATA);
+            }
         } else if (state == State.CREATED || state == State.CONNECTING || state == State.NEGOTIATING) {
             end(new IOException("closed by this side before the connection stood"), NO_DATA);
         }
@@ -399,9 +402,12 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
 
     @Override
     public void close() {
-        moveToError();
-        state = State.CLOSED;
-        closed.accept(this);
+        try {
+            moveToError();
+        } finally {
+            state = State.CLOSED;
+            closed.accept(this);
+        }
     }
 
     private void deliver(Runnable event) {

@@ -14,7 +14,7 @@ import org.nettyrdma.verbs.support.TimerQueue;
  */
 final class SocketDrain {
 
-    private static final int MAX_SOCKETS = 4096;
+    private static final int MAX_SOCKETS = 512;
 
     private final TimerQueue timers;
     private final Pool<ByteBuffer> stagingPool;

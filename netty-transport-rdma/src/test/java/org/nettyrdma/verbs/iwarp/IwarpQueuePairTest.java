@@ -220,6 +220,20 @@ class IwarpQueuePairTest {
     }
 
     @Test
+    void shouldEndThoughThereIsNoMemoryForWhatIsStillToBeSent() throws IOException {
+        establish(IwarpTestPeer.ATTRIBUTES);
+        peer.takeMemoryOfClient();
+        int tag = client.queuePair.expose(client.region, 0, 10, READ_AND_WRITE);
+        client.queuePair.postSend(client.request.send(client.id(1)).addElement(client.region, 0, 10));
+        assertThrows(OutOfMemoryError.class, () -> client.queuePair.moveToError());
+        server.write(2, 0, 10, tag, 0);
+        client.expectFlushed(1);
+        assertNull(client.awaitDisconnect());
+        server.awaitDisconnect();
+        assertArrayEquals(new byte[10], client.bytes(0, 10), "nobody reaches memory that is given back");
+    }
+
+    @Test
     void shouldFlushEverythingWhenMovedToError() throws IOException {
         establish(new QueuePairAttributes(8, 8, 0, 1, false, 2000));
         client.receive(1, 0, 10).receive(2, 0, 10);

@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.iwarp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -152,10 +153,12 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     final IwarpProvider provider = new IwarpProvider();
     final IwarpContext server;
     final IwarpContext client;
+    private final IwarpLoopParts clientParts;
     final List<Endpoint> endpoints = new ArrayList<>();
     final ArrayDeque<ConnectionRequest> requests = new ArrayDeque<>();
     ConnectionListener listener;
     int memoryBytes = 256 << 10;
+    private boolean clientHasNoMemory;
     int maxPendingRequests = 1024;
     int maxPendingRequestsPerAddress = 1024;
 
@@ -165,7 +168,25 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
 
     IwarpTestPeer(LongSupplier clock, IntSupplier steeringTags) throws IOException {
         server = new IwarpContext(provider.statistics(), clock, steeringTags);
-        client = new IwarpContext(provider.statistics(), clock, steeringTags);
+        clientParts = new IwarpLoopParts(provider.statistics(), clock, steeringTags, this::newBatch);
+        client = new IwarpContext(clientParts);
+    }
+
+    private FpduBatch newBatch() {
+        if (clientHasNoMemory) {
+            throw new OutOfMemoryError("on purpose");
+        }
+        return new FpduBatch();
+    }
+
+    /** From now on connections of the client find no memory to send anything. */
+    void takeMemoryOfClient() {
+        clientHasNoMemory = true;
+        assertThrows(OutOfMemoryError.class, () -> {
+            while (true) {
+                clientParts.batchPool().take();
+            }
+        });
     }
 
     SocketAddress listen() throws IOException {
