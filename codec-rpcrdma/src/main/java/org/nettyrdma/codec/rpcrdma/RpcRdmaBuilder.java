@@ -94,7 +94,7 @@ public final class RpcRdmaBuilder {
      * and no call is in progress, in either direction; see {@link IdleConnectionHandler}. A server keeps receive buffers for each
      * of its connections, whether they are used or not.
      *
-     * @param millis the time in milliseconds, at least 1; default 0, which lets connections be idle for ever. Clients of such a
+     * @param millis the time in milliseconds; 0, the default, lets connections be idle for ever. Clients of such a
      *               server must be able to connect again
      * @return this
      * @throws IllegalArgumentException if it is negative
