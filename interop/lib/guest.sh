@@ -16,7 +16,7 @@ start_guest() {
     cp -r "$interop/guest" "$directory/share/guest"
     mkfifo "$directory/line.in" "$directory/line.out"
     console=$directory/console
-    guest_rdma_port=$(free_port) guest_mount_port=$(free_port) guest_nfs_port=$(free_port)
+    guest_rdma_port=$(free_port) guest_mount_port=$(free_port) guest_nfs_port=$(free_port) guest_stream_port=$(free_port)
     local forward=hostfwd=tcp:127.0.0.1
     # The hypervisor's KVM may be announced and yet hang, so the processor is always emulated.
     setpriv --pdeathsig KILL nice -n 10 qemu-system-x86_64 \
@@ -26,7 +26,7 @@ start_guest() {
         -serial "file:$console" -chardev "pipe,id=line,path=$directory/line" -serial chardev:line \
         -virtfs "local,path=/,mount_tag=hostroot,security_model=none,readonly=on,multidevs=remap" \
         -virtfs "local,path=$directory/share,mount_tag=share,security_model=none" \
-        -netdev "user,id=net,$forward:$guest_rdma_port-:20049,$forward:$guest_mount_port-:20048,$forward:$guest_nfs_port-:2049" \
+        -netdev "user,id=net,$forward:$guest_rdma_port-:20049,$forward:$guest_mount_port-:20048,$forward:$guest_nfs_port-:2049,$forward:$guest_stream_port-:7471" \
         -device virtio-net-pci,netdev=net >"$directory/qemu.log" 2>&1 &
     guest_pid=$!
     exec {line_in}<>"$directory/line.in" {line_out}<>"$directory/line.out"

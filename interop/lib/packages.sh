@@ -2,7 +2,7 @@
 
 host_packages=(
     qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 util-linux tshark fio
-    rdma-core ibverbs-utils ibverbs-providers rdmacm-utils nfs-common rpcbind
+    rdma-core ibverbs-utils ibverbs-providers rdmacm-utils nfs-common rpcbind curl netcat-traditional
     gcc make perl linux-source-6.1
 )
 

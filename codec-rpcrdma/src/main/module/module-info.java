@@ -10,6 +10,7 @@ module org.nettyrdma.codec {
     requires static micrometer.core;
 
     exports org.nettyrdma.codec.oncrpc;
+    exports org.nettyrdma.codec.oncrpc.client;
     exports org.nettyrdma.codec.oncrpc.rpcbind;
     exports org.nettyrdma.codec.rpcrdma;
     exports org.nettyrdma.codec.rpcrdma.characteristics;

@@ -76,11 +76,14 @@ _Static_assert(offsetof(struct ibv_wc, opcode) == LAYOUT(COMPLETION_OPCODE), "la
 _Static_assert(offsetof(struct ibv_wc, vendor_err) == LAYOUT(COMPLETION_VENDOR_ERROR), "layout");
 _Static_assert(offsetof(struct ibv_wc, byte_len) == LAYOUT(COMPLETION_LENGTH), "layout");
 _Static_assert(offsetof(struct ibv_wc, invalidated_rkey) == LAYOUT(COMPLETION_INVALIDATED_KEY), "layout");
+_Static_assert(offsetof(struct ibv_wc, imm_data) == LAYOUT(COMPLETION_IMMEDIATE), "layout");
 _Static_assert(offsetof(struct ibv_wc, qp_num) == LAYOUT(COMPLETION_QUEUE_PAIR), "layout");
 _Static_assert(offsetof(struct ibv_wc, wc_flags) == LAYOUT(COMPLETION_FLAGS), "layout");
 _Static_assert(sizeof(struct ibv_wc) == LAYOUT(COMPLETION_BYTES), "layout");
 _Static_assert(IBV_WC_WITH_INV == LAYOUT(WITH_INVALIDATE), "value");
+_Static_assert(IBV_WC_RECV_RDMA_WITH_IMM == LAYOUT(COMPLETED_IMMEDIATE), "value");
 _Static_assert(IBV_WR_RDMA_WRITE == LAYOUT(OPCODE_WRITE), "value");
+_Static_assert(IBV_WR_RDMA_WRITE_WITH_IMM == LAYOUT(OPCODE_WRITE_WITH_IMMEDIATE), "value");
 _Static_assert(IBV_WR_SEND == LAYOUT(OPCODE_SEND), "value");
 _Static_assert(IBV_WR_RDMA_READ == LAYOUT(OPCODE_READ), "value");
 _Static_assert(IBV_WR_LOCAL_INV == LAYOUT(OPCODE_LOCAL_INVALIDATE), "value");

@@ -16,7 +16,7 @@ struct send_header {
     uint32_t key;
     uint64_t remote_address;
     uint32_t access;
-    uint32_t unused;
+    uint32_t immediate; /* in network order */
 };
 
 struct receive_header {
@@ -86,6 +86,11 @@ static int read_send(struct cursor *cursor, const struct send_header *header, co
     request->send_flags = header->flags;
     int error = take_elements(cursor, request->sg_list, request->num_sge);
     switch (request->opcode) {
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+        request->imm_data = header->immediate;
+        request->wr.rdma.remote_addr = header->remote_address;
+        request->wr.rdma.rkey = header->key;
+        break;
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_READ:
         request->wr.rdma.remote_addr = header->remote_address;
@@ -269,6 +274,7 @@ _Static_assert(offsetof(struct send_header, elements) == LAYOUT(SEND_ELEMENTS), 
 _Static_assert(offsetof(struct send_header, key) == LAYOUT(SEND_KEY), "layout");
 _Static_assert(offsetof(struct send_header, remote_address) == LAYOUT(SEND_REMOTE_ADDRESS), "layout");
 _Static_assert(offsetof(struct send_header, access) == LAYOUT(SEND_ACCESS), "layout");
+_Static_assert(offsetof(struct send_header, immediate) == LAYOUT(SEND_IMMEDIATE), "layout");
 _Static_assert(sizeof(struct send_header) == LAYOUT(SEND_HEADER_BYTES), "layout");
 _Static_assert(offsetof(struct receive_header, id) == LAYOUT(RECEIVE_ID), "layout");
 _Static_assert(offsetof(struct receive_header, elements) == LAYOUT(RECEIVE_ELEMENTS), "layout");

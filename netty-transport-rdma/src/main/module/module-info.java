@@ -4,8 +4,10 @@ module org.nettyrdma.transport {
     requires transitive io.netty.transport;
     requires org.slf4j;
     requires java.management;
+    requires jdk.net;
     requires jdk.unsupported;
     requires static disni;
+    requires static io.netty.transport.unix.common;
 
     exports org.nettyrdma.channel;
     exports org.nettyrdma.peer to org.nettyrdma.codec;
@@ -15,5 +17,6 @@ module org.nettyrdma.transport {
 
     provides org.nettyrdma.verbs.VerbsProvider with
             org.nettyrdma.verbs.disni.DisniProvider,
-            org.nettyrdma.verbs.iwarp.IwarpProvider;
+            org.nettyrdma.verbs.iwarp.IwarpProvider,
+            org.nettyrdma.verbs.shm.ShmProvider;
 }

@@ -10,28 +10,32 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code CONFORMANCE.md} names a test for every rule; this one sees to it that the tests exist. */
+/** The lists name a test for every rule; this one sees to it that the tests exist. */
 class ConformanceListTest {
 
-    private static final Path LIST = Path.of("CONFORMANCE.md");
+    private static final Map<String, List<String>> SPECIFICATIONS = Map.of(
+            "CONFORMANCE.md", List.of("RFC 5040", "RFC 5041", "RFC 5042", "RFC 5044", "RFC 6581"),
+            "CONFORMANCE-STREAM.md", List.of("rsockets"));
     private static final String HEADER = "| section | rule | answer | test |";
     private static final String RULER = "|---|---|---|---|";
     private static final int COLUMNS = 4;
     private static final Pattern TEST_NAME = Pattern.compile("`(\\w+)\\.(\\w+)`");
-    private static final List<String> SPECIFICATIONS = List.of("RFC 5040", "RFC 5041", "RFC 5042", "RFC 5044", "RFC 6581");
     private static final List<String> PACKAGES =
-            List.of("org.nettyrdma.verbs.iwarp.", "org.nettyrdma.verbs.", "org.nettyrdma.channel.", "org.nettyrdma.testkit.");
+            List.of("org.nettyrdma.verbs.iwarp.", "org.nettyrdma.verbs.", "org.nettyrdma.channel.", "org.nettyrdma.testkit.",
+                    "org.nettyrdma.stream.");
 
     /** The cells of every row of every table, each row with its line as the last cell. */
-    private static List<String[]> rows() throws IOException {
+    private static List<String[]> rows(String list) throws IOException {
         List<String[]> rows = new ArrayList<>();
-        for (String line : Files.readAllLines(LIST)) {
+        for (String line : Files.readAllLines(Path.of(list))) {
             if (line.startsWith("|") && !line.equals(HEADER) && !line.equals(RULER)) {
                 String[] cells = Arrays.stream(line.substring(1).split("\\|")).map(String::strip).toArray(String[]::new);
                 assertEquals(COLUMNS, cells.length, line);
@@ -41,9 +45,10 @@ class ConformanceListTest {
         return rows;
     }
 
-    @Test
-    void shouldNameTestsThatExist() throws IOException {
-        for (String[] cells : rows()) {
+    @ParameterizedTest
+    @ValueSource(strings = {"CONFORMANCE.md", "CONFORMANCE-STREAM.md"})
+    void shouldNameTestsThatExist(String list) throws IOException {
+        for (String[] cells : rows(list)) {
             List<MatchResult> names = TEST_NAME.matcher(cells[3]).results().toList();
             assertTrue(!names.isEmpty(), () -> "no test: " + String.join(" | ", cells));
             for (MatchResult name : names) {
@@ -70,24 +75,26 @@ class ConformanceListTest {
         }
     }
 
-    @Test
-    void shouldAnswerEveryRule() throws IOException {
-        for (String[] cells : rows()) {
+    @ParameterizedTest
+    @ValueSource(strings = {"CONFORMANCE.md", "CONFORMANCE-STREAM.md"})
+    void shouldAnswerEveryRule(String list) throws IOException {
+        for (String[] cells : rows(list)) {
             assertTrue(cells[0].matches("\\d+(\\.\\d+)*"), () -> "no section: " + cells[0]);
             assertTrue(!cells[1].isEmpty(), () -> "no rule: " + cells[0]);
             assertTrue(cells[2].matches("(Done|Not applicable)[.:,;] ?.*"), () -> "no answer: " + cells[1]);
         }
     }
 
-    @Test
-    void shouldCoverEverySpecification() throws IOException {
-        String text = Files.readString(LIST);
-        for (String specification : SPECIFICATIONS) {
+    @ParameterizedTest
+    @ValueSource(strings = {"CONFORMANCE.md", "CONFORMANCE-STREAM.md"})
+    void shouldCoverEverySpecification(String list) throws IOException {
+        String text = Files.readString(Path.of(list));
+        for (String specification : SPECIFICATIONS.get(list)) {
             assertTrue(Pattern.compile("^## " + specification + ".*\\n\\n.*?\\Q" + HEADER + "\\E\\n\\Q" + RULER + "\\E\\n\\| \\d",
                     Pattern.MULTILINE | Pattern.DOTALL).matcher(text).find(), specification);
         }
         Matcher count = Pattern.compile("(\\d+) rules").matcher(text);
         assertTrue(count.find(), "the number of rules");
-        assertEquals(rows().size(), Integer.parseInt(count.group(1)), "the number of rules");
+        assertEquals(rows(list).size(), Integer.parseInt(count.group(1)), "the number of rules");
     }
 }

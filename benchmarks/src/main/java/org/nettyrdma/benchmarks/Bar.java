@@ -21,9 +21,13 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
     /** Bulk data: as users get it, and as they get it who know what the software provider does. */
     private static final List<Peer> NETTY_DEFAULT = List.of(Peer.NIO, Peer.EPOLL);
     private static final List<Peer> NETTY_EQUAL = List.of(Peer.NIO_256K, Peer.EPOLL_256K);
+    private static final List<Peer> NETTY_ECHO = List.of(Peer.NIO_ECHO, Peer.EPOLL_ECHO);
     private static final List<Peer> UCX_TCP = List.of(Peer.UCX_TCP);
 
     private static final int MIDDLING_BYTES = 1 << 16;
+
+    /** What a call may cost over the transport that carries it. */
+    private static final double TIMES_BARE_ECHO = 1.5;
 
     /** A machine is noisy: a run fails only where a ratio is worse than the bar by this factor. */
     private static final double TOLERANCE = 2;
@@ -45,6 +49,10 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
         bars.add(scheduled(Case.CALLS_32, Figure.CALLS_PER_SECOND, Peer.RDMA, NETTY, 2.0));
         bars.add(scheduled(Case.CALLS_32, Figure.CPU_MICROS_PER_CALL, Peer.RDMA, NETTY, 1.0));
         for (Case scenario : Case.values()) {
+            if (!scenario.measuresBytes()) {
+                bars.add(scheduled(scenario, Figure.CALLS_PER_SECOND, Peer.STREAM_ECHO, NETTY_ECHO, 1.0));
+                bars.add(scheduled(scenario, Figure.CPU_MICROS_PER_CALL, Peer.STREAM_ECHO, NETTY_ECHO, 1.0));
+            }
             if (scenario.measuresBytes()) {
                 for (List<Peer> netty : List.of(NETTY_DEFAULT, NETTY_EQUAL)) {
                     bars.add(scheduled(scenario, Figure.GIGABYTES_PER_SECOND, Peer.RDMA, netty, timesNetty(scenario)));
@@ -68,17 +76,22 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
 
     private static void addOneCpu(List<Bar> bars) {
         for (Case scenario : Case.values()) {
+            if (!scenario.measuresBytes()) {
+                bars.add(new Bar(scenario, Figure.CALLS_PER_SECOND, Peer.STREAM_ECHO, NETTY_ECHO, 1.0, true));
+                bars.add(new Bar(scenario, Figure.CPU_MICROS_PER_CALL, Peer.STREAM_ECHO, NETTY_ECHO, 1.0, true));
+            }
             if (scenario.measuresBytes()) {
                 double timesNetty = scenario.load().payloadBytes() > MIDDLING_BYTES ? 1.2 : 1.0;
                 for (List<Peer> netty : List.of(NETTY_DEFAULT, NETTY_EQUAL)) {
                     bars.add(onOneCpu(scenario, Figure.GIGABYTES_PER_SECOND, netty, timesNetty));
                     bars.add(onOneCpu(scenario, Figure.CPU_SECONDS_PER_GIGABYTE, netty, 1.0));
                 }
-            } else {
+            } else if (!scenario.isStreamOnly()) {
                 bars.add(onOneCpu(scenario, Figure.CALLS_PER_SECOND, NETTY, 1.0));
                 bars.add(onOneCpu(scenario, Figure.CPU_MICROS_PER_CALL, NETTY, 1.0));
             }
         }
+        bars.add(new Bar(Case.CALLS_32, Figure.CPU_MICROS_PER_CALL, Peer.NIO, List.of(Peer.NIO_ECHO), TIMES_BARE_ECHO, true));
     }
 
     private static Bar scheduled(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double limit) {

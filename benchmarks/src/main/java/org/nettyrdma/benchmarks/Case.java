@@ -25,7 +25,11 @@ enum Case {
     /** Results of a page. */
     READ_4K("4 KiB READ, 8 outstanding", new Load(Operation.READ, 1 << 12, 8)),
     /** Arguments of a page. */
-    WRITE_4K("4 KiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 12, 8));
+    WRITE_4K("4 KiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 12, 8)),
+    /** Frames of a middling size in both directions, of byte streams only: RPC has other ways for these. */
+    ECHO_64K("64 KiB echo, 8 outstanding", new Load(Operation.ECHO, 1 << 16, 8)),
+    /** Large frames, likewise. */
+    ECHO_1M("1 MiB echo, 8 outstanding", new Load(Operation.ECHO, 1 << 20, 8));
 
     private final String title;
     private final Load load;
@@ -56,6 +60,11 @@ enum Case {
 
     boolean measuresLatency() {
         return load.outstanding() == 1;
+    }
+
+    /** Whether only the peers without RPC have it. */
+    boolean isStreamOnly() {
+        return this == ECHO_64K || this == ECHO_1M;
     }
 
     boolean measuresBytes() {

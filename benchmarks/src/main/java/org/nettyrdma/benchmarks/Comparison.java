@@ -93,7 +93,9 @@ final class Comparison implements AutoCloseable {
     private List<Pairing> newPairings(Case scenario) {
         List<Pairing> pairings = new ArrayList<>();
         for (Peer peer : contestants.keySet()) {
-            if (peer != Peer.RDMA && peer.rdma() && peer.takes(scenario, placement)) {
+            if (peer.bareEcho()) {
+                addEchoPairings(pairings, peer, scenario);
+            } else if (peer != Peer.RDMA && peer.rdma() && peer.takes(scenario, placement)) {
                 pairings.add(newPairing(peer, Peer.RDMA));
             } else if (peer != Peer.RDMA && peer.takes(scenario, placement)) {
                 pairings.add(newPairing(Peer.RDMA, peer));
@@ -104,6 +106,19 @@ final class Comparison implements AutoCloseable {
             pairings.add(newPairing(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP)); // neither of them ever sleeps
         }
         return pairings;
+    }
+
+    /** The same frames by the byte stream; and the same transport with the RPC layer. Neighbours, as their ratio counts. */
+    private void addEchoPairings(List<Pairing> pairings, Peer echo, Case scenario) {
+        if (echo == Peer.STREAM_ECHO || !echo.takes(scenario, placement)) {
+            return;
+        }
+        if (contestants.containsKey(Peer.STREAM_ECHO)) {
+            pairings.add(newPairing(Peer.STREAM_ECHO, echo));
+        }
+        if (echo == Peer.NIO_ECHO && contestants.containsKey(Peer.NIO) && !scenario.isStreamOnly()) {
+            pairings.add(newPairing(Peer.NIO, echo));
+        }
     }
 
     private static Pairing newPairing(Peer peer, Peer baseline) {

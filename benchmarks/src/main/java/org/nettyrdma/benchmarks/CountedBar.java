@@ -24,6 +24,9 @@ record CountedBar(Case scenario, Figure figure, double most) {
     private static List<CountedBar> all() {
         List<CountedBar> bars = new ArrayList<>();
         for (Case scenario : Case.values()) {
+            if (scenario.isStreamOnly()) {
+                continue; // a stream copies once, see docs/architecture.md
+            }
             boolean bulk = scenario.measuresBytes();
             if (bulk || scenario.measuresLatency()) {
                 double allocated = bulk ? CHUNKED_ALLOCATED_BYTES : PING_PONG_ALLOCATED_BYTES;

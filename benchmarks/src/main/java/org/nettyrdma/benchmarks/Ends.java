@@ -18,6 +18,7 @@ final class Ends {
         return switch (setup.peer()) {
             case ONCRPC4J -> new Oncrpc4jClient(setup, port);
             case UCX_TCP, UCX_SHM -> new UcxClient(setup, port);
+            case NIO_ECHO, EPOLL_ECHO, STREAM_ECHO -> new EchoClient(setup, port);
             default -> new NettyClient(setup, port, connections);
         };
     }

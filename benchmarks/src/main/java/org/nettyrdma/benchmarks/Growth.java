@@ -104,26 +104,19 @@ final class Growth {
         Load load = new Load(Operation.ECHO, ECHO_BYTES, (OUTSTANDING + connections - 1) / connections);
         Map<ConnectionSeries, EndsMemory> idle = new EnumMap<>(ConnectionSeries.class);
         for (ConnectionSeries series : turns.keys()) {
-            if (connections > series.mostConnections) {
-                turns.remove(series);
-            } else {
-                turns.get(series).reopen(series.setup(load.outstanding()), connections);
-                idle.put(series, turns.get(series).memory());
-            }
+            turns.get(series).reopen(series.setup(load.outstanding()), connections);
+            idle.put(series, turns.get(series).memory());
         }
         List<Point> points = new ArrayList<>();
         for (Map.Entry<ConnectionSeries, List<Window>> seen : turns.take(load).entrySet()) {
             ConnectionSeries series = seen.getKey();
             Contestant contestant = turns.get(series);
             Point point = Point.of(series.title, connections, Figure.SMALL_CALLS, seen.getValue());
-            double receiveKibibytes = series.setup(load.outstanding()).receiveBufferBytes() / KIBIBYTE;
             EndsMemory active = contestant.memoryUnderLoad(load, MEMORY_SECONDS);
-            point.values().put("receive buffers, KiB", receiveKibibytes);
-            point.values().put("idle client, KiB more", idle.get(series).clientBytes() / KIBIBYTE / connections
-                    - receiveKibibytes);
-            point.values().put("idle server", idle.get(series).serverBytes() / KIBIBYTE / connections - receiveKibibytes);
-            point.values().put("active client", active.clientBytes() / KIBIBYTE / connections - receiveKibibytes);
-            point.values().put("active server", active.serverBytes() / KIBIBYTE / connections - receiveKibibytes);
+            point.values().put("idle client, KiB", idle.get(series).clientBytes() / KIBIBYTE / connections);
+            point.values().put("idle server", idle.get(series).serverBytes() / KIBIBYTE / connections);
+            point.values().put("active client", active.clientBytes() / KIBIBYTE / connections);
+            point.values().put("active server", active.serverBytes() / KIBIBYTE / connections);
             point.values().put("ms to open", contestant.openNanos() / 1e6);
             point.values().put("ms to close", contestant.closeConnections() / 1e6);
             points.add(point);
@@ -133,21 +126,19 @@ final class Growth {
 
     /** What is compared at numbers of connections. */
     private enum ConnectionSeries {
-        /** Queues as they come; 512 KiB of receive buffers for each connection, on each end. */
-        DEFAULT(Peer.RDMA.title(), Peer.RDMA, 1000),
+        /** Queues as they come. */
+        DEFAULT(Peer.RDMA.title(), Peer.RDMA),
         /** As few and as small receive buffers as the calls need. */
-        SMALL(Peer.RDMA.title() + ", small queues", Peer.RDMA, Integer.MAX_VALUE),
+        SMALL(Peer.RDMA.title() + ", small queues", Peer.RDMA),
         /** The same calls over TCP. */
-        NIO(Peer.NIO.title(), Peer.NIO, Integer.MAX_VALUE);
+        NIO(Peer.NIO.title(), Peer.NIO);
 
         private final String title;
         private final Peer peer;
-        private final int mostConnections;
 
-        ConnectionSeries(String title, Peer peer, int mostConnections) {
+        ConnectionSeries(String title, Peer peer) {
             this.title = title;
             this.peer = peer;
-            this.mostConnections = mostConnections;
         }
 
         private Setup setup(int outstanding) {

@@ -21,6 +21,8 @@ import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.channel.RdmaServerStreamChannel;
+import org.nettyrdma.channel.RdmaStreamChannel;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
@@ -73,8 +75,9 @@ final class NettyTransport {
         if (peer.fixedSendBuffer()) {
             bootstrap.childOption(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         }
-        return bootstrap.channel(peer.epoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
-                .childHandler(initializer(true));
+        return bootstrap.channel(peer == Peer.STREAM_ECHO ? RdmaServerStreamChannel.class
+                        : peer.epoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+                .childHandler(peer.bareEcho() ? EchoFrames.server() : initializer(true));
     }
 
     Bootstrap client(EventLoopGroup group) {
@@ -87,7 +90,8 @@ final class NettyTransport {
         if (peer.fixedSendBuffer()) {
             bootstrap.option(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         }
-        return bootstrap.channel(peer.epoll() ? EpollSocketChannel.class : NioSocketChannel.class).handler(initializer(false));
+        return bootstrap.channel(peer == Peer.STREAM_ECHO ? RdmaStreamChannel.class
+                : peer.epoll() ? EpollSocketChannel.class : NioSocketChannel.class).handler(initializer(false));
     }
 
     private RpcRdmaBuilder limits(RpcRdmaBuilder builder) {

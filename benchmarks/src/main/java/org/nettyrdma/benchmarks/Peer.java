@@ -17,6 +17,12 @@ enum Peer {
     NIO("Netty NIO"),
     /** The same with the send buffer that the software provider sets. */
     NIO_256K("Netty NIO, SO_SNDBUF 256 KiB"),
+    /** Frames of the same sizes over the same transport without any RPC: what the layer above the transport costs. */
+    NIO_ECHO("Netty NIO, bare echo"),
+    /** The same frames on Netty's epoll transport. */
+    EPOLL_ECHO("Netty epoll, bare echo"),
+    /** The same frames as a byte stream on software iWARP. */
+    STREAM_ECHO("RDMA byte stream, bare echo"),
     /** ONC RPC with record marking over TCP, Netty's epoll transport. */
     EPOLL("Netty epoll"),
     /** The same with the send buffer that the software provider sets. */
@@ -68,18 +74,27 @@ enum Peer {
     }
 
     boolean netty() {
-        return this == NIO || this == NIO_256K || this == EPOLL || this == EPOLL_256K;
+        return this == NIO || this == NIO_256K || this == NIO_ECHO || epoll();
     }
 
     boolean epoll() {
-        return this == EPOLL || this == EPOLL_256K;
+        return this == EPOLL || this == EPOLL_256K || this == EPOLL_ECHO;
+    }
+
+    /** Whether it moves frames without RPC. */
+    boolean bareEcho() {
+        return this == NIO_ECHO || this == EPOLL_ECHO || this == STREAM_ECHO;
     }
 
     /** Whether a case says something about it. */
     boolean takes(Case scenario, Placement placement) {
         boolean oneCpu = placement == Placement.ONE_CPU;
+        if (scenario.isStreamOnly()) {
+            return bareEcho();
+        }
         return switch (this) {
             case RDMA_BUSY_POLL -> scenario == Case.PING_PONG && !oneCpu;
+            case NIO_ECHO, EPOLL_ECHO, STREAM_ECHO -> !scenario.measuresBytes();
             case RDMA_CRC, NIO_256K, EPOLL_256K -> scenario.measuresBytes();
             case UCX_TCP, UCX_SHM -> !oneCpu; // two threads that spin on one CPU measure its scheduler
             default -> true;

@@ -54,9 +54,4 @@ record Setup(Peer peer, int maxPayloadBytes, int eventLoops, int credits, boolea
     int inlineThresholdBytes() {
         return smallBuffers ? SMALL_INLINE_THRESHOLD_BYTES : DEFAULT_INLINE_THRESHOLD_BYTES;
     }
-
-    /** Bytes of the receive buffers that each end of a connection has posted, 0 where a peer posts none. */
-    long receiveBufferBytes() {
-        return peer.rdma() ? (long) credits * inlineThresholdBytes() : 0;
-    }
 }

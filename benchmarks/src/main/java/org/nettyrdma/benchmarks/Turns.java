@@ -48,11 +48,6 @@ final class Turns<K> implements AutoCloseable {
         return contestants.get(key);
     }
 
-    /** Ends a contestant, which takes no further turns. */
-    void remove(K key) {
-        contestants.remove(key).close();
-    }
-
     /**
      * Runs a load on each of them until the JIT compiler can be expected to be done; it competes with the load for the
      * processors.

@@ -139,6 +139,8 @@ final class DocumentedPrograms implements AutoCloseable {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
         while (true) {
             try (Socket socket = new Socket()) {
+                // From another address: from the same one the system may choose the same port, and connect the socket to itself.
+                socket.bind(new InetSocketAddress("127.0.0.2", 0));
                 socket.connect(new InetSocketAddress("127.0.0.1", taken.getLocalPort()));
                 return server;
             } catch (IOException e) {

@@ -20,7 +20,8 @@ class ExportedTypesTest {
 
     private static final Path PROJECT = Path.of("..");
     private static final List<String> MODULES = List.of("netty-transport-rdma", "handler-credit", "codec-rpcrdma");
-    private static final List<String> USERS = List.of("example-nfs", "benchmarks", "transparency-tests");
+    private static final List<String> USERS =
+            List.of("example-nfs", "examples", "benchmarks", "transparency-tests", "stream-tests");
     private static final Pattern PACKAGE = Pattern.compile("(?m)^package ([\\w.]+);");
     private static final Pattern IMPORT = Pattern.compile("(?m)^import (?:static )?([a-z.]+)\\.[A-Z].*;");
     private static final Pattern EXPORT = Pattern.compile("(?m)^    exports ([\\w.]+);");

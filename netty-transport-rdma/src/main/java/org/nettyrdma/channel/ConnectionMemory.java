@@ -43,6 +43,41 @@ final class ConnectionMemory {
         divide();
     }
 
+    /** One more channel, whose receives are not its own; then {@link #leave} has to follow. */
+    synchronized void join() {
+        channels++;
+        divide();
+    }
+
+    /** A channel without receives of its own has ended. */
+    synchronized void leave() {
+        channels--;
+        divide();
+    }
+
+    /**
+     * Takes memory for receives that several channels share.
+     *
+     * @param receives so many are wanted
+     * @param bytes    the size of each
+     * @return so many there are; {@link #giveBack} has to follow
+     */
+    synchronized int take(int receives, int bytes) {
+        int taken = (int) Math.min(receives, Math.max(0, maxBytes / RECEIVES_PART - receiveBytes) / bytes);
+        receiveBytes += (long) taken * bytes;
+        return taken;
+    }
+
+    /** Shared receives are fewer by so many bytes. */
+    synchronized void giveBack(long bytes) {
+        receiveBytes -= bytes;
+    }
+
+    /** All registered memory. */
+    long maxBytes() {
+        return maxBytes;
+    }
+
     /** The receives of a channel take more or less from now on, whether or not there is room. */
     synchronized void resize(long oldBytes, long newBytes) {
         receiveBytes += newBytes - oldBytes;
@@ -57,6 +92,16 @@ final class ConnectionMemory {
 
     private void divide() {
         shareBytes = maxBytes / MESSAGES_PART / Math.max(1, channels);
+    }
+
+    /**
+     * How many messages a channel may have received without reading them.
+     *
+     * @param bytes the size of each
+     * @return 1 or more
+     */
+    int mostHeld(int bytes) {
+        return (int) Math.max(1, Math.min(Integer.MAX_VALUE, shareBytes / bytes));
     }
 
     /**

@@ -17,16 +17,16 @@ final class Draining {
     private static final Logger LOGGER = LoggerFactory.getLogger(Draining.class);
     private static final int RECHECK_MILLIS = 50;
 
-    private final RdmaChannel channel;
+    private final QueuePairChannel channel;
     private final RdmaEventLoop loop;
     private final QueuePair queuePair;
-    private final WorkRequests work;
+    private final PostedWork work;
     private Future<?> timeout; // null before the start
     private boolean connectionEnded;
     private boolean done;
 
     /** What is to end; {@link #start} ends it. */
-    Draining(RdmaChannel channel, RdmaEventLoop loop, QueuePair queuePair, WorkRequests work, boolean connectionEnded) {
+    Draining(QueuePairChannel channel, RdmaEventLoop loop, QueuePair queuePair, PostedWork work, boolean connectionEnded) {
         this.channel = channel;
         this.loop = loop;
         this.queuePair = queuePair;
@@ -36,12 +36,12 @@ final class Draining {
 
     /** Starts the end of the queue pair. Where a step fails the others are done all the same, and time ends it. */
     void start() {
-        timeout = loop.schedule(this::timeIsOver, channel.config().getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
+        timeout = loop.schedule(this::timeIsOver, channel.closeTimeoutMillis(), TimeUnit.MILLISECONDS);
         try {
             try {
                 queuePair.moveToError(); // from here on the device returns every buffer it has
             } finally {
-                work.receives().releaseMessages();
+                work.releaseUnposted();
             }
         } catch (RuntimeException | Error e) { // no memory, for instance
             LOGGER.warn("{} The end of the connection failed", channel, e);
@@ -83,7 +83,7 @@ final class Draining {
 
     /** Buffers that the device still has are never used again: that could be worse. */
     private void giveUp() {
-        giveUpBuffers("within " + channel.config().getCloseTimeoutMillis() + " ms of the close");
+        giveUpBuffers("within " + channel.closeTimeoutMillis() + " ms of the close");
         finish();
     }
 
@@ -124,7 +124,7 @@ final class Draining {
         if (timeout != null) {
             timeout.cancel(false);
         }
-        work.exposures().closed();
+        work.exposureEnded();
         channel.released();
     }
 }

@@ -10,7 +10,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
 import org.slf4j.Logger;
@@ -22,9 +21,6 @@ import org.slf4j.LoggerFactory;
 final class ExposureTable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ExposureTable.class);
-
-    /** What peers may touch for ever; nobody may free it, not even the garbage collector. */
-    private static final Queue<ExposedMemory> LOST = new ConcurrentLinkedQueue<>();
 
     private final Channel channel;
     private final ChannelTurns turns;
@@ -209,7 +205,7 @@ final class ExposureTable {
     }
 
     private void lost(ExposedMemory exposed) {
-        LOST.add(exposed);
+        LostMemory.keep(exposed);
         statistics.increment(Counter.BUFFERS_LEAKED_ON_PURPOSE);
         LOGGER.warn("{} The device has not taken away the peer's access to {}; the memory is given up", channel, exposed);
         exposed.lost(new RdmaException("the device has not taken away the peer's access to exposed memory"));

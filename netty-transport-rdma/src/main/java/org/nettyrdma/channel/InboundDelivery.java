@@ -16,7 +16,7 @@ final class InboundDelivery {
     private final RdmaChannelStatistics statistics;
     private final ChannelTurns turns;
     private final WorkRequests work;
-    private final ReceiveQueue messages;
+    private final Receives messages;
     private boolean readPending;
     /** Nothing is passed on until half of what this side has written is done. */
     private boolean waitingForCompletions;
@@ -63,6 +63,14 @@ final class InboundDelivery {
             turns.schedule();
         } else {
             statistics.increment(Counter.RECEIVES_HELD_BACK);
+        }
+    }
+
+    /** Tells that receives of another size are in place, if they are. */
+    void tellReplacement() {
+        if (messages.isReplaced()) {
+            messages.replacementTold(); // first, for a handler may set the next size
+            channel.pipeline().fireUserEventTriggered(new ReceiveBuffersReplaced(messages.receivableBytes()));
         }
     }
 

@@ -10,6 +10,7 @@ import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
 
 /**
@@ -37,6 +38,11 @@ final class LostContext implements VerbsContext {
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException {
+        throw refusal();
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(int depth) throws IOException {
         throw refusal();
     }
 

@@ -28,7 +28,7 @@ final class QueuePairConnection implements QueuePair.Listener {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(QueuePairConnection.class);
 
-    private final RdmaChannel channel;
+    private final QueuePairChannel channel;
     private final ConnectionRequest request; // null unless a peer asked for this connection
     private volatile ByteBuf peerPrivateData = Unpooled.EMPTY_BUFFER;
     private volatile SocketAddress bindAddress; // where to connect from, null for any
@@ -42,7 +42,7 @@ final class QueuePairConnection implements QueuePair.Listener {
     private boolean endPending;     // a connection that stands or comes about has not been reported as ended
 
     /** A connection to make, or with a request one to accept; {@code null} without. */
-    QueuePairConnection(RdmaChannel channel, ConnectionRequest request) {
+    QueuePairConnection(QueuePairChannel channel, ConnectionRequest request) {
         this.channel = channel;
         this.request = request;
         if (request != null) {
@@ -120,12 +120,12 @@ final class QueuePairConnection implements QueuePair.Listener {
     }
 
     /** Asks a peer. The promise is told of the outcome, and cancelling it closes the channel. */
-    void connect(SocketAddress remote, SocketAddress local, RdmaChannelConfig config, ChannelPromise promise)
+    void connect(SocketAddress remote, SocketAddress local, byte[] privateData, int timeoutMillis, ChannelPromise promise)
             throws IOException {
-        queuePair.connect(remote, local != null ? local : bindAddress, ByteBuffer.wrap(config.getPrivateData()));
+        queuePair.connect(remote, local != null ? local : bindAddress, ByteBuffer.wrap(privateData));
         endPending = true;
         channel.connectionIs(ChannelState.CONNECTING); // before anything below can close it
-        attempt = ConnectAttempt.start(promise, remote, config.getConnectTimeoutMillis(), this::fail);
+        attempt = ConnectAttempt.start(promise, remote, timeoutMillis, this::fail);
         promise.addListener(future -> {
             if (future.isCancelled()) {
                 closeOnEventLoop(); // the promise may be one of another executor
@@ -156,7 +156,7 @@ final class QueuePairConnection implements QueuePair.Listener {
     private void fail(IOException cause) {
         if (attempt != null) {
             attempt.fail(cause instanceof ConnectTimeoutException ? cause
-                    : channel.rdmaUnsafe().annotate(cause, attempt.remoteAddress()));
+                    : channel.queuePairUnsafe().annotate(cause, attempt.remoteAddress()));
         } else {
             PeerLog.info(LOGGER, channel, "could not be accepted: {}", cause);
         }
@@ -175,7 +175,23 @@ final class QueuePairConnection implements QueuePair.Listener {
         }
         info = new RdmaConnectionInfo(provider.name(), parameters.mpaRevision(), parameters.checksum(),
                 parameters.inboundReadDepth(), parameters.outboundReadDepth(), provider.capabilities().maxMessageBytes());
+        try {
+            channel.agree(peerPrivateData);
+        } catch (IOException e) {
+            fail(e);
+            return;
+        }
         LOGGER.debug("{} Connected, {}", channel, info);
+        if (request == null || !channel.awaitsFirstMessage()) {
+            activate();
+        }
+    }
+
+    /** The connection can be used; does nothing if it is used already, or has ended. */
+    void activate() {
+        if (!isConnecting()) {
+            return;
+        }
         channel.connectionIs(ChannelState.ACTIVE);
         // Completing the promise may close the channel; channelActive is fired all the same, because it was active.
         boolean wanted = attempt == null || attempt.succeed();

@@ -1,27 +1,19 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.EventLoop;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.channels.AlreadyBoundException;
-import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.ConnectionPendingException;
-import java.nio.channels.UnresolvedAddressException;
 import java.util.function.Consumer;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.WorkCompletionStatus;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A channel whose connection is an RDMA queue pair. It carries messages, not a stream: the peer reads each message as it was
@@ -51,18 +43,14 @@ import org.slf4j.LoggerFactory;
  * that does not read stays active until it reads or writes. A closed channel is inactive at once. Its buffers are released a
  * moment later, when the device has returned them.
  */
-public final class RdmaChannel extends AbstractChannel {
+public final class RdmaChannel extends QueuePairChannel {
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(RdmaChannel.class);
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 128);
     private static final byte[] NO_DATA = {};
 
     private final RdmaChannelConfig config;
-    private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
     private final ChannelPromise releasePromise = newPromise();
-    private final QueuePairConnection connection;
     private final Life life = new Life();
-    private volatile ChannelState state = ChannelState.OPEN;
 
     // Everything below belongs to the event loop, and is there from registration on.
     private RdmaEventLoop loop;
@@ -83,9 +71,8 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /** A channel for a connection that a peer asked for; {@code null} without. */
-    RdmaChannel(RdmaServerChannel parent, ConnectionRequest request) {
-        super(parent);
-        connection = new QueuePairConnection(this, request);
+    RdmaChannel(Channel parent, ConnectionRequest request) {
+        super(parent, request);
         config = new RdmaChannelConfig(this, () -> ifRegistered(InboundDelivery::readsCleared),
                 () -> ifRegistered(InboundDelivery::receiveBufferSizeSet));
         releasePromise.setUncancellable();
@@ -115,7 +102,7 @@ public final class RdmaChannel extends AbstractChannel {
      * @throws IllegalStateException if this channel is not for a request, or has been registered
      */
     public void reject(byte[] privateData) {
-        if (!connection.isRequested() || isRegistered() || state != ChannelState.OPEN) {
+        if (!connection.isRequested() || isRegistered() || state() != ChannelState.OPEN) {
             throw new IllegalStateException("only a connection request that has not been taken up can be rejected");
         }
         connection.reject(privateData);
@@ -155,10 +142,9 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     /**
-     * How many messages have arrived and were not passed on yet. Each keeps a receive buffer. So as many of the
-     * {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH} receives are not posted to the device. Event loop only.
+     * How many messages have arrived and were not passed on yet. Each keeps a receive buffer. Event loop only.
      *
-     * @return 0 to the depth
+     * @return 0 to {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH}
      * @throws IllegalStateException if the channel is not registered
      */
     public int heldMessages() {
@@ -188,21 +174,25 @@ public final class RdmaChannel extends AbstractChannel {
         return registeredWork().receives().receivableBytes();
     }
 
+    /**
+     * Asks how many messages the peer may be allowed to send, and keeps receives for so many until this is called again. With
+     * {@link RdmaChannelOption#SHARED_RECEIVES} it is a part of what other channels of the event loop leave. Event loop only.
+     *
+     * @param wanted  so many would do, 1 or more
+     * @param besides so many more receives are kept in any case, for messages that nobody is asked for
+     * @return 1 to {@code wanted}
+     * @throws IllegalStateException if the channel is not registered
+     */
+    public int reserveReceives(int wanted, int besides) {
+        return registeredWork().receives().reserve(wanted, besides);
+    }
+
     private WorkRequests registeredWork() {
         if (work == null) {
             throw new IllegalStateException("the channel is not registered");
         }
         assert eventLoop().inEventLoop();
         return work;
-    }
-
-    /**
-     * The counters of this channel.
-     *
-     * @return the counters, readable from any thread
-     */
-    public RdmaChannelStatistics statistics() {
-        return statistics;
     }
 
     /**
@@ -216,7 +206,7 @@ public final class RdmaChannel extends AbstractChannel {
         return releasePromise;
     }
 
-    /** Nothing is left of the channel, which is closed. */
+    @Override
     void released() {
         if (work != null) {
             work.receives().close();
@@ -238,7 +228,7 @@ public final class RdmaChannel extends AbstractChannel {
      */
     public ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws IOException {
         assert eventLoop().inEventLoop();
-        if (state != ChannelState.ACTIVE) {
+        if (state() != ChannelState.ACTIVE) {
             throw new ClosedChannelException();
         }
         return work.exposures().expose(memory, index, length, access);
@@ -247,26 +237,20 @@ public final class RdmaChannel extends AbstractChannel {
     // --- Registration
 
     @Override
-    protected boolean isCompatible(EventLoop eventLoop) {
-        return eventLoop instanceof RdmaEventLoop;
-    }
-
-    @Override
     protected void doRegister() throws Exception {
         loop = (RdmaEventLoop) eventLoop();
         config.registered(loop.postingTools().registeredAllocator());
-        QueuePair opened = connection.open(loop, config.queuePairAttributes(loop.provider()));
         workRequestChannelId = loop.add(this);
         try {
-            work = new WorkRequests(config, statistics, life, loop.postingTools(), opened, workRequestChannelId);
+            work = WorkRequests.open(config, statistics(), life, loop.postingTools(), workRequestChannelId,
+                    loop.joinReceives(config), attributes -> connection.open(loop, attributes));
         } catch (Throwable t) {
             loop.remove(this);
-            opened.close();
             throw t;
         }
-        queuePair = opened;
-        inbound = new InboundDelivery(config, statistics, life, work);
-        outboundFilter = new OutboundFilter(loop.postingTools(), statistics);
+        queuePair = work.queuePair();
+        inbound = new InboundDelivery(config, statistics(), life, work);
+        outboundFilter = new OutboundFilter(loop.postingTools(), statistics());
         if (connection.isRequested()) {
             // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
             loop.execute(this::acceptRequest);
@@ -276,44 +260,21 @@ public final class RdmaChannel extends AbstractChannel {
     }
 
     private void acceptRequest() {
-        if (state != ChannelState.OPEN) {
+        if (state() != ChannelState.OPEN) {
             return; // closed by a handler
         }
         try {
             // here, since the failure of a registration costs a server a stack trace in its log, and a peer can cause it
             work.repost();
-            connection.accept(config.getPrivateData());
+            connection.accept(privateData());
         } catch (Throwable t) {
             fail(t);
         }
     }
 
-    /** The id by which completions find this channel on its loop. */
+    @Override
     int workRequestChannelId() {
         return workRequestChannelId;
-    }
-
-    @Override
-    protected void doDeregister() {
-        Deregistration.close(this, this::doClose); // a queue pair cannot move to another loop
-    }
-
-    @Override
-    protected void doBind(SocketAddress localAddress) {
-        if (state != ChannelState.OPEN || !connection.bind(localAddress)) {
-            throw new AlreadyBoundException();
-        }
-    }
-
-    @Override
-    public boolean isOpen() {
-        return state != ChannelState.CLOSED;
-    }
-
-    @Override
-    public boolean isActive() {
-        ChannelState current = state;
-        return current == ChannelState.ACTIVE || current == ChannelState.ENDED;
     }
 
     @Override
@@ -331,25 +292,6 @@ public final class RdmaChannel extends AbstractChannel {
         return localAddress0(); // the superclass would keep the address that was bound to, though its port may have been 0
     }
 
-    @Override
-    protected SocketAddress localAddress0() {
-        return connection.localAddress();
-    }
-
-    @Override
-    protected SocketAddress remoteAddress0() {
-        return connection.remoteAddress();
-    }
-
-    @Override
-    protected RdmaUnsafe newUnsafe() {
-        return new RdmaUnsafe();
-    }
-
-    RdmaUnsafe rdmaUnsafe() {
-        return (RdmaUnsafe) unsafe();
-    }
-
     // --- Inbound
 
     @Override
@@ -364,22 +306,21 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    /** What is left to do after the completions of one poll were taken up. */
+    @Override
     void takeTurn() {
         scheduled = false;
         try {
             inbound.passOn(loop.maxMessagesPerTurn());
-            if (state == ChannelState.ACTIVE && work.receives().isReplaced()) {
-                work.receives().replacementTold(); // first, for a handler may set the next size
-                pipeline().fireUserEventTriggered(new ReceiveBuffersReplaced(work.receives().receivableBytes()));
+            if (state() == ChannelState.ACTIVE) {
+                inbound.tellReplacement();
             }
-            if (state == ChannelState.ACTIVE) {
-                work.exposures().resume();
+            if (state() == ChannelState.ACTIVE) {
+                work.resumeInvalidations();
                 if (work.sends().wasFull()) {
-                    rdmaUnsafe().flush0();
+                    queuePairUnsafe().flush0();
                 }
             }
-            if (state == ChannelState.ENDED && !connection.isEndPending() && !work.receives().hasMessage()) {
+            if (state() == ChannelState.ENDED && !connection.isEndPending() && !work.receives().hasMessage()) {
                 finish(endCause);
             }
         } catch (Throwable t) {
@@ -387,16 +328,31 @@ public final class RdmaChannel extends AbstractChannel {
         }
     }
 
-    /** A work request has completed; {@link org.nettyrdma.verbs.CompletionHandler} tells when the values are valid. */
+    @Override
     void completed(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
                    int vendorError) {
         try {
             work.completed(workRequestId, status, byteLength, invalidated, invalidatedTag, vendorError);
-            if (inbound.isWaitingForCompletions()) {
-                life.schedule();
-            }
         } catch (Throwable t) {
             fail(t);
+        }
+        afterCompletion();
+    }
+
+    @Override
+    void received(ByteBuf buffer, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
+                  int vendorError) {
+        try {
+            work.received(buffer, status, byteLength, invalidated, invalidatedTag, vendorError);
+        } catch (Throwable t) {
+            fail(t);
+        }
+        afterCompletion();
+    }
+
+    private void afterCompletion() {
+        if (inbound.isWaitingForCompletions()) {
+            life.schedule();
         }
         if (draining != null) {
             draining.finishIfDrained();
@@ -408,7 +364,7 @@ public final class RdmaChannel extends AbstractChannel {
 
         @Override
         public ChannelState state() {
-            return state;
+            return RdmaChannel.this.state();
         }
 
         @Override
@@ -426,7 +382,7 @@ public final class RdmaChannel extends AbstractChannel {
 
         @Override
         public void messageArrived() {
-            if (state == ChannelState.CLOSED) {
+            if (state() == ChannelState.CLOSED) {
                 work.receives().releaseMessages();
             } else {
                 inbound.messageArrived();
@@ -435,8 +391,8 @@ public final class RdmaChannel extends AbstractChannel {
 
         @Override
         public void flushed() {
-            if (state == ChannelState.ACTIVE) {
-                state = ChannelState.ENDED;
+            if (state() == ChannelState.ACTIVE) {
+                connectionIs(ChannelState.ENDED);
             }
         }
     }
@@ -450,7 +406,7 @@ public final class RdmaChannel extends AbstractChannel {
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
-        if (state == ChannelState.ENDED) {
+        if (state() == ChannelState.ENDED) {
             if (connection.isEndPending()) {
                 return; // fails with the cause as soon as that is known
             }
@@ -464,34 +420,6 @@ public final class RdmaChannel extends AbstractChannel {
 
     // --- The end
 
-    /** The first failure is the cause of the end; what comes after it is only its consequence. Event loop only. */
-    void fail(Throwable cause) {
-        if (!isOpen()) {
-            LOGGER.debug("{} Failure after the end: {}", this, cause.toString());
-            return;
-        }
-        IOException failure = cause instanceof IOException e ? e : new RdmaException("the channel failed: " + cause, cause);
-        finish(failure);
-    }
-
-    private void finish(IOException cause) {
-        RdmaUnsafe unsafe = rdmaUnsafe();
-        if (cause != null) {
-            unsafe.failFlushed(cause);
-            pipeline().fireExceptionCaught(cause);
-        }
-        closeNow();
-    }
-
-    void closeNow() {
-        unsafe().close(unsafe().voidPromise());
-    }
-
-    @Override
-    protected void doDisconnect() {
-        doClose();
-    }
-
     @Override
     protected void doShutdownOutput() {
         closeNow(); // one direction cannot be closed alone
@@ -502,9 +430,9 @@ public final class RdmaChannel extends AbstractChannel {
         if (!isOpen()) {
             return;
         }
-        boolean wasConnecting = state == ChannelState.CONNECTING;
-        state = ChannelState.CLOSED;
-        if (connection.isRequested() && parent() instanceof RdmaServerChannel server) {
+        boolean wasConnecting = state() == ChannelState.CONNECTING;
+        connectionIs(ChannelState.CLOSED);
+        if (connection.isRequested() && parent() instanceof AcceptingChannel server) {
             server.connectionEnded(connection.remoteAddress());
         }
         if (queuePair != null) {
@@ -523,7 +451,7 @@ public final class RdmaChannel extends AbstractChannel {
         released();
     }
 
-    /** The loop's context is closed, and all of its channels were. */
+    @Override
     void contextClosed() {
         if (draining == null) { // the close itself has failed
             draining = new Draining(this, loop, queuePair, work, true);
@@ -533,68 +461,29 @@ public final class RdmaChannel extends AbstractChannel {
 
     // --- What the connection tells
 
-    ChannelState state() {
-        return state;
-    }
-
-    /** The connection is asked for or answered, or stands. */
-    void connectionIs(ChannelState newState) {
-        state = newState;
-    }
-
-    /** The connection that stood has ended; {@code null} for an orderly end. */
+    @Override
     void disconnected(IOException cause) {
         if (isActive()) {
-            state = ChannelState.ENDED;
+            connectionIs(ChannelState.ENDED);
             endCause = cause;
             life.schedule(); // what arrived before the end is read before the end is told
         }
     }
 
-    /** The provider has told the end of the connection, or of the attempt. */
+    @Override
     void connectionEnded() {
         if (draining != null) {
             draining.connectionEnded();
         }
     }
 
-    /** What only a subclass of Netty's may do or call. */
-    final class RdmaUnsafe extends AbstractUnsafe {
+    @Override
+    int closeTimeoutMillis() {
+        return config.getCloseTimeoutMillis();
+    }
 
-        @Override
-        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
-            if (promise.isDone() || !ensureOpen(promise)) {
-                return;
-            }
-            if (state != ChannelState.OPEN) {
-                promise.tryFailure(state == ChannelState.CONNECTING && connection.isAttempted() ? new ConnectionPendingException()
-                        : new AlreadyConnectedException());
-                return;
-            }
-            try {
-                if (remoteAddress instanceof InetSocketAddress address && address.isUnresolved()) {
-                    throw new UnresolvedAddressException();
-                }
-                connection.connect(remoteAddress, localAddress, config, promise);
-            } catch (Throwable t) {
-                promise.tryFailure(annotateConnectException(t, remoteAddress));
-                closeNow();
-            }
-        }
-
-        /** Adds to the cause of a failed attempt where it led, as Netty's transports do. */
-        Throwable annotate(Throwable cause, SocketAddress remoteAddress) {
-            return annotateConnectException(cause, remoteAddress);
-        }
-
-        @Override
-        protected void flush0() {
-            super.flush0(); // visible to the channel
-        }
-
-        /** Closes the channel and fails what was flushed with the cause, not with the fact that the channel is closed. */
-        void failFlushed(IOException cause) {
-            handleWriteError(cause);
-        }
+    @Override
+    byte[] privateData() {
+        return config.getPrivateData();
     }
 }

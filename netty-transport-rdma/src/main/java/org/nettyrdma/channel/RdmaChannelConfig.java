@@ -8,6 +8,7 @@ import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.internal.ObjectUtil;
 import java.util.Map;
 import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
@@ -26,6 +27,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
 
     private volatile int receiveQueueDepth = 128;
     private volatile int receiveBufferSize = 4096;
+    private volatile boolean sharedReceives = true;
     private volatile int sendQueueDepth = 256;
     private volatile int maxOutboundMessages = Integer.MAX_VALUE;
     private volatile int inboundReadDepth = 16;
@@ -57,11 +59,12 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     }
 
     /** What a queue pair is created with. */
-    QueuePairAttributes queuePairAttributes(VerbsProvider provider) throws RdmaException {
+    QueuePairAttributes queuePairAttributes(VerbsProvider provider, SharedReceiveQueue shared, int queuePairNumber)
+            throws RdmaException {
         requireDepth(receiveQueueDepth, RdmaChannelOption.RECEIVE_QUEUE_DEPTH, provider);
         requireDepth(sendQueueDepth, RdmaChannelOption.SEND_QUEUE_DEPTH, provider);
         return new QueuePairAttributes(sendQueueDepth, receiveQueueDepth, inboundReadDepth, outboundReadDepth, checksum,
-                closeTimeoutMillis);
+                closeTimeoutMillis, shared, queuePairNumber);
     }
 
     private static void requireDepth(int depth, ChannelOption<Integer> option, VerbsProvider provider) throws RdmaException {
@@ -74,6 +77,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
         return getOptions(super.getOptions(), RdmaChannelOption.RECEIVE_QUEUE_DEPTH, RdmaChannelOption.RECEIVE_BUFFER_SIZE,
+                RdmaChannelOption.SHARED_RECEIVES,
                 RdmaChannelOption.SEND_QUEUE_DEPTH, RdmaChannelOption.MAX_OUTBOUND_MESSAGES, RdmaChannelOption.INBOUND_READ_DEPTH,
                 RdmaChannelOption.OUTBOUND_READ_DEPTH, RdmaChannelOption.PRIVATE_DATA, RdmaChannelOption.CHECKSUM,
                 RdmaChannelOption.CLOSE_TIMEOUT_MILLIS);
@@ -87,6 +91,9 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
         }
         if (option == RdmaChannelOption.RECEIVE_BUFFER_SIZE) {
             return (T) Integer.valueOf(receiveBufferSize);
+        }
+        if (option == RdmaChannelOption.SHARED_RECEIVES) {
+            return (T) Boolean.valueOf(sharedReceives);
         }
         if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
             return (T) Integer.valueOf(sendQueueDepth);
@@ -119,6 +126,8 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
             setReceiveQueueDepth((Integer) value);
         } else if (option == RdmaChannelOption.RECEIVE_BUFFER_SIZE) {
             setReceiveBufferSize((Integer) value);
+        } else if (option == RdmaChannelOption.SHARED_RECEIVES) {
+            setSharedReceives((Boolean) value);
         } else if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
             setSendQueueDepth((Integer) value);
         } else if (option == RdmaChannelOption.MAX_OUTBOUND_MESSAGES) {
@@ -181,6 +190,27 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
         receiveBufferSize =
                 ObjectUtil.checkInRange(bytes, 1, RegisteredByteBufAllocator.MAX_POOLED_BYTES, "receiveBufferSize");
         receiveBufferSizeSet.run();
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#SHARED_RECEIVES}.
+     *
+     * @return whether the channel may use the receives of its event loop
+     */
+    public boolean isSharedReceives() {
+        return sharedReceives;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#SHARED_RECEIVES}.
+     *
+     * @param shared whether the channel may use the receives of its event loop
+     * @return this
+     */
+    public RdmaChannelConfig setSharedReceives(boolean shared) {
+        requireUnregistered();
+        sharedReceives = shared;
         return this;
     }
 

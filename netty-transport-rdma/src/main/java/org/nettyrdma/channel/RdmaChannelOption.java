@@ -12,12 +12,22 @@ import io.netty.channel.ChannelOption;
 public final class RdmaChannelOption<T> extends ChannelOption<T> {
 
     /**
-     * Receives kept posted, in buffers; default 128, 1 to the provider's limit. A channel holds this many buffers of
-     * {@link #RECEIVE_BUFFER_SIZE} also when it is idle. Must be at least the number of messages that the peer may send without
-     * being asked; for RPC the credits granted to the peer. With fewer, hardware ends connections with
-     * {@code RECEIVER_NOT_READY_RETRY_EXCEEDED}, and the software provider stops reading, which lowers throughput.
+     * Receives kept posted, in buffers; default 128, 1 to the provider's limit. Without {@link #SHARED_RECEIVES} a channel holds
+     * this many buffers of {@link #RECEIVE_BUFFER_SIZE} also when it is idle. With them it is how many messages may be held back
+     * while no read is wanted, and how many receives the channel counts for at first ({@link RdmaChannel#reserveReceives}). Must
+     * be at least the number of messages that the peer may send without being asked; for RPC the credits granted to the peer.
+     * With fewer, hardware ends connections with {@code RECEIVER_NOT_READY_RETRY_EXCEEDED}, and the software provider stops
+     * reading, which lowers throughput.
      */
     public static final ChannelOption<Integer> RECEIVE_QUEUE_DEPTH = valueOf(RdmaChannelOption.class, "RECEIVE_QUEUE_DEPTH");
+
+    /**
+     * Whether the channel receives into buffers that all channels of its event loop share; default {@code true}. Without effect
+     * where the provider has no shared receives, or {@link #RECEIVE_BUFFER_SIZE} is larger than 64 KiB: such a channel has
+     * receives of its own. So has one for which this is {@code false}. It holds them also when it is idle, but no other channel
+     * can take them away. {@link #RECEIVE_BUFFER_SIZE} can be raised later only on a channel with receives of its own.
+     */
+    public static final ChannelOption<Boolean> SHARED_RECEIVES = valueOf(RdmaChannelOption.class, "SHARED_RECEIVES");
 
     /**
      * Largest message that can be received, in bytes; default 4096. A peer that sends a longer message loses the connection. The
@@ -115,9 +125,9 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
 
     /**
      * How many connections an {@link RdmaServerChannel} has at once; default 16384, at least 1. The request for one more is
-     * rejected, and its peer sees that. Connections hold {@link #RECEIVE_QUEUE_DEPTH} receive buffers each, whether used or not,
-     * and a file descriptor with the software provider. The machine must have enough of both. Can be set until the channel is
-     * bound.
+     * rejected, and its peer sees that. Connections without {@link #SHARED_RECEIVES} hold {@link #RECEIVE_QUEUE_DEPTH} receive
+     * buffers each, whether used or not, and all hold a file descriptor with the software provider. The machine must have enough
+     * of both. Can be set until the channel is bound.
      */
     public static final ChannelOption<Integer> MAX_CONNECTIONS = valueOf(RdmaChannelOption.class, "MAX_CONNECTIONS");
 

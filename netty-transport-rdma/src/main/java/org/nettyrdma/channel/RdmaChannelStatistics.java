@@ -30,6 +30,8 @@ public final class RdmaChannelStatistics {
         READ_BYTES("bytes of completed RDMA Reads"),
         /** Bytes copied because a message or a sink was not in registered memory, or in too many pieces. */
         COPIED_BYTES("bytes copied because their memory was not registered or in too many pieces"),
+        /** Bytes of a stream copied out of the memory that the peer can write to, which are all that were read. */
+        RECEIVED_COPIED_BYTES("bytes of a stream copied out of the receive ring"),
         /** Times that a flush found the send queue full and left messages waiting; normal under load. */
         FULL_SEND_QUEUES("flushes that found the send queue full"),
         /** Messages that arrived while no read was wanted; many of them say that the application is slower than the peer. */

@@ -1,5 +1,7 @@
 package org.nettyrdma.channel;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.AbstractServerChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SingleThreadEventLoop;
@@ -40,6 +42,9 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     /** Time for tasks before the device gets its turn again; Netty looks at the clock every 64 tasks. */
     private static final long TASK_BUDGET_NANOS = 250_000;
 
+    /** Whoever yields for longer has given the processor to another thread. Alone it takes less than a microsecond. */
+    private static final long LONGEST_LONE_YIELD_NANOS = 3_000;
+
     private static final int MAX_FAILURES_IN_A_ROW = 16;
 
     /**
@@ -54,6 +59,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private final VerbsProvider provider;
     private final IdleStrategy idleStrategy;
     private final PostingTools tools;
+    private final ReceivePools receivePools;
     private final WaitPolicy waitPolicy = new WaitPolicy();
 
     /** {@link #AWAKE}, or while the loop sleeps or is about to, when it will wake by itself. Guards against needless wake-ups. */
@@ -61,13 +67,14 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     // Everything below is used by this loop's thread only.
     private volatile VerbsContext context; // written by this loop, others only wake it
-    private final IntObjectHashMap<RdmaChannel> channels = new IntObjectHashMap<>(); // also those that drain
-    private final Set<RdmaServerChannel> servers = new LinkedHashSet<>();
+    private final IntObjectHashMap<QueuePairChannel> channels = new IntObjectHashMap<>(); // also those that drain
+    private final Set<AbstractServerChannel> servers = new LinkedHashSet<>();
     private int lastChannelId;
-    private Queue<RdmaChannel> channelsToRun = new ArrayDeque<>();
-    private Queue<RdmaChannel> channelsRunning = new ArrayDeque<>();
+    private Queue<QueuePairChannel> channelsToRun = new ArrayDeque<>();
+    private Queue<QueuePairChannel> channelsRunning = new ArrayDeque<>();
     private int failuresInARow;
     private long exhaustivePolls;
+    private boolean contended; // the last time that it polled before going to sleep
 
     RdmaEventLoop(EventLoopGroup parent, Executor executor, RejectedExecutionHandler rejectedExecutionHandler,
                   VerbsProvider provider, IdleStrategy idleStrategy) throws IOException {
@@ -75,6 +82,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         this.provider = provider;
         this.idleStrategy = idleStrategy;
         tools = PostingTools.of(provider);
+        receivePools = new ReceivePools(this, tools);
         context = provider.openContext();
     }
 
@@ -83,21 +91,27 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         boolean idle = false;
         do {
             try {
-                if (idle) {
-                    // 0. poll a little longer, arm, poll again, only then sleep
-                    waitForWork();
+                // 0. poll a little longer, arm, poll again, only then sleep
+                int work = idle ? waitForWork() : 0;
+                if (work == 0) {
+                    work = poll();                                       // 1. completions, then connection events
                 }
-                int work = context.poll(this, MAX_COMPLETIONS_PER_POLL); // 1. completions, then connection events
-                exhaustivePolls += work < MAX_COMPLETIONS_PER_POLL ? 1 : 0;
                 work += runChannels();                                   // 2. pass on messages, repost receives, resume writes
+                receivePools.refill();
                 work += runAllTasks(TASK_BUDGET_NANOS) ? 1 : 0;          // 3. tasks and timers
-                idle = work == 0;
+                idle = work == 0 || context.canAwaitUnpolled();
                 failuresInARow = 0;
             } catch (Throwable t) {
                 attempt(() -> pollFailed(t));
             }
             // A request to shut down wakes the loop only once, so it must be seen before the next wait.
         } while (!isTerminable());
+    }
+
+    private int poll() throws IOException {
+        int work = context.poll(this, MAX_COMPLETIONS_PER_POLL);
+        exhaustivePolls += work < MAX_COMPLETIONS_PER_POLL ? 1 : 0;
+        return work;
     }
 
     // --- Channels
@@ -144,8 +158,13 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         return tools;
     }
 
-    /** Makes completions find a channel, until {@link #remove(RdmaChannel)}. Returns the id by which they do. */
-    int add(RdmaChannel channel) {
+    /** The receives that a channel shares with others of this loop, and has to leave; {@code null} if it has its own. */
+    ReceivePool joinReceives(RdmaChannelConfig config) throws IOException {
+        return receivePools.join(context(), config);
+    }
+
+    /** Makes completions find a channel, until {@link #remove(QueuePairChannel)}. Returns the id by which they do. */
+    int add(QueuePairChannel channel) {
         assert inEventLoop();
         do {
             lastChannelId += CHANNEL_ID_STEP;
@@ -154,7 +173,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         return lastChannelId;
     }
 
-    void remove(RdmaChannel channel) {
+    void remove(QueuePairChannel channel) {
         assert inEventLoop();
         channels.remove(channel.workRequestChannelId());
         tools.registeredAllocator().trimLater(this);
@@ -165,19 +184,19 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         return exhaustivePolls;
     }
 
-    void add(RdmaServerChannel server) {
+    void add(AbstractServerChannel server) {
         assert inEventLoop();
         requireRunning();
         servers.add(server);
     }
 
-    void remove(RdmaServerChannel server) {
+    void remove(AbstractServerChannel server) {
         assert inEventLoop();
         servers.remove(server);
     }
 
     /** Gives a channel a turn in step 2 of the loop. */
-    void schedule(RdmaChannel channel) {
+    void schedule(QueuePairChannel channel) {
         assert inEventLoop();
         channelsToRun.add(channel);
     }
@@ -189,7 +208,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
      */
     int maxMessagesPerTurn() {
         boolean polls = switch (idleStrategy) {
-            case ADAPTIVE -> waitPolicy.spinNanos() > 0;
+            case ADAPTIVE -> waitPolicy.prefersSpinning();
             case BLOCKING -> false;
             case BUSY_POLL -> true;
         };
@@ -202,10 +221,10 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
             return 0;
         }
         // What a channel asks for during its turn is done in the next iteration, so that no channel starves the others.
-        Queue<RdmaChannel> running = channelsToRun;
+        Queue<QueuePairChannel> running = channelsToRun;
         channelsToRun = channelsRunning;
         channelsRunning = running;
-        for (RdmaChannel channel = running.poll(); channel != null; channel = running.poll()) {
+        for (QueuePairChannel channel = running.poll(); channel != null; channel = running.poll()) {
             try {
                 channel.takeTurn();
             } catch (Throwable t) { // even to fail the channel has failed; the others get their turn
@@ -218,12 +237,35 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     @Override
     public void onCompletion(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated,
                              int invalidatedTag, int vendorError) {
-        RdmaChannel channel = channels.get(WorkRequestId.channelId(workRequestId));
+        QueuePairChannel channel = channels.get(WorkRequestId.channelId(workRequestId));
         if (channel == null) {
             LOGGER.warn("Completion {} {} for a channel that is not known", Long.toHexString(workRequestId), status);
             return;
         }
         channel.completed(workRequestId, status, byteLength, invalidated, invalidatedTag, vendorError);
+    }
+
+    @Override
+    public void onImmediateData(long workRequestId, int byteLength, int immediateData) {
+        QueuePairChannel channel = channels.get(WorkRequestId.channelId(workRequestId));
+        if (channel != null) {
+            channel.completedWithImmediate(workRequestId, byteLength, immediateData);
+        }
+    }
+
+    @Override
+    public void onSharedReceive(int queuePairNumber, long workRequestId, WorkCompletionStatus status, int byteLength,
+                                boolean invalidated, int invalidatedTag, int vendorError) {
+        ByteBuf buffer = receivePools.returned(workRequestId);
+        if (buffer == null) {
+            return; // its channels are gone
+        }
+        QueuePairChannel channel = channels.get(queuePairNumber);
+        if (channel == null) {
+            buffer.release(); // a part of a message, or one that came with the end
+        } else {
+            channel.received(buffer, status, byteLength, invalidated, invalidatedTag, vendorError);
+        }
     }
 
     @Override
@@ -242,35 +284,43 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     // --- Waiting
 
-    private void waitForWork() throws IOException {
+    /** Returns what polling has found, 0 if it is still to be polled. */
+    private int waitForWork() throws IOException {
         if (!channelsToRun.isEmpty() || hasTasks()) {
-            return;
+            return 0;
         }
+        int found = 0;
         long deadlineNanos = nextScheduledTaskDeadlineNanos();
         switch (idleStrategy) {
             case ADAPTIVE -> {
                 long startNanos = System.nanoTime();
-                long delayNanos = deadlineNanos == -1 ? NO_DEADLINE : deadlineToDelayNanos(deadlineNanos);
-                if (!spin(startNanos, Math.min(delayNanos, waitPolicy.spinNanos()))) {
+                contended = false;
+                if (waitPolicy.spinNanos() > 0) {
+                    long delayNanos = deadlineNanos == -1 ? NO_DEADLINE : deadlineToDelayNanos(deadlineNanos);
+                    found = spin(startNanos, Math.min(delayNanos, waitPolicy.spinNanos()));
+                }
+                if (found == 0 && !hasTasks()) {
                     sleep(deadlineNanos);
                 }
-                waitPolicy.waited(System.nanoTime() - startNanos);
+                waitPolicy.waited(System.nanoTime() - startNanos, contended);
             }
             case BLOCKING -> sleep(deadlineNanos);
             case BUSY_POLL -> Thread.onSpinWait();
         }
+        return found;
     }
 
-    /** Polls for a while; {@code true} if there is something to do. */
-    private boolean spin(long startNanos, long budgetNanos) throws IOException {
-        if (budgetNanos == 0) {
-            return false;
-        }
-        boolean found;
-        do {
+    /** Polls for a while, as long as no other thread wants this processor; returns what that has found. */
+    private int spin(long startNanos, long budgetNanos) throws IOException {
+        int found = poll();
+        long nowNanos = found == 0 ? System.nanoTime() : startNanos;
+        while (found == 0 && !contended && !hasTasks() && nowNanos - startNanos < budgetNanos) {
             Thread.yield(); // the peer may be waiting for this very processor
-            found = context.poll(this, MAX_COMPLETIONS_PER_POLL) > 0 || hasTasks();
-        } while (!found && System.nanoTime() - startNanos < budgetNanos);
+            long resumedNanos = System.nanoTime();
+            contended = resumedNanos - nowNanos > LONGEST_LONE_YIELD_NANOS;
+            found = poll();
+            nowNanos = System.nanoTime();
+        }
         return found;
     }
 
@@ -328,7 +378,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     }
 
     private void replaceContext(Throwable cause) {
-        List<RdmaChannel> lost = new ArrayList<>(channels.values());
+        List<QueuePairChannel> lost = new ArrayList<>(channels.values());
         lost.forEach(channel -> attempt(() -> channel.fail(cause)));
         new ArrayList<>(servers).forEach(server -> attempt(() -> server.pipeline().fireExceptionCaught(cause)));
         closeAll();

@@ -46,6 +46,17 @@ public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
     }
 
     /**
+     * Loops on a provider of the caller's choice, for a process that uses several.
+     *
+     * @param nThreads number of event loops; 0 for Netty's default, twice the number of processors
+     * @param provider the provider, which must be available
+     * @throws IllegalStateException if the provider cannot be opened, or this Netty was not tested, see {@link Rdma}
+     */
+    public RdmaEventLoopGroup(int nThreads, VerbsProvider provider) {
+        this(nThreads, new DefaultThreadFactory(RdmaEventLoopGroup.class), provider, IdleStrategy.ADAPTIVE);
+    }
+
+    /**
      * Loops on a provider of the caller's choice.
      *
      * @param nThreads      number of event loops; 0 for Netty's default, twice the number of processors

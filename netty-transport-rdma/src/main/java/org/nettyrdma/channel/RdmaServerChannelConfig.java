@@ -1,22 +1,28 @@
 package org.nettyrdma.channel;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
+import io.netty.channel.MessageSizeEstimator;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannelRecvByteBufAllocator;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.socket.ServerSocketChannelConfig;
 import io.netty.util.NetUtil;
 import io.netty.util.internal.ObjectUtil;
 import java.util.Map;
 
 /**
- * The settings of one {@link RdmaServerChannel}: {@code SO_BACKLOG} (default: the system's), {@code SO_REUSEADDR} (default
- * {@code true}, as for Netty's server sockets on Linux), {@code SO_RCVBUF} (bytes, of the connections that will be accepted;
+ * The settings of one {@link RdmaServerChannel} or {@link RdmaServerStreamChannel}: {@code SO_BACKLOG}
+ * (default: the system's), {@code SO_REUSEADDR} (default {@code true}, as for Netty's server sockets on Linux),
+ * {@code SO_RCVBUF} (bytes, of the connections that will be accepted;
  * default 0, the system's choice), {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS},
  * {@link RdmaChannelOption#MAX_PENDING_REQUESTS}, {@link RdmaChannelOption#MAX_PENDING_REQUESTS_PER_ADDRESS},
  * {@link RdmaChannelOption#MAX_CONNECTIONS} and {@link RdmaChannelOption#MAX_CONNECTIONS_PER_ADDRESS}. All take effect when the
  * channel is bound; the setters throw {@link IllegalStateException} afterwards.
  */
-final class RdmaServerChannelConfig extends DefaultChannelConfig {
+final class RdmaServerChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
 
     private final Runnable readsCleared;
     private volatile int backlog = NetUtil.SOMAXCONN;
@@ -80,7 +86,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig {
         } else if (option == ChannelOption.SO_REUSEADDR) {
             setReuseAddress((Boolean) value);
         } else if (option == ChannelOption.SO_RCVBUF) {
-            setReceiveBufferBytes((Integer) value);
+            setReceiveBufferSize((Integer) value);
         } else if (option == RdmaChannelOption.REQUEST_TIMEOUT_MILLIS) {
             setRequestTimeoutMillis((Integer) value);
         } else if (option == RdmaChannelOption.MAX_PENDING_REQUESTS) {
@@ -102,6 +108,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig {
      *
      * @return their number
      */
+    @Override
     public int getBacklog() {
         return backlog;
     }
@@ -113,6 +120,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig {
      * @return this
      * @throws IllegalArgumentException if the value is negative
      */
+    @Override
     public RdmaServerChannelConfig setBacklog(int requests) {
         requireUnbound();
         backlog = ObjectUtil.checkPositiveOrZero(requests, "backlog");
@@ -124,6 +132,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig {
      *
      * @return {@code true} if so
      */
+    @Override
     public boolean isReuseAddress() {
         return reuseAddress;
     }
@@ -134,6 +143,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig {
      * @param reuse whether it may
      * @return this
      */
+    @Override
     public RdmaServerChannelConfig setReuseAddress(boolean reuse) {
         requireUnbound();
         reuseAddress = reuse;
@@ -145,7 +155,8 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig {
      *
      * @return the size in bytes, 0 for the system's choice
      */
-    public int getReceiveBufferBytes() {
+    @Override
+    public int getReceiveBufferSize() {
         return receiveBufferBytes;
     }
 
@@ -156,7 +167,8 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig {
      * @return this
      * @throws IllegalArgumentException if the value is negative
      */
-    public RdmaServerChannelConfig setReceiveBufferBytes(int bytes) {
+    @Override
+    public RdmaServerChannelConfig setReceiveBufferSize(int bytes) {
         requireUnbound();
         receiveBufferBytes = ObjectUtil.checkPositiveOrZero(bytes, "receiveBufferBytes");
         return this;
@@ -281,5 +293,73 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig {
     @Override
     protected void autoReadCleared() {
         readsCleared.run();
+    }
+
+    // --- What ServerSocketChannelConfig narrows
+
+    @Override
+    public RdmaServerChannelConfig setPerformancePreferences(int connectionTime, int latency, int bandwidth) {
+        return this; // as with TCP on most systems
+    }
+
+    @Override
+    @Deprecated
+    public RdmaServerChannelConfig setMaxMessagesPerRead(int maxMessagesPerRead) {
+        super.setMaxMessagesPerRead(maxMessagesPerRead);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setConnectTimeoutMillis(int connectTimeoutMillis) {
+        super.setConnectTimeoutMillis(connectTimeoutMillis);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setWriteSpinCount(int writeSpinCount) {
+        super.setWriteSpinCount(writeSpinCount);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setAllocator(ByteBufAllocator allocator) {
+        super.setAllocator(allocator);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setRecvByteBufAllocator(RecvByteBufAllocator allocator) {
+        super.setRecvByteBufAllocator(allocator);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setAutoRead(boolean autoRead) {
+        super.setAutoRead(autoRead);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setMessageSizeEstimator(MessageSizeEstimator estimator) {
+        super.setMessageSizeEstimator(estimator);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setWriteBufferHighWaterMark(int highWaterMark) {
+        super.setWriteBufferHighWaterMark(highWaterMark);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setWriteBufferLowWaterMark(int lowWaterMark) {
+        super.setWriteBufferLowWaterMark(lowWaterMark);
+        return this;
+    }
+
+    @Override
+    public RdmaServerChannelConfig setWriteBufferWaterMark(WriteBufferWaterMark waterMark) {
+        super.setWriteBufferWaterMark(waterMark);
+        return this;
     }
 }

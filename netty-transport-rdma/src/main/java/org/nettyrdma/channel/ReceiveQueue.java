@@ -19,7 +19,7 @@ import org.nettyrdma.verbs.QueuePair;
  * <p>What is posted cannot be taken back, so another size of buffers takes effect as messages come in: the ring then holds
  * buffers of several sizes, and only the last smaller one among them is counted down to.
  */
-final class ReceiveQueue {
+final class ReceiveQueue implements Receives {
 
     private final PostingTools tools;
     private final QueuePair queuePair;
@@ -50,8 +50,8 @@ final class ReceiveQueue {
         invalidations = new RemoteInvalidation[buffers.length];
     }
 
-    /** Another size has been set for the buffers that are posted from now on. */
-    void resize() {
+    @Override
+    public void resize() {
         int bytes = config.getReceiveBufferSize();
         if (bytes == bufferBytes) {
             return;
@@ -70,8 +70,8 @@ final class ReceiveQueue {
         replacing = true;
     }
 
-    /** The longest message that can be received now and from now on, unless another size is set. */
-    int receivableBytes() {
+    @Override
+    public int receivableBytes() {
         int bytes = bufferBytes;
         for (int i = 0; i < untilReplaced; i++) {
             bytes = Math.min(bytes, buffers[slot(held + i)].capacity());
@@ -79,12 +79,13 @@ final class ReceiveQueue {
         return bytes;
     }
 
-    /** Whether no smaller buffer is left since the last {@link #resize}, and {@link #replacementTold} was not called yet. */
-    boolean isReplaced() {
+    @Override
+    public boolean isReplaced() {
         return replacing && untilReplaced == 0;
     }
 
-    void replacementTold() {
+    @Override
+    public void replacementTold() {
         replacing = false;
     }
 
@@ -96,13 +97,18 @@ final class ReceiveQueue {
         return (long) buffers.length * bufferBytes;
     }
 
-    /** How many messages as long as a buffer the channel may have in memory besides. */
-    int fairMessages() {
+    @Override
+    public int fairMessages() {
         return memory().shareOf(bufferBytes);
     }
 
-    /** Posts a buffer for every free slot. */
-    void repost() throws IOException {
+    @Override
+    public int reserve(int wanted, int besides) {
+        return wanted; // all of them are posted for this channel
+    }
+
+    @Override
+    public void repost() throws IOException {
         if (countedBytes == 0) {
             memory().open(allBytes());
             countedBytes = allBytes();
@@ -163,26 +169,23 @@ final class ReceiveQueue {
         }
     }
 
-    boolean hasMessage() {
+    @Override
+    public boolean hasMessage() {
         return held > 0;
     }
 
-    /** Messages that nobody has taken. */
-    int held() {
+    @Override
+    public int held() {
         return held;
     }
 
-    /** Buffers that the device has. */
-    int posted() {
+    @Override
+    public int posted() {
         return posted;
     }
 
-    /**
-     * Passes the oldest message on, behind the event that says what it has invalidated. Its reader index is 0.
-     *
-     * @return its length in bytes
-     */
-    int passOn(ChannelPipeline pipeline) {
+    @Override
+    public int passOn(ChannelPipeline pipeline) {
         RemoteInvalidation invalidation = invalidations[head];
         int byteLength = messageBytes[head];
         ByteBuf message = take();
@@ -202,15 +205,15 @@ final class ReceiveQueue {
         return message;
     }
 
-    /** Drops the messages that nobody has taken. */
-    void releaseMessages() {
+    @Override
+    public void releaseMessages() {
         while (held > 0) {
             take().release();
         }
     }
 
-    /** Drops the device's references: it has lost all access to the buffers. */
-    void releasePosted() {
+    @Override
+    public void releasePosted() {
         for (int i = 0; i < buffers.length; i++) {
             if (buffers[i] != null) {
                 buffers[i].release();
@@ -222,8 +225,8 @@ final class ReceiveQueue {
         forgetReplacement();
     }
 
-    /** Nothing is posted any more, and nothing is held. */
-    void close() {
+    @Override
+    public void close() {
         if (countedBytes > 0) {
             memory().close(countedBytes);
             countedBytes = 0;

@@ -42,6 +42,20 @@ final class RegisteredPieces implements MemoryRegionTable.Pieces {
         return length == 0 || collect(buffer, index, length);
     }
 
+    /**
+     * Adds the pieces of a part of a buffer to those that were found, unless there would be more than so many.
+     *
+     * @return {@code false} if there would be more, or not all are registered: then nothing is added
+     */
+    boolean append(ByteBuf buffer, int index, int length, int most) {
+        int before = count;
+        if (collect(buffer, index, length) && count <= most) {
+            return true;
+        }
+        count = before;
+        return false;
+    }
+
     private boolean collect(ByteBuf buffer, int index, int length) {
         if (hasAddresses && buffer.hasMemoryAddress()) {
             return table.find(buffer.memoryAddress() + index, length, this);

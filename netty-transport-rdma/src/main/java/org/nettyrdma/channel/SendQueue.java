@@ -7,23 +7,27 @@ import java.io.IOException;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.support.Rings;
 
 /**
  * The Sends, RDMA Writes and RDMA Reads of one channel that the device has not completed. They complete in the order in
- * which they were posted, so that the slots form a ring. Messages stay in the {@link ChannelOutboundBuffer} until then;
- * this queue holds a reference of its own on each, because Netty drops its own at once when a channel is closed, while the
- * device may still read or write the memory. Event loop only.
+ * which they were posted, so that they form a ring, which grows with use. Messages stay in the {@link ChannelOutboundBuffer}
+ * until then; this queue holds a reference of its own on each, because Netty drops its own at once when a channel is closed,
+ * while the device may still read or write the memory. Event loop only.
  */
 final class SendQueue {
+
+    private static final int INITIAL_ENTRIES = 8;
 
     private final PostingTools tools;
     private final QueuePair queuePair;
     private final int channelId;
     private final RdmaChannelStatistics statistics;
-    private final Object[] messages;
-    private final ByteBuf[] bounces; // where a read goes whose sink is not registered
-    private final Pin[] sinks;       // where a read goes whose sink is
-    private int head;
+    private final int depth;
+    private Object[] messages = new Object[INITIAL_ENTRIES];
+    /** Where the reads go: a {@link Pin} on a sink that is registered, or else a buffer. {@code null} before the first read. */
+    private Object[] sinks;
+    private int head; // counts up; the device knows its lower bits, the slot
     private int outstanding;
     private int reserved; // entries of the device's queue that are used for invalidations
     private boolean full;
@@ -36,9 +40,7 @@ final class SendQueue {
         this.queuePair = queuePair;
         this.channelId = channelId;
         this.statistics = statistics;
-        messages = new Object[config.getSendQueueDepth()];
-        bounces = new ByteBuf[messages.length];
-        sinks = new Pin[messages.length];
+        depth = config.getSendQueueDepth();
     }
 
     /** Posts the flushed messages that are not posted yet, in order, until none is left or the queue is full. */
@@ -65,31 +67,49 @@ final class SendQueue {
     }
 
     private void post(Object message) throws IOException {
-        int slot = (head + outstanding) % messages.length;
-        ByteBuf bounce = null;
-        Pin sink = null;
+        if (outstanding == messages.length) {
+            grow();
+        }
+        int number = head + outstanding;
+        Object sink = null;
         retain(message); // the device's own reference, until the completion of this slot is polled
         try {
             SendWorkRequest request = tools.workRequest();
             if (message instanceof RdmaRead read) {
-                if (findSink(read)) {
-                    sink = Pin.of(read.content(), true);
-                } else {
-                    bounce = newBounce(read.length());
+                if (sinks == null) {
+                    sinks = new Object[messages.length];
                 }
+                sink = findSink(read) ? Pin.of(read.content(), true) : newBounce(read.length());
             }
-            describe(message, WorkRequestId.encode(channelId, WorkRequestId.SEND, slot), request);
+            describe(message, WorkRequestId.encode(channelId, WorkRequestId.SEND, slot(number)), request);
             tools.pieces().addTo(request);
             queuePair.postSend(request);
         } catch (Throwable t) {
             // Not posted, so that no completion will come.
-            release(message, bounce, sink);
+            release(message, sink);
             throw t;
         }
-        messages[slot] = message;
-        bounces[slot] = bounce;
-        sinks[slot] = sink;
+        messages[index(number)] = message;
+        if (sink != null) {
+            sinks[index(number)] = sink;
+        }
         outstanding++;
+    }
+
+    private void grow() {
+        Object[] grown = Rings.doubled(messages, head);
+        if (sinks != null) {
+            sinks = Rings.doubled(sinks, head);
+        }
+        messages = grown; // last: without memory for both, nothing has changed
+    }
+
+    private int index(int number) {
+        return number & messages.length - 1;
+    }
+
+    private static int slot(int number) {
+        return number & WorkRequestId.MAX_SLOT;
     }
 
     private boolean findSink(RdmaRead read) {
@@ -140,20 +160,20 @@ final class SendQueue {
      * @return the message, to be found in the outbound buffer; it may have been released
      */
     Object complete(int slot, boolean success) {
-        if (outstanding == 0 || slot != head) {
-            throw new IllegalStateException("completion for send slot " + slot + ", expected " + head + ", " + outstanding
+        if (outstanding == 0 || slot != slot(head)) {
+            throw new IllegalStateException("completion for send slot " + slot + ", expected " + slot(head) + ", " + outstanding
                     + " outstanding");
         }
-        Object message = messages[slot];
+        Object message = messages[index(head)];
         try {
             if (success) {
                 if (message instanceof RdmaRead read) {
-                    finishRead(read, bounces[slot]);
+                    finishRead(read, sinks[index(head)]);
                 }
                 count(message);
             }
         } finally {
-            free(slot);
+            freeOldest();
         }
         return message;
     }
@@ -188,34 +208,39 @@ final class SendQueue {
         }
     }
 
-    private static void release(Object message, ByteBuf bounce, Pin sink) {
-        Pin.release(sink);
+    private static void release(Object message, Object sink) {
+        if (sink instanceof ByteBuf bounce) {
+            bounce.release();
+        } else {
+            Pin.release((Pin) sink);
+        }
         if (message instanceof ByteBuf buffer) {
             buffer.release();
         } else {
             ((RdmaOperation<?>) message).release();
         }
-        if (bounce != null) {
-            bounce.release();
-        }
     }
 
-    private void free(int slot) {
-        release(messages[slot], bounces[slot], sinks[slot]);
-        messages[slot] = null;
-        bounces[slot] = null;
-        sinks[slot] = null;
-        head = (head + 1) % messages.length;
+    private void freeOldest() {
+        int index = index(head);
+        Object message = messages[index];
+        Object sink = sinks == null ? null : sinks[index];
+        release(message, sink);
+        messages[index] = null;
+        if (sink != null) {
+            sinks[index] = null;
+        }
+        head++;
         outstanding--;
     }
 
-    private void finishRead(RdmaRead read, ByteBuf bounce) {
-        ByteBuf sink = read.content();
-        if (bounce == null) {
-            sink.writerIndex(sink.writerIndex() + read.length());
-        } else {
-            sink.writeBytes(bounce, 0, read.length());
+    private void finishRead(RdmaRead read, Object sink) {
+        ByteBuf content = read.content();
+        if (sink instanceof ByteBuf bounce) {
+            content.writeBytes(bounce, 0, read.length());
             statistics.add(Counter.COPIED_BYTES, read.length());
+        } else {
+            content.writerIndex(content.writerIndex() + read.length());
         }
     }
 
@@ -259,13 +284,13 @@ final class SendQueue {
     }
 
     boolean hasRoom() {
-        return outstanding + reserved < messages.length;
+        return outstanding + reserved < depth;
     }
 
     /** Drops the device's references: it has lost all access to the memory. */
     void releasePosted() {
         while (outstanding > 0) {
-            free(head);
+            freeOldest();
         }
     }
 }

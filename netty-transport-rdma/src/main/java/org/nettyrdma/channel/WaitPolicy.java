@@ -13,6 +13,9 @@ package org.nettyrdma.channel;
  * <p>Both ends of a connection may decide this way, and while both sleep, each wait has the wake-ups of both in it. An end that
  * begins to poll saves only its own, and must find the answer of the other, which still sleeps, within its time: so that is
  * several wake-ups long.
+ *
+ * <p>Who polls must not take the processor from who has work. Where another thread wanted it, which may be the other end of the
+ * connection, that counts as the longest wait there is, and a trial of polling ends with the first of them.
  */
 final class WaitPolicy {
 
@@ -45,9 +48,21 @@ final class WaitPolicy {
         return spinning ? SPIN_NANOS : 0;
     }
 
-    /** Tells how long the wait was, from the moment when there was nothing left to do. */
-    void waited(long nanos) {
-        double telling = Math.min(nanos, LONGEST_TELLING_WAIT_NANOS);
+    /** Whether polling is what was found to be better, and not only tried. */
+    boolean prefersSpinning() {
+        return spinning != trial;
+    }
+
+    /**
+     * Tells how long the wait was, from the moment when there was nothing left to do.
+     *
+     * @param contended whether another thread wanted this processor while the loop polled
+     */
+    void waited(long nanos, boolean contended) {
+        double telling = contended ? LONGEST_TELLING_WAIT_NANOS : Math.min(nanos, LONGEST_TELLING_WAIT_NANOS);
+        if (contended && trial) {
+            waitsLeft = 1;
+        }
         if (spinning) {
             averageSpinningNanos += (telling - averageSpinningNanos) * WEIGHT_OF_NEWEST;
         } else {

@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Work requests of the send side complete in the order in which they were posted, receives in the order in which they
  * were posted. An RDMA Write that was posted before a Send is complete in the peer's memory when the peer sees the Send.
+ * Immediate data is seen when the RDMA Write that carries it is complete, too.
  */
 public interface QueuePair extends AutoCloseable {
 
@@ -49,17 +50,30 @@ public interface QueuePair extends AutoCloseable {
      * @param workRequestId returned with the completion
      * @param region        registered memory
      * @param offset        first byte of the buffer within {@code region}
-     * @param length        size of the buffer in bytes
+     * @param length        size of the buffer in bytes; 0 where empty messages or immediate data are expected
      * @throws IOException if the queue is full or the device refuses; then there will be no completion
+     * @throws IllegalStateException if the receives of this queue pair are shared
      */
     void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException;
+
+    /**
+     * Says how many messages this queue pair may take from its {@link SharedReceiveQueue}, all since it was created counted. What
+     * comes then waits with the peer. The number may be lower than one said before; at first it is {@link Long#MAX_VALUE}. A
+     * provider that cannot hold a single queue pair back need not override this method, and the messages keep coming.
+     *
+     * @param messages how many in all
+     */
+    default void allowReceives(long messages) {
+        // A device hands out shared receives by itself.
+    }
 
     /**
      * Posts a work request of the send side. The provider copies what it needs; {@code request} can be used again at once. The
      * memory that it names can be used again after the completion.
      *
      * @param request what to do
-     * @throws IOException if the queue is full or the device refuses; then there will be no completion
+     * @throws IOException if the queue is full, the provider has no such operation, or the device refuses; then there will be no
+     *                     completion
      */
     void postSend(SendWorkRequest request) throws IOException;
 
@@ -122,6 +136,15 @@ public interface QueuePair extends AutoCloseable {
      * not reach the peer. Can be called in every state, also more than once.
      */
     void moveToError();
+
+    /**
+     * Ends the connection like {@link #moveToError}, and drops what the peer has not taken: the peer learns of the end as soon as
+     * the network can tell it, and from then on fails when it sends. A provider whose connections end so in any case need not
+     * override it. Can be called in every state, also more than once.
+     */
+    default void abort() {
+        moveToError();
+    }
 
     /**
      * Frees the queue pair. If a work request is outstanding, its memory must never be used again. A connection that has not

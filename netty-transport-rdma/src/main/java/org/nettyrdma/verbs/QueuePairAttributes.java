@@ -4,12 +4,17 @@ package org.nettyrdma.verbs;
  * The settings that a queue pair is created with.
  *
  * @param sendQueueDepth       send, write, read and invalidate work requests that can be outstanding; at least 1
- * @param receiveQueueDepth    receives that can be posted; at least 1
+ * @param receiveQueueDepth    receives that can be posted; at least 1. Without effect on a queue pair with shared receives
  * @param inboundReadDepth     RDMA Reads that the peer may have outstanding towards this side (IRD); 0 to 16383. Providers
  *                             may lower it, to a power of two or to their limit
  * @param outboundReadDepth    RDMA Reads that this side keeps outstanding towards the peer at most (ORD); 0 to 16383
  * @param checksum             whether this side asks for a checksum over what is sent, where the transport has the choice
  * @param closeTimeoutMillis   how long an orderly close may wait for messages that are being sent, in milliseconds
+ * @param sharedReceives       where the queue pair finds buffers for what its peer sends, a queue of the same context;
+ *                             {@code null} for receives of its own
+ * @param queuePairNumber      tells a queue pair with shared receives from the others when a receive completes; any number. The
+ *                             user chooses it, and must not use it again before the queue pair is closed and all that it had is
+ *                             completed
  */
 public record QueuePairAttributes(
         int sendQueueDepth,
@@ -17,5 +22,22 @@ public record QueuePairAttributes(
         int inboundReadDepth,
         int outboundReadDepth,
         boolean checksum,
-        int closeTimeoutMillis) {
+        int closeTimeoutMillis,
+        SharedReceiveQueue sharedReceives,
+        int queuePairNumber) {
+
+    /**
+     * The settings of a queue pair that has receives of its own.
+     *
+     * @param sendQueueDepth     see the component of the same name, as for the others
+     * @param receiveQueueDepth  receives that can be posted
+     * @param inboundReadDepth   RDMA Reads that the peer may have outstanding
+     * @param outboundReadDepth  RDMA Reads that this side keeps outstanding at most
+     * @param checksum           whether this side asks for a checksum
+     * @param closeTimeoutMillis how long an orderly close may wait, in milliseconds
+     */
+    public QueuePairAttributes(int sendQueueDepth, int receiveQueueDepth, int inboundReadDepth, int outboundReadDepth,
+                               boolean checksum, int closeTimeoutMillis) {
+        this(sendQueueDepth, receiveQueueDepth, inboundReadDepth, outboundReadDepth, checksum, closeTimeoutMillis, null, 0);
+    }
 }

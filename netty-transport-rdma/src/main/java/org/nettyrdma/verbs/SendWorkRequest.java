@@ -16,6 +16,8 @@ public final class SendWorkRequest {
         SEND_WITH_INVALIDATE,
         /** Places bytes into the peer's memory. */
         WRITE,
+        /** Places bytes into the peer's memory and completes the peer's next receive with a number. */
+        WRITE_WITH_IMMEDIATE,
         /** Fetches bytes from the peer's memory. */
         READ
     }
@@ -30,6 +32,7 @@ public final class SendWorkRequest {
     private Opcode opcode;
     private int steeringTag;
     private long remoteOffset;
+    private int immediateData;
     private boolean solicited;
 
     /**
@@ -77,6 +80,23 @@ public final class SendWorkRequest {
     }
 
     /**
+     * Makes this an RDMA Write with immediate data, which uses up a receive of the peer: see
+     * {@link CompletionHandler#onImmediateData}. Without pieces, or with empty ones, nothing is written; the peer's device then
+     * looks at neither tag nor offset. Only for providers with {@link Capabilities#writeWithImmediate()}.
+     *
+     * @param id              returned with the completion
+     * @param remoteTag       the peer's steering tag
+     * @param firstByteOffset the tagged offset of the first byte to write
+     * @param immediate       what the peer is told; on the wire it is big-endian
+     * @return this, without pieces
+     */
+    public SendWorkRequest writeWithImmediate(long id, int remoteTag, long firstByteOffset, int immediate) {
+        start(id, Opcode.WRITE_WITH_IMMEDIATE, remoteTag, firstByteOffset);
+        immediateData = immediate;
+        return this;
+    }
+
+    /**
      * Makes this an RDMA Read of as many bytes as its pieces hold together.
      *
      * @param id              returned with the completion
@@ -98,12 +118,13 @@ public final class SendWorkRequest {
         opcode = newOpcode;
         steeringTag = tag;
         remoteOffset = offset;
+        immediateData = 0;
         solicited = false;
         return this;
     }
 
     /**
-     * Asks that the peer be woken by a Send even where it waits for solicited events only.
+     * Asks that the peer be woken by a Send, or by immediate data, even where it waits for solicited events only.
      *
      * @return this
      */
@@ -169,7 +190,16 @@ public final class SendWorkRequest {
     }
 
     /**
-     * Whether a Send asks for a solicited event.
+     * The immediate data of an RDMA Write that carries some.
+     *
+     * @return the number as the peer will see it; 0 for everything else
+     */
+    public int immediateData() {
+        return immediateData;
+    }
+
+    /**
+     * Whether a Send, or an RDMA Write with immediate data, asks for a solicited event.
      *
      * @return {@code true} if so
      */

@@ -36,6 +36,18 @@ public interface VerbsContext extends AutoCloseable {
             throws IOException;
 
     /**
+     * Creates a queue of receives that queue pairs of this context can share.
+     *
+     * @param depth receives that can be posted at once, 1 to {@link Capabilities#maxSharedReceives()}
+     * @return the queue, without receives
+     * @throws IllegalArgumentException if the depth is out of range
+     * @throws IOException if the device or the system refuses, or this provider has no such queues
+     */
+    default SharedReceiveQueue createSharedReceiveQueue(int depth) throws IOException {
+        throw new IOException("this provider has no shared receive queues");
+    }
+
+    /**
      * Starts to listen for connection requests.
      *
      * @param address    where to listen; port 0 lets the system choose
@@ -71,6 +83,16 @@ public interface VerbsContext extends AutoCloseable {
      * @throws IOException if the context as a whole is broken
      */
     void await(long timeoutNanos) throws IOException;
+
+    /**
+     * Whether {@link #await} costs no more than {@link #poll} where there is something to deliver. Then who has nothing left to
+     * do awaits at once, without a poll that would find nothing. Always the same.
+     *
+     * @return {@code true} if so
+     */
+    default boolean canAwaitUnpolled() {
+        return false;
+    }
 
     /**
      * Ends the current or the next {@link #await}. Any thread.

@@ -10,10 +10,12 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -130,6 +132,29 @@ class DescriptorShortageTest extends TransportFixture {
             long nanos = System.nanoTime() - start;
             assertTrue(nanos < MOST_CONNECT_NANOS, () -> "connecting took " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms");
         }
+    }
+
+    /** The system refuses also where nobody waits; the peer that got the last descriptor, and all others, may stay. */
+    @Test
+    void shouldKeepPeersWhileTheLastDescriptorServes() throws Exception {
+        for (int open = descriptors(); open < DESCRIPTORS; open++) {
+            silent.add(SocketChannel.open(server));
+            int expected = open + 1;
+            awaitTrue(() -> descriptors() == expected, "accepted");
+        }
+        ByteBuffer request = ByteBuffer.allocate(20).put("MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII))
+                .put(17, (byte) 1).clear();
+        SocketChannel oldest = silent.get(0);
+        oldest.write(request);
+        ByteBuffer reply = ByteBuffer.allocate(20);
+        while (reply.hasRemaining()) {
+            assertTrue(oldest.read(reply) > 0, "dropped");
+        }
+        assertEquals("MPA ID Rep Frame", new String(reply.array(), 0, 16, StandardCharsets.US_ASCII));
+    }
+
+    private int descriptors() {
+        return new File("/proc/" + process.pid() + "/fd").list().length;
     }
 
     /**

@@ -61,7 +61,10 @@ public final class FaultyProvider implements VerbsProvider {
 
     @Override
     public Capabilities capabilities() {
-        return real.capabilities();
+        Capabilities all = real.capabilities();
+        return new Capabilities(all.maxGatherElements(), all.maxReadScatterElements(), all.maxQueueDepth(), all.maxReadDepth(),
+                all.maxMessageBytes(), all.maxPrivateDataBytes(), all.sendWithInvalidate(), all.writeWithImmediate(),
+                all.exposure(), all.receiverWaits()); // receives are not shared, so that those of a channel can be lost
     }
 
     @Override

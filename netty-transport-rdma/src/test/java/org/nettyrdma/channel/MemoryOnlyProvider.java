@@ -49,7 +49,7 @@ final class MemoryOnlyProvider implements VerbsProvider {
 
     @Override
     public Capabilities capabilities() {
-        return new Capabilities(4, 4, 1024, 16, 1 << 20, 64, true, Capabilities.Exposure.PER_CALL, true);
+        return new Capabilities(4, 4, 1024, 16, 1 << 20, 64, true, false, Capabilities.Exposure.PER_CALL, true);
     }
 
     /** Lets every allocation fail with an {@link IOException} or an unchecked exception; {@code null} ends that. */

@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
@@ -70,7 +71,7 @@ class WaitPolicyTest {
         for (int i = 0; i < MANY; i++) {
             boolean spinning = policy.spinNanos() > 0;
             spins += spinning ? 1 : 0;
-            policy.waited(i % 20 == 0 ? 3_000_000 : spinning ? 10_000 : 60_000);
+            policy.waited(i % 20 == 0 ? 3_000_000 : spinning ? 10_000 : 60_000, false);
         }
         assertTrue(spins > MANY * 0.9, spins + " spins");
     }
@@ -78,6 +79,40 @@ class WaitPolicyTest {
     @Test
     void shouldStartBySleeping() {
         assertEquals(0, policy.spinNanos());
+    }
+
+    @Test
+    void shouldSleepWhereOthersWantTheProcessor() {
+        int spins = 0;
+        for (int i = 0; i < MANY; i++) {
+            boolean spinning = policy.spinNanos() > 0;
+            spins += spinning ? 1 : 0;
+            policy.waited(spinning ? 2_000 : 50_000, spinning); // sooner, but only since it took the time of another thread
+        }
+        assertTrue(spins < MANY / 1000, spins + " spins");
+    }
+
+    @Test
+    void shouldSpinThoughAnotherThreadWantsTheProcessorNowAndThen() {
+        int spins = 0;
+        for (int i = 0; i < MANY; i++) {
+            boolean spinning = policy.spinNanos() > 0;
+            spins += spinning ? 1 : 0;
+            policy.waited(spinning ? 5_000 : 45_000, spinning && i % 500 == 0);
+        }
+        assertTrue(spins > MANY * 0.9, spins + " spins");
+    }
+
+    @Test
+    void shouldPreferOnlyWhatItHasFoundToBeBetter() {
+        boolean spun = false;
+        for (int i = 0; i < MANY; i++) {
+            boolean spinning = policy.spinNanos() > 0;
+            spun |= spinning;
+            assertFalse(policy.prefersSpinning());
+            policy.waited(spinning ? 9_000 : 5_000, false);
+        }
+        assertTrue(spun);
     }
 
     private double shareOfSpins(long spinningNanos, long sleepingNanos) {
@@ -89,7 +124,7 @@ class WaitPolicyTest {
         for (int i = 0; i < waits; i++) {
             boolean spinning = policy.spinNanos() > 0;
             spins += spinning ? 1 : 0;
-            policy.waited(spinning ? spinningNanos : sleepingNanos);
+            policy.waited(spinning ? spinningNanos : sleepingNanos, false);
         }
         return spins;
     }

@@ -20,6 +20,8 @@ import org.junit.platform.launcher.TestPlan;
 public final class LeakReport implements TestExecutionListener {
 
     private static final String PROPERTY = "nettyrdma.leakReport";
+    /** For a module with several JVMs, or with a plan for each class: the file is there already. */
+    private static final String APPEND_PROPERTY = "nettyrdma.leakReport.append";
 
     @Override
     public void testPlanExecutionStarted(TestPlan testPlan) {
@@ -30,7 +32,9 @@ public final class LeakReport implements TestExecutionListener {
         Path report = Path.of(file);
         try {
             Files.createDirectories(report.getParent());
-            Files.write(report, new byte[0]);
+            if (!Boolean.getBoolean(APPEND_PROPERTY)) {
+                Files.write(report, new byte[0]);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -57,9 +57,15 @@ public abstract class ClosingContract extends TransportFixture {
         Endpoint.await(closing.channel().close());
     }
 
+    /** A connection of which both ends have receives of their own, so that all of them are flushed at the end. */
+    private Connection connectWithOwnReceives(boolean serverReads) throws Exception {
+        return connect(serverBootstrap().childOption(RdmaChannelOption.SHARED_RECEIVES, false)
+                .childOption(ChannelOption.AUTO_READ, serverReads), bootstrap().option(RdmaChannelOption.SHARED_RECEIVES, false));
+    }
+
     @Test
     void shouldReturnEveryBufferAfterTheClose() throws Exception {
-        Connection connection = connect();
+        Connection connection = connectWithOwnReceives(true);
         connection.client().channel().close();
         connection.server().awaitInactive();
         awaitTrue(() -> connection.client().count(Counter.FLUSHED_WORK_REQUESTS) == 128
@@ -71,6 +77,7 @@ public abstract class ClosingContract extends TransportFixture {
     void shouldTakeBackEveryBufferThoughTheLoopIsBehind() throws Exception {
         int receives = 2048; // several polls
         Connection connection = connect(serverBootstrap(), bootstrap().option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, receives)
+                .option(RdmaChannelOption.SHARED_RECEIVES, false)
                 .option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 1));
         Endpoint client = connection.client();
         client.call(() -> {
@@ -88,7 +95,7 @@ public abstract class ClosingContract extends TransportFixture {
 
     @Test
     void shouldPassOnWhatArrivedBeforeThePeerClosed() throws Exception {
-        Connection connection = connect(serverBootstrap().childOption(ChannelOption.AUTO_READ, false), bootstrap());
+        Connection connection = connectWithOwnReceives(false);
         Endpoint server = connection.server();
         for (int i = 0; i < 100; i++) {
             connection.client().send("message " + i);
@@ -106,7 +113,7 @@ public abstract class ClosingContract extends TransportFixture {
 
     @Test
     void shouldFailWritesOnceThePeerIsGone() throws Exception {
-        Connection connection = connect(serverBootstrap().childOption(ChannelOption.AUTO_READ, false), bootstrap());
+        Connection connection = connectWithOwnReceives(false);
         Endpoint server = connection.server();
         connection.client().send("never read");
         awaitTrue(() -> server.count(Counter.RECEIVES) == 1, "arrived");

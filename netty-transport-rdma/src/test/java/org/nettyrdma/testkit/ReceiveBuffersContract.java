@@ -44,7 +44,7 @@ public abstract class ReceiveBuffersContract extends TransportFixture {
 
     private Connection connect(int serverBytes, ChannelHandler... serverHandlers) throws Exception {
         return connect(serverBootstrap().childHandler(recording(serverHandlers))
-                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, DEPTH)
+                .childOption(RdmaChannelOption.SHARED_RECEIVES, false).childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, DEPTH)
                 .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, serverBytes), bootstrap());
     }
 

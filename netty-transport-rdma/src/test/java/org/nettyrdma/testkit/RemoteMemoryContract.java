@@ -266,6 +266,30 @@ public abstract class RemoteMemoryContract extends TransportFixture {
         memory.release();
     }
 
+    /** A Read may be asked for as soon as the answer to one before is there, which is before its owner may know that it is. */
+    @Test
+    void shouldTakeAReadAsSoonAsOneBeforeIsAnswered() throws Exception {
+        int count = 2000;
+        ByteBuf memory = random(server.channel().alloc(), 5000);
+        RemoteSegment all = expose(server, memory, RemoteAccess.READ).segment();
+        List<ByteBuf> sinks = new ArrayList<>();
+        Endpoint.await(client.call(() -> {
+            ChannelFuture last = null;
+            for (int i = 0; i < count; i++) {
+                ByteBuf sink = client.channel().alloc().buffer(5000);
+                sinks.add(sink);
+                last = client.channel().write(new RdmaRead(all, sink.retain()));
+            }
+            client.channel().flush();
+            return last;
+        }));
+        for (ByteBuf sink : sinks) {
+            assertSameBytes(memory, sink);
+            sink.release();
+        }
+        memory.release();
+    }
+
     @Test
     void shouldMarkMemoryInvalidatedBeforeTheMessageThatDidIt() throws Exception {
         assumeTrue(provider().capabilities().sendWithInvalidate());

@@ -46,7 +46,23 @@ public abstract class VerbsContract {
     }
 
     @Nested
+    class SharedReceives extends VerbsSharedReceivesContract {
+        @Override
+        protected VerbsProvider provider() {
+            return VerbsContract.this.provider();
+        }
+    }
+
+    @Nested
     class RemoteMemory extends VerbsRemoteMemoryContract {
+        @Override
+        protected VerbsProvider provider() {
+            return VerbsContract.this.provider();
+        }
+    }
+
+    @Nested
+    class ImmediateData extends VerbsImmediateDataContract {
         @Override
         protected VerbsProvider provider() {
             return VerbsContract.this.provider();

@@ -42,6 +42,20 @@ public abstract class VerbsMessagesContract extends VerbsFixture {
     }
 
     @Test
+    void shouldTakeAnEmptyMessageIntoAReceiveWithoutMemory() throws IOException {
+        connect();
+        server.queuePair.postReceive(4, server.region, 0, 0);
+        server.queuePair.flush();
+        for (int i = 0; i < 5; i++) {
+            client.queuePair.postSend(client.work().send(i));
+        }
+        client.queuePair.flush();
+        for (int i = 0; i < 5; i++) {
+            assertEquals(new Completion(i, WorkCompletionStatus.SUCCESS, 0, false, 0, 0), nextCompletion(server));
+        }
+    }
+
+    @Test
     void shouldGatherPieces() throws IOException {
         assumeTrue(provider().capabilities().maxGatherElements() >= 3);
         connect();

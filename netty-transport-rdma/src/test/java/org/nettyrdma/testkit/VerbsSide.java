@@ -5,7 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.MemoryRegion;
@@ -25,11 +27,17 @@ final class VerbsSide implements QueuePair.Listener, CompletionHandler, AutoClos
                       int vendorError) {
     }
 
+    /** What immediate data came with. */
+    record Immediate(long id, int byteLength, int data) {
+    }
+
     private final VerbsProvider provider;
     final VerbsContext context;
     final MemoryRegion region;
     final ByteBuffer memory;
     final Deque<Completion> completions = new ArrayDeque<>();
+    final Deque<Immediate> immediates = new ArrayDeque<>();
+    private final Map<Integer, Deque<Completion>> sharedCompletions = new HashMap<>();
     final List<String> events = new ArrayList<>();
     QueuePair queuePair;
     ConnectionParameters parameters;
@@ -67,6 +75,23 @@ final class VerbsSide implements QueuePair.Listener, CompletionHandler, AutoClos
     public void onCompletion(long id, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
                              int vendorError) {
         completions.add(new Completion(id, status, byteLength, invalidated, invalidatedTag, vendorError));
+    }
+
+    @Override
+    public void onImmediateData(long id, int byteLength, int immediateData) {
+        immediates.add(new Immediate(id, byteLength, immediateData));
+    }
+
+    @Override
+    public void onSharedReceive(int queuePairNumber, long id, WorkCompletionStatus status, int byteLength, boolean invalidated,
+                                int invalidatedTag, int vendorError) {
+        sharedCompletions(queuePairNumber).add(
+                new Completion(id, status, byteLength, invalidated, invalidatedTag, vendorError));
+    }
+
+    /** Completions of shared receives for one queue pair. */
+    Deque<Completion> sharedCompletions(int queuePairNumber) {
+        return sharedCompletions.computeIfAbsent(queuePairNumber, any -> new ArrayDeque<>());
     }
 
     int poll() throws IOException {

@@ -85,7 +85,11 @@ public final class IdleConnectionHandler extends ChannelInboundHandlerAdapter {
         }
         timer = null;
         PeerLog.info(LOGGER, ctx.channel(), "has been idle for {} ms and is closed", timeoutMillis);
-        ctx.close();
+        if (outstandingMessages > 0) {
+            ResetClose.close(ctx.channel()); // the peer has taken nothing all that time
+        } else {
+            ctx.close();
+        }
     }
 
     /** Whether what was written and is not sent has changed. */

@@ -12,10 +12,23 @@ import io.netty.util.concurrent.EventExecutor;
 final class PendingCallWrite extends DefaultChannelPromise {
 
     private final PendingCall call;
+    private boolean begun;
 
     PendingCallWrite(Channel channel, EventExecutor executor, PendingCall call) {
         super(channel, executor);
         this.call = call;
+    }
+
+    /** Whether any of the call can have left: what can still be cancelled, no peer has seen. */
+    boolean hasBegun() {
+        return begun || isSuccess();
+    }
+
+    @Override
+    public boolean setUncancellable() {
+        boolean uncancellable = super.setUncancellable();
+        begun |= uncancellable;
+        return uncancellable;
     }
 
     @Override

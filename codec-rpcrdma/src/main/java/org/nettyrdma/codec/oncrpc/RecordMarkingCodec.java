@@ -18,7 +18,7 @@ import java.util.Objects;
  * <p><b>Inbound</b> a record's fragments become one buffer. A record that arrived whole, in one buffer and one fragment, is
  * passed up as a retained slice of the buffer. Others are put together from pieces, see {@link RecordAssembler}. The announced
  * length is compared with the limit before any byte of the record is kept. Nothing is allocated from that length. A record over
- * the limit fires {@link TooLongFrameException} and closes the connection.
+ * the limit fires {@link TooLongFrameException} and resets the connection.
  *
  * <p><b>Memory.</b> With a {@link MemoryBudget} a record of more than 16 KiB takes its announced length from the budget before
  * any byte of it is kept. While it waits for the memory, nothing more is read. A peer that sends a record more slowly than
@@ -169,7 +169,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
         failed = true;
         releaseRecord();
         ctx.fireExceptionCaught(cause);
-        ctx.close();
+        ResetClose.close(ctx.channel());
     }
 
     @Override

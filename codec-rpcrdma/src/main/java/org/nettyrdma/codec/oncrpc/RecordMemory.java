@@ -187,7 +187,7 @@ final class RecordMemory implements ProgressWatch.Source {
                 "closing, the peer sends its record too slowly: less than {} bytes per second over {} ms{}",
                 limits.minBytesPerSecond(), stalledMillis, records.waiting() == 0 ? ""
                 : " while others wait for the memory that it has");
-        ctx.close();
+        ResetClose.close(ctx.channel());
     }
 
     /** Nothing more is received. */

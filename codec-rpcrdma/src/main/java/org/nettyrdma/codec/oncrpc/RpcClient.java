@@ -110,7 +110,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
                 executor.execute(call);
             } catch (RejectedExecutionException e) {
                 request.arguments().release();
-                call.tryFailure(new RpcConnectionException(request, "not written", e));
+                call.tryFailure(new RpcConnectionException(request, "not written", false, e));
             }
         }
         return call;
@@ -134,12 +134,12 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         RpcRequest request = call.request;
         if (closed || call.isDone()) {
             request.arguments().release();
-            call.tryFailure(new RpcConnectionException(request, "not written", connectionLost()));
+            call.tryFailure(new RpcConnectionException(request, "not written", false, connectionLost()));
             return;
         }
         if (request.xid() != null && pending.contains(request.xid())) {
             request.arguments().release();
-            call.tryFailure(new RpcConnectionException(request, "not written",
+            call.tryFailure(new RpcConnectionException(request, "not written", false,
                     new IllegalStateException(String.format("a call with XID %08x is pending", request.xid()))));
             return;
         }
@@ -149,7 +149,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         try {
             message = encode(call.xid, request);
         } catch (RuntimeException | Error e) { // no memory, for instance; what there was is released
-            call.tryFailure(new RpcConnectionException(request, "not written", e));
+            call.tryFailure(new RpcConnectionException(request, "not written", false, e));
             return;
         }
         call.written = new PendingCallWrite(ctx.channel(), ctx.executor(), call);
@@ -250,7 +250,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
 
     void writeFailed(PendingCall call, Throwable cause) {
         if (pending.remove(call)) {
-            call.tryFailure(new RpcConnectionException(call.request, "not written", cause));
+            call.tryFailure(new RpcConnectionException(call.request, "not written", call.written.hasBegun(), cause));
         }
     }
 
@@ -330,7 +330,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         String reason = lastFailure != null ? "connection lost"
                 : "connection lost, and nothing has failed at this end; if the peer has closed it, its log may say why";
         for (PendingCall call = pending.removeFirst(); call != null; call = pending.removeFirst()) {
-            call.tryFailure(new RpcConnectionException(call.request, reason, connectionLost()));
+            call.tryFailure(new RpcConnectionException(call.request, reason, call.written.hasBegun(), connectionLost()));
         }
     }
 

@@ -21,6 +21,7 @@ public final class RpcRequest {
     private ReplySpace replySpace;
     private long timeoutMillis;
     private Integer xid;
+    private Retransmission retransmission = Retransmission.ALWAYS;
 
     /**
      * Creates a request.
@@ -114,6 +115,18 @@ public final class RpcRequest {
     }
 
     /**
+     * Says whether the call may be made again when its connection is lost. Only a client that connects again asks for it,
+     * {@code org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClient}; {@link RpcClient} makes each call once.
+     *
+     * @param newRetransmission the default is {@link Retransmission#ALWAYS}
+     * @return this
+     */
+    public RpcRequest setRetransmission(Retransmission newRetransmission) {
+        retransmission = requireNonNull(newRetransmission, "retransmission");
+        return this;
+    }
+
+    /**
      * The program to call.
      *
      * @return its number
@@ -192,6 +205,15 @@ public final class RpcRequest {
      */
     public Integer xid() {
         return xid;
+    }
+
+    /**
+     * Whether the call may be made again when its connection is lost.
+     *
+     * @return the choice
+     */
+    public Retransmission retransmission() {
+        return retransmission;
     }
 
     @Override

@@ -37,12 +37,12 @@ import org.slf4j.LoggerFactory;
  * of the event loop are flushed together.
  *
  * <p><b>Memory.</b> Two things count: the arguments that programs work on, and the replies that the peer has not taken. While
- * they exceed a limit, the connection is not read: a wanted read is passed on later, and {@code AUTO_READ} stays as the
- * application has set it. A program that waits for a call in the other direction must therefore not wait for ever. With a
- * {@link MemoryBudget} each call waits until there is memory for its arguments and
- * {@linkplain RpcProgram#maxResultBytes its results} before it runs. The call keeps the memory until the peer has taken its
- * reply. A peer that takes replies too slowly loses the connection. A budget is for transports that do not count memory
- * themselves, such as TCP. RPC-over-RDMA counts the memory that calls offer.
+ * they exceed a limit, the connection is not read: a wanted read is passed on later. {@code AUTO_READ} is off until the end of
+ * that turn of the event loop, and then again as the application had set it before. A program that waits for a call in the
+ * other direction must therefore not wait for ever. With a {@link MemoryBudget} each call waits until there is memory for its
+ * arguments and {@linkplain RpcProgram#maxResultBytes its results} before it runs. The call keeps the memory until the peer has
+ * taken its reply. A peer that takes replies too slowly loses the connection. A budget is for transports that do not count
+ * memory themselves, such as TCP. RPC-over-RDMA counts the memory that calls offer.
  *
  * <p><b>Time.</b> A call that its program has not answered in time is answered with SYSTEM_ERR. A later answer of the program is
  * released. A call that still waits for the executor at that time does not run.

@@ -6,6 +6,17 @@ public final class RpcTimeoutException extends RpcException {
     private static final long serialVersionUID = 1L;
 
     RpcTimeoutException(RpcRequest request, long timeoutMillis) {
-        super(request, "no reply within " + timeoutMillis + " ms", null);
+        this(request, timeoutMillis, null);
+    }
+
+    /**
+     * For clients.
+     *
+     * @param request       the call
+     * @param timeoutMillis how long it has waited, in milliseconds
+     * @param cause         what kept it waiting, {@code null} if only the server is known to have
+     */
+    public RpcTimeoutException(RpcRequest request, long timeoutMillis, Throwable cause) {
+        super(request, "no reply within " + timeoutMillis + " ms" + (cause == null ? "" : ": " + cause), cause);
     }
 }

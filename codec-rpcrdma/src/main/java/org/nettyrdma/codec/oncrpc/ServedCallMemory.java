@@ -104,7 +104,7 @@ final class ServedCallMemory implements ProgressWatch.Source {
         PeerLog.warn(LOGGER, ctx.channel(),
                 "closing, the peer takes its {} replies too slowly: less than {} bytes per second over {} ms",
                 repliesBegun - repliesTaken, limits.minBytesPerSecond(), limits.timeoutMillis());
-        ctx.channel().close();
+        ResetClose.close(ctx.channel());
     }
 
     /** The connection has ended. */

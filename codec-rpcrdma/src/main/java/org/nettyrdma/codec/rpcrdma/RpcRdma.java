@@ -75,6 +75,7 @@ import org.nettyrdma.verbs.Capabilities;
  * options, thresholds and credits are lowered to fit the receives of the channel. {@link RdmaChannelOption#MAX_OUTBOUND_MESSAGES}
  * is set to the depth of both queues unless the application has set it: no message of a peer is passed on while the peer does not
  * take its answers. Both this number and the credits that the peer is granted are at most {@link RdmaChannel#fairMessages()}.
+ * Credits are also at most what {@link RdmaChannel#reserveReceives} gives. A peer that uses more loses its connection.
  */
 @ChannelHandler.Sharable
 public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
@@ -268,17 +269,21 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         int requests = server ? reverse : own.credits();
         int served = server ? own.credits() : reverse;
         int servedReceives = receives.servedReceives(channel, own);
+        int besides = receives.besidesServed(own);
+        if (server) {
+            channel.reserveReceives(1, besides); // until the first reply grants more
+        }
         return new CreditGate(requests, CreditGate.DEFAULT_MAX_WAITING, served,
-                () -> grantable(channel, servedReceives));
+                () -> grantable(channel, served, besides, servedReceives));
     }
 
     /**
      * What is in progress keeps its receive buffer, and takes memory for its answer. While no messages are taken, those that have
      * arrived keep their receives, and only what is left can be granted.
      */
-    private static int grantable(RdmaChannel channel, int receives) {
-        return channel.config().isAutoRead() ? channel.fairMessages()
-                : Math.min(channel.fairMessages(), receives - channel.heldMessages());
+    private static int grantable(RdmaChannel channel, int most, int besides, int receives) {
+        int share = Math.min(channel.fairMessages(), channel.reserveReceives(most, besides));
+        return channel.config().isAutoRead() ? share : Math.min(share, receives - channel.heldMessages());
     }
 
     private ChannelHandler reverseHandler(NegotiatedConnection connection) {
@@ -328,6 +333,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      */
     public ServerBootstrap configure(ServerBootstrap bootstrap) {
         receives.options().forEach(bootstrap::childOption);
+        if (extensions.hasHeaderTypes()) {
+            bootstrap.childOption(RdmaChannelOption.SHARED_RECEIVES, false); // the peer may ask for larger ones
+        }
         return bootstrap.childHandler(this);
     }
 
@@ -339,6 +347,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      */
     public Bootstrap configure(Bootstrap bootstrap) {
         receives.options().forEach(bootstrap::option);
+        if (extensions.hasHeaderTypes()) {
+            bootstrap.option(RdmaChannelOption.SHARED_RECEIVES, false); // the peer may ask for larger ones
+        }
         return bootstrap.handler(this);
     }
 

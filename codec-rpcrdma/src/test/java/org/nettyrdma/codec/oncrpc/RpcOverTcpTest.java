@@ -25,6 +25,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
@@ -182,11 +183,11 @@ class RpcOverTcpTest {
     }
 
     @Test
-    void shouldCloseAConnectionWhoseRecordsAreTooLong() throws Exception {
+    void shouldResetAConnectionWhoseRecordsAreTooLong() throws Exception {
         InetSocketAddress address = listen(() -> new RpcServerHandler(TestProgram.echo()));
         try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
             socket.getOutputStream().write(new byte[] {-1, -1, -1, -1, 1, 2, 3});
-            assertEquals(-1, socket.getInputStream().read());
+            assertThrows(SocketException.class, () -> socket.getInputStream().read());
         }
         RpcClient client = connect(address);
         ByteBuf results = call(client, Unpooled.EMPTY_BUFFER).get();

@@ -1,5 +1,6 @@
 package org.nettyrdma.codec.oncrpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
@@ -191,6 +192,8 @@ class TcpMemoryTest {
         }
         await(() -> budget.usedBytes() > 0);
         await(() -> budget.usedBytes() == 0);
+        // what the system still had for it is gone: in order, everything would come, and then the end
+        assertThrows(SocketException.class, () -> silent.getInputStream().readAllBytes());
     }
 
     @Test

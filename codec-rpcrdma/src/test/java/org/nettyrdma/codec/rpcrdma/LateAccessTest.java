@@ -38,6 +38,7 @@ import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
+import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 /**
@@ -64,11 +65,25 @@ class LateAccessTest {
     /** What has ended the call. */
     private enum End { REPLY, REPLY_WITH_INVALIDATION, TIMEOUT, CANCELLATION }
 
-    private final IwarpProvider clientProvider = new IwarpProvider();
-    private final IwarpProvider serverProvider = new IwarpProvider();
+    private final VerbsProvider clientProvider = newProvider();
+    private final VerbsProvider serverProvider = newProvider();
     private RdmaEventLoopGroup clientGroup;
     private RdmaEventLoopGroup serverGroup;
     private RpcRdma client;
+
+    VerbsProvider newProvider() {
+        return new IwarpProvider();
+    }
+
+    /** How many connections a provider has ended because of what the peer did. */
+    long violations(VerbsProvider provider) {
+        return ((IwarpProvider) provider).statistics().violations();
+    }
+
+    /** How many connections the peers of a provider have ended, and said why. */
+    long terminatesReceived(VerbsProvider provider) {
+        return ((IwarpProvider) provider).statistics().terminatesReceived();
+    }
 
     @BeforeEach
     void open() {
@@ -77,7 +92,7 @@ class LateAccessTest {
         client = RpcRdma.client().binding(BulkProgram.BINDING).build();
     }
 
-    private static RdmaEventLoopGroup group(IwarpProvider provider) {
+    private static RdmaEventLoopGroup group(VerbsProvider provider) {
         return new RdmaEventLoopGroup(1, new DefaultThreadFactory(LateAccessTest.class), provider, IdleStrategy.ADAPTIVE);
     }
 
@@ -104,8 +119,8 @@ class LateAccessTest {
         } finally {
             threads.shutdownNow();
         }
-        assertEquals(ATTEMPTS, clientProvider.statistics().violations(), "refused");
-        assertEquals(ATTEMPTS, serverProvider.statistics().terminatesReceived(), "ended by a Terminate");
+        assertEquals(ATTEMPTS, violations(clientProvider), "refused");
+        assertEquals(ATTEMPTS, terminatesReceived(serverProvider), "ended by a Terminate");
     }
 
     /** One thread's attempts, one after the other. */

@@ -154,7 +154,8 @@ class ProvidersTest {
             Capabilities all = real.capabilities();
             return new Capabilities(all.maxGatherElements(), all.maxReadScatterElements(), all.maxQueueDepth(),
                     all.maxReadDepth(),
-                    all.maxMessageBytes(), maxPrivateDataBytes, sendWithInvalidate, all.exposure(), all.receiverWaits());
+                    all.maxMessageBytes(), maxPrivateDataBytes, sendWithInvalidate, all.writeWithImmediate(), all.exposure(),
+                    all.receiverWaits());
         }
 
         @Override

@@ -11,6 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
@@ -32,6 +33,11 @@ public final class RawClient implements AutoCloseable {
     private final BlockingQueue<RdmaChannel> children = new LinkedBlockingQueue<>();
 
     public RawClient(RpcRdmaBuilder builder) throws Exception {
+        this(builder, true);
+    }
+
+    /** With or without receives that the server's connections share. */
+    RawClient(RpcRdmaBuilder builder, boolean sharedReceives) throws Exception {
         server = builder.build();
         listener = server.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class)
                 .handler(new ChannelInboundHandlerAdapter() {
@@ -40,7 +46,7 @@ public final class RawClient implements AutoCloseable {
                         children.add((RdmaChannel) msg);
                         ctx.fireChannelRead(msg);
                     }
-                }))
+                }).childOption(RdmaChannelOption.SHARED_RECEIVES, sharedReceives))
                 .bind(RawPeer.loopback()).sync().channel();
         peer = RawPeer.connect(listener, RawPeer.LINUX_CLIENT);
     }

@@ -49,7 +49,12 @@ public final class RpcRdmaPair implements AutoCloseable {
 
     /** Makes a connection. */
     ChannelFuture connect() {
-        return client.configure(new Bootstrap().group(GROUP).channel(RdmaChannel.class))
+        return connect(new Bootstrap());
+    }
+
+    /** Makes a connection with the options of a bootstrap. */
+    ChannelFuture connect(Bootstrap bootstrap) {
+        return client.configure(bootstrap.group(GROUP).channel(RdmaChannel.class))
                 .connect(listener.localAddress()).addListener(connected -> {
                     if (connected.isSuccess()) {
                         channels.add(((ChannelFuture) connected).channel());

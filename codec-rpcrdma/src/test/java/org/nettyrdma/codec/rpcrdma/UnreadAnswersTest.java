@@ -120,7 +120,7 @@ class UnreadAnswersTest {
             int share;
             RdmaChannel child;
             do { // the more connections, the less
-                clients.add(new RawClient(server));
+                clients.add(new RawClient(server, false));
                 child = clients.get(clients.size() - 1).child();
                 share = child.eventLoop().submit(child::fairMessages).sync().getNow();
             } while (share >= 1024 && clients.size() < 8);

@@ -59,7 +59,7 @@ public interface CreditedMessage extends ReferenceCounted {
 
     /**
      * Whether the credit value of this response counts. If not, it gives the credit of its request back, and the limit stays what
-     * it was. Asked of received messages only.
+     * it was.
      *
      * @return {@code false} if the value is to be ignored, constant; {@code true} unless overridden
      */

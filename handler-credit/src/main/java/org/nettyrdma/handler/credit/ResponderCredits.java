@@ -6,16 +6,20 @@ import java.util.function.IntSupplier;
 /** The half of {@link CreditGate} for the requests that the peer sends. Event loop only. */
 final class ResponderCredits {
 
-    /**
-     * Its limit is the highest grant so far. A smaller grant takes effect when the peer has read it. This end does not know which
-     * requests the peer sent before it read the grant.
-     */
+    /** Its limit is the highest grant so far, beyond which {@link #mostRequests} never lets anybody get. */
     private final CreditWindow window;
     private final IntSupplier grantable;
     private long requested = 1;
     private final AtomicLong exceeded = new AtomicLong(); // one thread adds, others may look: it is written opaquely
     private long requests;
     private long responses;
+    /**
+     * How many requests the peer may have sent, counted from the first. A peer that has got {@code n} responses and looked at a
+     * grant of {@code g} may have sent {@code n + g}. This end does not know how many it has got, but that it was one of the
+     * numbers so far; this is the most that any of them allows. So a smaller grant counts as soon as it must be known.
+     */
+    private long mostRequests = 1;
+    private int lastGrant = 1;
 
     /**
      * @param grantable most that may be granted at this moment, any number
@@ -48,7 +52,7 @@ final class ResponderCredits {
 
     /** Counts a request; {@code false} if the peer was not granted it. */
     boolean requestReceived(CreditedMessage request) {
-        if (!window.tryAcquire()) {
+        if (requests >= mostRequests || !window.tryAcquire()) {
             exceeded.setOpaque(exceeded.getPlain() + 1);
             return false;
         }
@@ -66,6 +70,9 @@ final class ResponderCredits {
         }
         int grant = window.clamp(Math.min(requested, grantable.getAsInt()));
         window.setLimit(Math.max(window.limit(), grant));
+        // The peer may take back the credit of a response before it looks at the grant of it.
+        mostRequests = Math.max(mostRequests, requests - window.inUse() + Math.max(lastGrant, grant));
+        lastGrant = response.grantsCredits() ? grant : Math.max(lastGrant, grant); // it may not look at this one
         return response.credits() == grant ? response : response.withCredits(grant);
     }
 }

@@ -68,6 +68,63 @@ class CreditGateServedTest extends CreditGateFixture {
     }
 
     @Test
+    void shouldCloseOnARequestThatNoGrantAllowsWhateverThePeerHasRead() {
+        grantFor(8);
+        for (int xid = 1; xid <= 8; xid++) {
+            receive(message(REQUEST, xid, 2));
+        }
+        for (int xid = 1; xid <= 7; xid++) { // 9 were sent; from the seventh of these on the smaller grant allows as many
+            answer(xid);
+        }
+        assertThrows(CreditExceededException.class, () -> {
+            receive(message(REQUEST, 9, 2));
+            receive(message(REQUEST, 10, 2));
+        });
+        assertFalse(channel.isOpen());
+        assertEquals(1, gate.statistics().served().exceeded());
+    }
+
+    @Test
+    void shouldGoOnServingAPeerThatKeepsToASmallerGrant() {
+        grantFor(8);
+        for (int xid = 1; xid <= 8; xid++) {
+            receive(message(REQUEST, xid, 2));
+        }
+        for (int xid = 1; xid <= 8; xid++) {
+            answer(xid);
+        }
+        for (int xid = 9; xid <= 20; xid += 2) {
+            receive(message(REQUEST, xid, 2));
+            receive(message(REQUEST, xid + 1, 2));
+            answer(xid);
+            answer(xid + 1);
+        }
+        assertTrue(channel.isOpen());
+    }
+
+    @Test
+    void shouldTakeItThatThePeerIgnoresAGrantThatDoesNotCount() {
+        grantFor(8);
+        for (int i = 0; i < 20; i++) {
+            receive(message(REQUEST, i, 2));
+            TestMessage response = message(RESPONSE, i, 99);
+            response.grantsCredits = false;
+            write(response);
+            ((TestMessage) channel.readOutbound()).release();
+        }
+        for (int xid = 21; xid <= 28; xid++) {
+            receive(message(REQUEST, xid, 2));
+        }
+        assertTrue(channel.isOpen());
+    }
+
+    private void answer(int xid) {
+        write(message(RESPONSE, xid, 99));
+        TestMessage sent = channel.readOutbound();
+        sent.release();
+    }
+
+    @Test
     void shouldPassUpNothingBehindARequestThatExceeded() {
         receive(message(REQUEST, 1, 8));
         assertThrows(CreditExceededException.class,

@@ -56,6 +56,11 @@ final class Batch {
         count++;
     }
 
+    /** Sets the immediate data of the work request that was started last. */
+    void setImmediate(int immediateData) {
+        memory.putInt(last + NativeExtensions.SEND_IMMEDIATE, NetworkOrder.swap(immediateData));
+    }
+
     /** Adds a piece of memory to the work request that was started last. */
     void addElement(Registration registration, int offset, int length) {
         verbs.putElement(memory, end, registration, offset, length);

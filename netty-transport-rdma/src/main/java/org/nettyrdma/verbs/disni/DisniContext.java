@@ -9,7 +9,6 @@ import java.util.LinkedHashSet;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
@@ -19,6 +18,7 @@ import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.TimerQueue;
+import org.nettyrdma.verbs.support.WakeState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,13 +35,6 @@ final class DisniContext implements VerbsContext, EventReceiver {
     /** A poll that found work counts for so many that found none, because of the time that work takes. */
     private static final int POLLS_PER_WORK = 16;
 
-    /** The loop runs and nobody has asked to wake it. */
-    private static final int AWAKE = 0;
-    /** The loop sleeps, or is about to: waking it takes a system call. */
-    private static final int ASLEEP = 1;
-    /** Somebody has asked to wake the loop. */
-    private static final int WOKEN = 2;
-
     private record Arrival(IdentifierOwner owner, ConnectionEvent event) {
     }
 
@@ -53,7 +46,7 @@ final class DisniContext implements VerbsContext, EventReceiver {
     private final TimerQueue timers;
     private final long wakeup;
     private final Sleeper sleeper;
-    private final AtomicInteger wakeState = new AtomicInteger(AWAKE);
+    private final WakeState wakeState = new WakeState();
     private final Queue<Arrival> arrivals = new ConcurrentLinkedQueue<>(); // filled by any loop
 
     // Everything below is used by this loop's thread only.
@@ -201,23 +194,22 @@ final class DisniContext implements VerbsContext, EventReceiver {
         if (!deliveries.isEmpty() || !arrivals.isEmpty()) {
             return;
         }
-        if (wakeState.compareAndSet(AWAKE, ASLEEP)) {
+        if (wakeState.beginSleep()) {
             completionQueues.arm();
             // Look again after arming: what completes from now on ends the sleep.
             if (completionQueues.poll() == 0 && arrivals.isEmpty()) {
-                long untilTimerNanos = timers.nanosToNext();
-                long limitNanos = Math.min(timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos, untilTimerNanos);
+                long limitNanos = timers.limitNanos(timeoutNanos);
                 verbs.await(sleeper, limitNanos == Long.MAX_VALUE ? -1 : limitNanos);
             }
             completionQueues.drainEvents();
         }
-        wakeState.set(AWAKE);
+        wakeState.endSleep();
         pollsSinceEventPoll = POLLS_PER_EVENT_POLL; // an event may be what has ended the sleep
     }
 
     @Override
     public void wakeup() {
-        if (wakeState.getAndSet(WOKEN) == ASLEEP) {
+        if (wakeState.wake()) {
             verbs.wake(wakeup);
         }
     }

@@ -154,8 +154,8 @@ public final class DisniProvider implements VerbsProvider {
         return new Capabilities(Math.min(limits.maxElements(), Batch.MAX_ELEMENTS),
                 Math.min(limits.maxReadElements(), Batch.MAX_ELEMENTS),
                 Math.min(limits.maxQueueDepth() / WorkQueues.ENTRIES_PER_SEND, MAX_QUEUE_DEPTH), limits.maxReadDepth(),
-                limits.maxMessageBytes(), limits.maxPrivateDataBytes(), mode == MemoryExposureMode.WINDOW, mode.exposure(),
-                !limits.iwarp());
+                limits.maxMessageBytes(), limits.maxPrivateDataBytes(), mode == MemoryExposureMode.WINDOW, !limits.iwarp(),
+                mode.exposure(), !limits.iwarp());
     }
 
     @Override

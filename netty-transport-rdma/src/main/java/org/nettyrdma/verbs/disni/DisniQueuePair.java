@@ -13,6 +13,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.SteeringTag;
 import org.nettyrdma.verbs.support.TimerQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -329,13 +330,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
 
     @Override
     public int expose(MemoryRegion region, int offset, int length, int access) throws IOException {
-        Objects.checkFromIndexSize(offset, length, region.memory().capacity());
-        if (length == 0) {
-            throw new IllegalArgumentException("length: 0 (expected: > 0)");
-        }
-        if ((access & ~(ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE)) != 0 || access == 0) {
-            throw new IllegalArgumentException("access: " + access + " (expected: remote read, remote write or both)");
-        }
+        SteeringTag.check(region, offset, length, access);
         if (state == State.ENDED || state == State.CLOSED) {
             throw new IOException("the connection has ended");
         }

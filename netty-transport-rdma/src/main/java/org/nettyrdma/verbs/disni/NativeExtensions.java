@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
 final class NativeExtensions {
 
     /** The revision of this class that the library must have been built for. */
-    static final int ABI_VERSION = 1;
+    static final int ABI_VERSION = 2;
 
     // A connection event, as nextConnectionEvent and lastConnectionEvent write it.
     /** Number of the event, in the order of {@code enum rdma_cm_event_type}: an {@code int}. */
@@ -54,8 +54,10 @@ final class NativeExtensions {
     static final int SEND_KEY = 20;
     /** The address in the peer's memory to read or to write; for a bind, the handle of the window: a {@code long}. */
     static final int SEND_REMOTE_ADDRESS = 24;
-    /** For a bind, the {@code ACCESS} constants of the rights that the peer gets: an {@code int}, and an unused one. */
+    /** For a bind, the {@code ACCESS} constants of the rights that the peer gets: an {@code int}. */
     static final int SEND_ACCESS = 32;
+    /** The immediate data, in network byte order: an {@code int}. */
+    static final int SEND_IMMEDIATE = 36;
     /** Bytes of the header. */
     static final int SEND_HEADER_BYTES = 40;
 
@@ -90,6 +92,8 @@ final class NativeExtensions {
     static final int COMPLETION_LENGTH = 20;
     /** The key that the peer's Send invalidated, if {@link #COMPLETION_FLAGS} has {@link #WITH_INVALIDATE}. */
     static final int COMPLETION_INVALIDATED_KEY = 24;
+    /** The immediate data in network byte order, in the same place, if {@link #COMPLETION_OPCODE} says so. */
+    static final int COMPLETION_IMMEDIATE = COMPLETION_INVALIDATED_KEY;
     /** Number of the queue pair; valid on error, too: an {@code int}. */
     static final int COMPLETION_QUEUE_PAIR = 28;
     /** Flags: an {@code int}. */
@@ -98,8 +102,11 @@ final class NativeExtensions {
     static final int COMPLETION_BYTES = 48;
     /** In {@link #COMPLETION_FLAGS}: the message invalidated a key of this side. */
     static final int WITH_INVALIDATE = 1 << 3;
+    /** In {@link #COMPLETION_OPCODE}: an RDMA Write with immediate data has used up a receive. */
+    static final int COMPLETED_IMMEDIATE = 129;
 
     static final int OPCODE_WRITE = 0;
+    static final int OPCODE_WRITE_WITH_IMMEDIATE = 1;
     static final int OPCODE_SEND = 2;
     static final int OPCODE_READ = 4;
     static final int OPCODE_LOCAL_INVALIDATE = 7;

@@ -15,7 +15,7 @@ import org.nettyrdma.verbs.support.DeliveryRing;
  */
 final class ReceiveRing {
 
-    private static final int REQUEST_BYTES = NativeExtensions.RECEIVE_HEADER_BYTES + NativeExtensions.ELEMENT_BYTES;
+    private static final int MAX_REQUEST_BYTES = NativeExtensions.RECEIVE_HEADER_BYTES + NativeExtensions.ELEMENT_BYTES;
 
     private final DeliveryRing deliveries;
     private final int depth;
@@ -23,10 +23,11 @@ final class ReceiveRing {
     private final DisniMemoryRegion[] regions;
     private final int[] offsets;
     private final int[] lengths; // of the buffer, and once a message has arrived of that
-    private final int[] invalidatedTags;
+    private final int[] invalidatedTags; // or the immediate data
     private final boolean[] invalidated;
     private final WorkCompletionStatus[] statuses;
     private final int[] vendorErrors;
+    private final boolean[] immediate; // used up by an RDMA Write with immediate data
     private long head;
     private long arrived;
     private long posted;
@@ -43,6 +44,7 @@ final class ReceiveRing {
         invalidated = new boolean[depth];
         statuses = new WorkCompletionStatus[depth];
         vendorErrors = new int[depth];
+        immediate = new boolean[depth];
     }
 
     /** Takes a buffer in; {@code false} if the queue is full. */
@@ -61,14 +63,20 @@ final class ReceiveRing {
     /** Gives the device what it does not have yet. */
     void post(NativeVerbs verbs, Device device, long queuePair, int queuePairNumber, ByteBuffer memory) throws IOException {
         while (posted < tail) {
-            int count = (int) Math.min(tail - posted, memory.capacity() / REQUEST_BYTES);
+            int count = (int) Math.min(tail - posted, memory.capacity() / MAX_REQUEST_BYTES);
+            // To some InfiniBand devices an element of length 0 means 2 GiB. The library of siw wants one.
+            int emptyElements = device.limits().iwarp() ? 1 : 0;
+            int at = 0;
             for (int i = 0; i < count; i++) {
                 int slot = slot(posted + i);
-                int at = i * REQUEST_BYTES;
+                int elements = lengths[slot] > 0 ? 1 : emptyElements;
                 memory.putLong(at + NativeExtensions.RECEIVE_ID, WorkRequestKey.receive(queuePairNumber, slot))
-                        .putInt(at + NativeExtensions.RECEIVE_ELEMENTS, 1);
-                verbs.putElement(memory, at + NativeExtensions.RECEIVE_HEADER_BYTES, regions[slot].registration(device),
-                        offsets[slot], lengths[slot]);
+                        .putInt(at + NativeExtensions.RECEIVE_ELEMENTS, elements);
+                at += NativeExtensions.RECEIVE_HEADER_BYTES;
+                if (elements > 0) {
+                    verbs.putElement(memory, at, regions[slot].registration(device), offsets[slot], lengths[slot]);
+                    at += NativeExtensions.ELEMENT_BYTES;
+                }
             }
             posted += verbs.postReceive(queuePair, memory, 0, count);
         }
@@ -81,6 +89,17 @@ final class ReceiveRing {
         lengths[slot] = byteLength;
         invalidated[slot] = isInvalidated;
         invalidatedTags[slot] = isInvalidated ? invalidatedTag : 0;
+        immediate[slot] = false;
+        arrived++;
+    }
+
+    /** An RDMA Write with immediate data has used up the oldest buffer that the device has. */
+    void immediateArrived(int slot, int byteLength, int immediateData) {
+        requireNext(slot);
+        statuses[slot] = WorkCompletionStatus.SUCCESS;
+        lengths[slot] = byteLength;
+        invalidatedTags[slot] = immediateData;
+        immediate[slot] = true;
         arrived++;
     }
 
@@ -102,10 +121,12 @@ final class ReceiveRing {
     void deliver() {
         while (head < arrived) {
             int slot = slot(head);
-            if (statuses[slot] == WorkCompletionStatus.SUCCESS) {
-                deliveries.completeReceive(take(), lengths[slot], invalidated[slot], invalidatedTags[slot]);
-            } else {
+            if (statuses[slot] != WorkCompletionStatus.SUCCESS) {
                 deliveries.complete(take(), statuses[slot], 0, vendorErrors[slot]);
+            } else if (immediate[slot]) {
+                deliveries.completeImmediate(take(), lengths[slot], invalidatedTags[slot]);
+            } else {
+                deliveries.completeReceive(take(), lengths[slot], invalidated[slot], invalidatedTags[slot]);
             }
         }
     }

@@ -37,6 +37,7 @@ final class UpstreamVerbs extends NativeVerbs {
     private static final int WR_ELEMENT_COUNT = 24;
     private static final int SEND_WR_OPCODE = 28;
     private static final int SEND_WR_FLAGS = 32;
+    private static final int SEND_WR_IMMEDIATE = 36;
     private static final int SEND_WR_REMOTE_ADDRESS = 40;
     private static final int SEND_WR_REMOTE_KEY = 48;
     private static final int SEND_WR_BYTES = 128;
@@ -171,6 +172,7 @@ final class UpstreamVerbs extends NativeVerbs {
                     address(requests) + in + NativeExtensions.SEND_HEADER_BYTES, elements);
             requestMemory.putInt(out + SEND_WR_OPCODE, requests.getInt(in + NativeExtensions.SEND_OPCODE))
                     .putInt(out + SEND_WR_FLAGS, requests.getInt(in + NativeExtensions.SEND_FLAGS))
+                    .putInt(out + SEND_WR_IMMEDIATE, requests.getInt(in + NativeExtensions.SEND_IMMEDIATE))
                     .putLong(out + SEND_WR_REMOTE_ADDRESS, requests.getLong(in + NativeExtensions.SEND_REMOTE_ADDRESS))
                     .putInt(out + SEND_WR_REMOTE_KEY, requests.getInt(in + NativeExtensions.SEND_KEY));
             in += NativeExtensions.SEND_HEADER_BYTES + elements * NativeExtensions.ELEMENT_BYTES;

@@ -102,6 +102,9 @@ final class WorkQueues {
     void addSend(SendWorkRequest request) throws IOException {
         DeviceLimits limits = parts.device().limits();
         boolean read = request.opcode() == SendWorkRequest.Opcode.READ;
+        if (limits.iwarp() && request.opcode() == SendWorkRequest.Opcode.WRITE_WITH_IMMEDIATE) {
+            throw new IOException("iWARP has no RDMA Write with immediate data");
+        }
         int maxElements = Math.min(read ? limits.maxReadElements() : limits.maxElements(), Batch.MAX_ELEMENTS);
         if (request.elementCount() > maxElements) {
             throw new IOException(request.elementCount() + " pieces of memory, limit " + maxElements);
@@ -153,6 +156,7 @@ final class WorkQueues {
             case SEND -> NativeExtensions.OPCODE_SEND;
             case SEND_WITH_INVALIDATE -> NativeExtensions.OPCODE_SEND_WITH_INVALIDATE;
             case WRITE -> NativeExtensions.OPCODE_WRITE;
+            case WRITE_WITH_IMMEDIATE -> NativeExtensions.OPCODE_WRITE_WITH_IMMEDIATE;
             case READ -> NativeExtensions.OPCODE_READ;
         };
         int flags = request.solicited() ? NativeExtensions.FLAG_SOLICITED : 0;
@@ -162,6 +166,9 @@ final class WorkQueues {
             flags |= NativeExtensions.FLAG_INLINE;
         }
         parts.batch().add(WorkRequestKey.send(number, slot), opcode, flags, request.steeringTag(), request.remoteOffset());
+        if (opcode == NativeExtensions.OPCODE_WRITE_WITH_IMMEDIATE) {
+            parts.batch().setImmediate(request.immediateData());
+        }
     }
 
     /** Gives the device all that it does not have yet: receives first, since what is sent may be answered at once. */
@@ -205,13 +212,19 @@ final class WorkQueues {
     }
 
     private void messageArrived(ByteBuffer completions, int index, int slot) {
+        int byteLength = completions.getInt(index + NativeExtensions.COMPLETION_LENGTH);
+        if (completions.getInt(index + NativeExtensions.COMPLETION_OPCODE) == NativeExtensions.COMPLETED_IMMEDIATE) {
+            receives.immediateArrived(slot, byteLength,
+                    NetworkOrder.swap(completions.getInt(index + NativeExtensions.COMPLETION_IMMEDIATE)));
+            return;
+        }
         boolean invalidated = (completions.getInt(index
                 + NativeExtensions.COMPLETION_FLAGS) & NativeExtensions.WITH_INVALIDATE) != 0;
         int tag = completions.getInt(index + NativeExtensions.COMPLETION_INVALIDATED_KEY);
         if (invalidated) {
             withdrawn(exposed.remove(tag));
         }
-        receives.arrived(slot, completions.getInt(index + NativeExtensions.COMPLETION_LENGTH), invalidated, tag);
+        receives.arrived(slot, byteLength, invalidated, tag);
     }
 
     /** The connection was reported: messages can be delivered. */

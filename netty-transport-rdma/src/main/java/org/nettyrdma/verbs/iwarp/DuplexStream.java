@@ -3,7 +3,11 @@ package org.nettyrdma.verbs.iwarp;
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.PowerOfTwo;
+import org.nettyrdma.verbs.support.SendRing;
+import org.nettyrdma.verbs.support.SendSlot;
 
 /**
  * Both directions of a connection whose setup is done, and what they ask of the selector.
@@ -14,12 +18,14 @@ final class DuplexStream {
     private final SelectionKey key;
     private final IwarpStatistics statistics;
     private final SendRing sends;
+    private final ReceiveSource receives;
     private final InboundReadQueue inboundReads;
     private final OutboundReadQueue outboundReads;
     private final InboundStream inbound;
     private final OutboundStream outbound;
 
     private int interest = SelectionKey.OP_READ;
+    private long sentBeforeFirst = -1; // bytes that TCP had taken when the first FPDU arrived; -1 until then
     private IOException writeFailure;
 
     DuplexStream(IwarpLoopParts parts, SocketChannel channel, SelectionKey key, WorkQueues queues,
@@ -28,11 +34,12 @@ final class DuplexStream {
         this.key = key;
         statistics = parts.statistics();
         sends = queues.sends();
+        receives = queues.receives();
         // siw rounds up the depth that it was told, so the next power of two is what it may use.
         int inboundDepth = negotiation.inboundReadDepth() == 0 ? 0 : PowerOfTwo.atLeast(negotiation.inboundReadDepth());
         inboundReads = new InboundReadQueue(inboundDepth, parts.deliveries());
         outboundReads = new OutboundReadQueue(negotiation.outboundReadDepth(), parts.steeringTagGenerator());
-        InboundMessages messages = new InboundMessages(queues.receives(), queues.steeringTags(), inboundReads, outboundReads);
+        InboundMessages messages = new InboundMessages(receives, queues.steeringTags(), inboundReads, outboundReads);
         if (negotiation.readyBySend()) {
             messages.expectReadyBySend();
         }
@@ -50,6 +57,14 @@ final class DuplexStream {
      */
     boolean hasReceived() {
         return inbound.fpdus() > 0;
+    }
+
+    /**
+     * Whether something was sent since the first FPDU arrived. A peer that has sent one is ready to read, so it has noticed that,
+     * and with it everything before.
+     */
+    boolean hasAnswered() {
+        return hasReceived() && outbound.handedToTcp() > sentBeforeFirst;
     }
 
     /**
@@ -102,13 +117,15 @@ final class DuplexStream {
     }
 
     private void afterInput() {
+        receives.turnEnded();
         if (inbound.isWaitingForReceive()) {
             statistics.countReceiveWait();
             setInterest(SelectionKey.OP_READ, writeFailure != null);
         } else {
             setInterest(SelectionKey.OP_READ, true);
         }
-        if (hasReceived()) {
+        if (sentBeforeFirst < 0 && hasReceived()) {
+            sentBeforeFirst = outbound.handedToTcp();
             outbound.release();
         }
         outbound.complete(); // Reads that have been answered
@@ -165,7 +182,8 @@ final class DuplexStream {
         if (message.terminatedOpcode() == RdmapOpcode.READ_REQUEST) {
             culprit = outboundReads.find(message.terminatedTag());
         } else if (message.terminatedOpcode() == RdmapOpcode.WRITE) {
-            culprit = sends.findWrite(message.terminatedTag());
+            culprit = sends.find(slot -> slot.opcode() == SendWorkRequest.Opcode.WRITE
+                    && slot.steeringTag() == message.terminatedTag());
         }
         if (culprit != null) {
             sends.fail(culprit, message.isAccessError() ? WorkCompletionStatus.REMOTE_ACCESS_ERROR

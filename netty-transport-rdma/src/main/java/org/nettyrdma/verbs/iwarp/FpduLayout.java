@@ -29,4 +29,13 @@ final class FpduLayout {
     static int padLength(int ulpduLength) {
         return -(ULPDU_OFFSET + ulpduLength) & MAX_PAD_LENGTH;
     }
+
+    /**
+     * The number of bytes of a whole FPDU.
+     *
+     * @param segmentLength the FPDU without pad and CRC
+     */
+    static int fpduLength(int segmentLength) {
+        return segmentLength + padLength(segmentLength - ULPDU_OFFSET) + CRC_LENGTH;
+    }
 }

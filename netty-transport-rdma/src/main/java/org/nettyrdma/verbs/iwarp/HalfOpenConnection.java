@@ -6,13 +6,16 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
+import org.nettyrdma.verbs.support.SocketConnectionRequest;
+import org.nettyrdma.verbs.support.SocketFailures;
+import org.nettyrdma.verbs.support.SocketHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * An accepted TCP connection that has not sent its whole MPA request.
  */
-final class HalfOpenConnection implements SocketHandler {
+final class HalfOpenConnection implements SocketHandler, SocketTable.Entry {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(HalfOpenConnection.class);
 
@@ -43,11 +46,13 @@ final class HalfOpenConnection implements SocketHandler {
         key = parts.sockets().register(channel, SelectionKey.OP_READ, this);
     }
 
-    PeerAddress peer() {
+    @Override
+    public PeerAddress peer() {
         return peer;
     }
 
-    long number() {
+    @Override
+    public long number() {
         return number;
     }
 
@@ -65,7 +70,7 @@ final class HalfOpenConnection implements SocketHandler {
             PeerLog.warn(LOGGER, remoteAddress, "wants MPA markers, which this side does not send: refused");
             parts.statistics().countInvalidRequest();
             listener.halfOpenEnded(this);
-            IwarpConnectionRequest.reject(channel, MpaNegotiation.rejection(request));
+            SocketConnectionRequest.reject(channel, MpaNegotiation.rejection(request).encode());
             return;
         }
         IwarpConnectionRequest complete = new IwarpConnectionRequest(channel, request);

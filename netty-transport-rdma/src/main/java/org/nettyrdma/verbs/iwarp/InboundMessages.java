@@ -2,6 +2,8 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.SteeringTag;
+import org.nettyrdma.verbs.support.SteeringTagTable;
 
 /**
  * What arrives, segment by segment: checks each DDP and RDMAP header, tells where the payload goes, and completes what a
@@ -15,7 +17,7 @@ final class InboundMessages {
 
     private static final RdmapOpcode NONE = null;
 
-    private final ReceiveRing receives;
+    private final ReceiveSource receives;
     private final SteeringTagTable steeringTags;
     private final InboundReadQueue inboundReads;
     private final OutboundReadQueue outboundReads;
@@ -48,7 +50,7 @@ final class InboundMessages {
     private int writeTagValue;
     private long nextWriteOffset;
 
-    InboundMessages(ReceiveRing receives, SteeringTagTable steeringTags, InboundReadQueue inboundReads,
+    InboundMessages(ReceiveSource receives, SteeringTagTable steeringTags, InboundReadQueue inboundReads,
                     OutboundReadQueue outboundReads) {
         this.receives = receives;
         this.steeringTags = steeringTags;
@@ -98,11 +100,13 @@ final class InboundMessages {
      * @param at            the first byte of the FPDU
      * @param headerLength  from {@link #headerLength}
      * @param segmentLength the FPDU without pad and CRC, at least {@code headerLength}
-     * @return {@code false} if it begins a Send and no receive is posted: then nothing has happened, and it is to be called
-     *         again when one is
+     * @param available     so many bytes from {@code at} on have arrived
+     * @return {@code TAKEN} if all is well. If not, it begins a Send for which there is no receive yet: then nothing has
+     *         happened, and it is to be called again when there may be one
      * @throws ProtocolViolationException if the segment is not allowed
      */
-    boolean begin(ByteBuffer in, int at, int headerLength, int segmentLength) throws ProtocolViolationException {
+    ReceiveSource.Outcome begin(ByteBuffer in, int at, int headerLength, int segmentLength, int available)
+            throws ProtocolViolationException {
         checkControl(in, at);
         payloadLength = segmentLength - headerLength;
         bytesBehind = Integer.MAX_VALUE;
@@ -112,10 +116,10 @@ final class InboundMessages {
             case READ_REQUEST -> beginReadRequest(in, at);
             case TERMINATE -> beginTerminate(in, at, segmentLength);
             case SEND, SEND_WITH_INVALIDATE, SEND_WITH_SOLICITED_EVENT, SEND_WITH_SOLICITED_EVENT_AND_INVALIDATE -> {
-                return beginSend(in, at);
+                return beginSend(in, at, segmentLength, available);
             }
         }
-        return true;
+        return ReceiveSource.Outcome.TAKEN;
     }
 
     private void checkControl(ByteBuffer in, int at) throws ProtocolViolationException {
@@ -143,29 +147,31 @@ final class InboundMessages {
         last = DdpControl.isLast(ddp);
     }
 
-    private boolean beginSend(ByteBuffer in, int at) throws ProtocolViolationException {
+    private ReceiveSource.Outcome beginSend(ByteBuffer in, int at, int segmentLength, int available)
+            throws ProtocolViolationException {
         checkUntagged(in, at, UntaggedLayout.SEND_QUEUE, nextSendNumber, messageBytes);
         announcement = readyBySend && !anySegmentEnded && last && payloadLength == 0;
         if (announcement) {
-            return true;
-        }
-        if (receives.isEmpty()) {
-            return false;
+            return ReceiveSource.Outcome.TAKEN;
         }
         if (unfinished == NONE) {
-            receives.startOldest(receiveCursor);
+            int fpduLength = FpduLayout.fpduLength(segmentLength);
+            ReceiveSource.Outcome outcome = receives.take(receiveCursor, last && fpduLength <= available,
+                    last && fpduLength <= InboundStream.STAGING_BYTES);
+            if (outcome != ReceiveSource.Outcome.TAKEN) {
+                return outcome;
+            }
             invalidateTag = in.getInt(at + UntaggedLayout.INVALIDATE_TAG_OFFSET);
         }
-        int room = receives.oldestLength() - messageBytes;
-        if (payloadLength > room) {
-            int bufferLength = receives.oldestLength();
+        int bufferLength = receives.takenLength();
+        if (payloadLength > bufferLength - messageBytes) {
             int leastBytes = (int) Math.min((long) messageBytes + payloadLength, Integer.MAX_VALUE);
-            receives.failOldest(WorkCompletionStatus.LOCAL_LENGTH_ERROR, leastBytes);
+            receives.failTaken(WorkCompletionStatus.LOCAL_LENGTH_ERROR, leastBytes);
             throw new ProtocolViolationException(TerminateReason.MESSAGE_TOO_LONG,
                     "a Send of at least %d bytes for a receive buffer of %d", leastBytes, bufferLength);
         }
         target = receiveCursor;
-        return true;
+        return ReceiveSource.Outcome.TAKEN;
     }
 
     private void beginWrite(ByteBuffer in, int at) throws ProtocolViolationException {
@@ -386,7 +392,7 @@ final class InboundMessages {
             if (invalidates) {
                 withdraw(invalidateTag);
             }
-            receives.completeOldest(messageBytes, invalidates, invalidates ? invalidateTag : 0);
+            receives.completeTaken(messageBytes, invalidates, invalidates ? invalidateTag : 0);
         }
         messageBytes = 0;
     }

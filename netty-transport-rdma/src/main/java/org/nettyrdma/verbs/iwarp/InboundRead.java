@@ -1,5 +1,8 @@
 package org.nettyrdma.verbs.iwarp;
 
+import org.nettyrdma.verbs.support.SendSlot;
+import org.nettyrdma.verbs.support.SteeringTag;
+
 /**
  * An RDMA Read Request of the peer that has passed every check of its header and waits for its trailer, for its answer, or
  * for TCP to take the answer. Reusable.

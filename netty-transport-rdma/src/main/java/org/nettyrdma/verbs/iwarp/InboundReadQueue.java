@@ -2,6 +2,8 @@ package org.nettyrdma.verbs.iwarp;
 
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.Rings;
+import org.nettyrdma.verbs.support.SteeringTag;
 
 /**
  * The peer's RDMA Reads in the order of their arrival, which is the order of the answers (RFC 5040, section 5.5). First come
@@ -10,7 +12,8 @@ import org.nettyrdma.verbs.support.DeliveryRing;
  */
 final class InboundReadQueue {
 
-    private final InboundRead[] reads;
+    private final int depth;
+    private InboundRead[] reads = new InboundRead[1];
     private final DeliveryRing deliveries;
 
     private int head;
@@ -21,16 +24,16 @@ final class InboundReadQueue {
      * @param depth the most that the peer may have outstanding, 0 or a power of two
      */
     InboundReadQueue(int depth, DeliveryRing deliveries) {
-        reads = new InboundRead[depth];
+        this.depth = depth;
         this.deliveries = deliveries;
     }
 
     int depth() {
-        return reads.length;
+        return depth;
     }
 
     boolean isFull() {
-        return tail - head == reads.length;
+        return tail - head == depth;
     }
 
     /**
@@ -38,6 +41,9 @@ final class InboundReadQueue {
      */
     void add(InboundRead read) {
         assert !isFull();
+        if (tail - head == reads.length) {
+            reads = Rings.doubled(reads, head);
+        }
         int index = index(tail++);
         if (reads[index] == null) {
             reads[index] = new InboundRead();
@@ -85,10 +91,7 @@ final class InboundReadQueue {
         SteeringTag source = read.source();
         read.clear();
         if (source != null) {
-            source.readEnded();
-            if (source.isWithdrawalAwaited() && !source.isBeingRead()) {
-                deliveries.complete(source.withdrawalId(), status, 0, 0);
-            }
+            source.readEnded(deliveries, status);
         }
     }
 

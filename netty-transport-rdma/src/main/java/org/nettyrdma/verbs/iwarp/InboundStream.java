@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.zip.CRC32C;
+import org.nettyrdma.verbs.support.Pool;
 
 /**
  * Takes the TCP stream apart into FPDUs, wherever TCP cut it.
@@ -150,7 +151,7 @@ final class InboundStream {
         if (staging == null) {
             staging = stagingPool.take();
         } else if (stagingStart > 0) {
-            // What is left is shorter than a header or a trailer.
+            // What is left is shorter than a header or a trailer, unless a message is staged until it is whole.
             staging.put(0, staging, stagingStart, stagingEnd - stagingStart);
             stagingEnd -= stagingStart;
             stagingStart = 0;
@@ -227,8 +228,9 @@ final class InboundStream {
         }
         headerLength = InboundMessages.repeatedLength(staging, stagingStart, length);
         staging.get(stagingStart, header, 0, headerLength);
-        if (!messages.begin(staging, stagingStart, length, segmentLength)) {
-            waitingForReceive = true;
+        ReceiveSource.Outcome outcome = messages.begin(staging, stagingStart, length, segmentLength, available);
+        if (outcome != ReceiveSource.Outcome.TAKEN) {
+            waitingForReceive = outcome == ReceiveSource.Outcome.NONE;
             return false;
         }
         if (crc != null) {

@@ -1,38 +1,20 @@
 package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
-import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.support.SocketConnectionRequest;
 
 /**
- * A TCP connection whose MPA request has arrived and is not answered. It is registered with no selector, so that any context
- * can take it.
+ * A TCP connection whose MPA request has arrived and is not answered.
  */
-final class IwarpConnectionRequest implements ConnectionRequest {
+final class IwarpConnectionRequest extends SocketConnectionRequest {
 
-    private final SocketChannel channel;
     private final MpaFrame request;
-    private final SocketAddress localAddress;
-    private final SocketAddress remoteAddress;
-    private boolean answered;
 
     IwarpConnectionRequest(SocketChannel channel, MpaFrame request) throws IOException {
-        this.channel = channel;
+        super(channel, channel.getLocalAddress(), channel.getRemoteAddress());
         this.request = request;
-        localAddress = channel.getLocalAddress();
-        remoteAddress = channel.getRemoteAddress();
-    }
-
-    @Override
-    public SocketAddress localAddress() {
-        return localAddress;
-    }
-
-    @Override
-    public SocketAddress remoteAddress() {
-        return remoteAddress;
     }
 
     @Override
@@ -41,40 +23,8 @@ final class IwarpConnectionRequest implements ConnectionRequest {
     }
 
     @Override
-    public void reject(ByteBuffer privateData) {
-        byte[] checked = MpaNegotiation.checkPrivateData(privateData);
-        if (!answered) {
-            answered = true;
-            reject(channel, MpaNegotiation.rejection(request, checked));
-        }
-    }
-
-    /**
-     * Sends a rejection, as far as the socket takes it, and closes.
-     */
-    static void reject(SocketChannel channel, MpaFrame rejection) {
-        try {
-            channel.write(rejection.encode()); // the first bytes on this connection: they fit
-        } catch (IOException e) {
-            // The peer has gone and will not miss the answer.
-        }
-        SocketFailures.closeQuietly(channel);
-    }
-
-    /**
-     * The request becomes a queue pair.
-     *
-     * @throws IOException if it was answered before
-     */
-    void take() throws IOException {
-        if (answered) {
-            throw new IOException("the connection request of " + remoteAddress + " was answered before");
-        }
-        answered = true;
-    }
-
-    SocketChannel channel() {
-        return channel;
+    protected ByteBuffer rejection(ByteBuffer privateData) {
+        return MpaNegotiation.rejection(request, MpaNegotiation.checkPrivateData(privateData)).encode();
     }
 
     MpaFrame frame() {

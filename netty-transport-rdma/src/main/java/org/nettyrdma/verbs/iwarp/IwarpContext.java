@@ -2,13 +2,11 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
 import java.net.SocketAddress;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.nettyrdma.verbs.CompletionHandler;
@@ -17,9 +15,13 @@ import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.TimerQueue;
+import org.nettyrdma.verbs.support.WakeState;
 
 /**
  * The connections of one event loop. {@link #poll} lets ready sockets make progress, which fills the {@link DeliveryRing}, and
@@ -27,19 +29,14 @@ import org.nettyrdma.verbs.support.TimerQueue;
  */
 final class IwarpContext implements VerbsContext {
 
-    /** The loop runs and nobody has asked to wake it. */
-    private static final int AWAKE = 0;
-    /** The loop is in the selector, or about to go there: waking it takes a system call. */
-    private static final int ASLEEP = 1;
-    /** Somebody has asked to wake the loop. */
-    private static final int WOKEN = 2;
-
     private final IwarpLoopParts parts;
     private final ReadySockets sockets;
     private final TimerQueue timers;
     private final DeliveryRing deliveries;
-    private final ArrayDeque<Runnable> deferred;
-    private final AtomicInteger wakeState = new AtomicInteger(AWAKE);
+    private final DeferredTasks deferred;
+    private final WakeState wakeState = new WakeState();
+    /** Whether the last poll has only delivered. */
+    private boolean socketsSkipped;
     private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /**
@@ -82,6 +79,14 @@ final class IwarpContext implements VerbsContext {
     }
 
     @Override
+    public SharedReceiveQueue createSharedReceiveQueue(int depth) {
+        if (depth < 1 || depth > IwarpProvider.MAX_SHARED_RECEIVES) {
+            throw new IllegalArgumentException("depth: " + depth + " (expected: 1 to " + IwarpProvider.MAX_SHARED_RECEIVES + ')');
+        }
+        return new IwarpSharedReceiveQueue(parts, depth);
+    }
+
+    @Override
     public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                      ConnectionListener.Handler listener) throws IOException {
         return new IwarpListener(parts, address, backlog, attributes, listener);
@@ -89,9 +94,13 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
-        int work = runDeferred();   // 1. what an earlier round left or a user asked for
-        work += sockets.progress(); // 2. sockets
-        work += timers.run();       // 3. time-outs, after the data that may have come in time
+        int work = deferred.run();      // 1. what an earlier round left or a user asked for
+        // What was posted since the last round is often done already. Its completions take no system call, every other time.
+        socketsSkipped = !socketsSkipped && !deliveries.isEmpty();
+        if (!socketsSkipped) {
+            work += sockets.progress(); // 2. sockets
+        }
+        work += timers.run();           // 3. time-outs, after the data that may have come in time
         return work + deliveries.deliver(handler, maxCompletions);
     }
 
@@ -100,28 +109,26 @@ final class IwarpContext implements VerbsContext {
         if (!deliveries.isEmpty() || !deferred.isEmpty()) {
             return;
         }
-        if (wakeState.compareAndSet(AWAKE, ASLEEP)) {
-            long limitNanos = Math.min(timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos, timers.nanosToNext());
+        if (wakeState.beginSleep()) {
+            long limitNanos = timers.limitNanos(timeoutNanos);
             if (limitNanos > 0) {
                 sockets.await(limitNanos == Long.MAX_VALUE ? 0 : 1 + TimeUnit.NANOSECONDS.toMillis(limitNanos - 1));
             }
         }
-        wakeState.set(AWAKE);
+        wakeState.endSleep();
+    }
+
+    /** Both are one system call. */
+    @Override
+    public boolean canAwaitUnpolled() {
+        return true;
     }
 
     @Override
     public void wakeup() {
-        if (wakeState.getAndSet(WOKEN) == ASLEEP) {
+        if (wakeState.wake()) {
             sockets.wakeup();
         }
-    }
-
-    private int runDeferred() {
-        int count = deferred.size(); // what these tasks defer waits for the next round
-        for (int i = 0; i < count; i++) {
-            deferred.poll().run();
-        }
-        return count;
     }
 
     @Override

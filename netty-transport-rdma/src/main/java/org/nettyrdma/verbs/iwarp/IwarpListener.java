@@ -3,50 +3,44 @@ package org.nettyrdma.verbs.iwarp;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.support.Acceptor;
+import org.nettyrdma.verbs.support.SocketFailures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A listening TCP socket, and the connections on it whose MPA request is not complete.
  */
-final class IwarpListener implements ConnectionListener, SocketHandler {
+final class IwarpListener implements ConnectionListener, Acceptor.Owner {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(IwarpListener.class);
 
-    private static final int MAX_ACCEPTS = 64;
     /**
      * So many make room where the system has no descriptor left: not one at a time, since their sockets go with the next
      * selection.
      */
     private static final int DISPLACED_AT_ONCE = 16;
-    /** Where there is nobody who could make room. */
-    private static final int PAUSE_MILLIS = 100;
 
     private final IwarpLoopParts parts;
     private final ListenAttributes attributes;
-    private final Handler handler;
     private final ServerSocketChannel channel;
-    private final SelectionKey key;
+    private final Acceptor acceptor;
     private final SocketAddress localAddress;
-    private final HalfOpenTable halfOpen;
+    private final SocketTable<HalfOpenConnection> halfOpen;
     private long lastNumber;
     private boolean timerArmed;
-    private boolean accepting;
-    private boolean paused;
 
     IwarpListener(IwarpLoopParts parts, SocketAddress address, int backlog, ListenAttributes attributes, Handler handler)
             throws IOException {
         this.parts = parts;
         this.attributes = attributes;
-        this.handler = handler;
-        halfOpen = new HalfOpenTable(attributes.maxPendingRequests(), attributes.maxPendingRequestsPerAddress());
+        halfOpen = new SocketTable<>(attributes.maxPendingRequests(), attributes.maxPendingRequestsPerAddress());
         channel = ServerSocketChannel.open();
         try {
             channel.setOption(StandardSocketOptions.SO_REUSEADDR, attributes.reuseAddress());
@@ -55,7 +49,7 @@ final class IwarpListener implements ConnectionListener, SocketHandler {
             }
             channel.bind(address, backlog);
             localAddress = channel.getLocalAddress();
-            key = parts.sockets().register(channel, 0, this);
+            acceptor = new Acceptor(channel, parts.sockets(), parts.timers(), parts.deliveries(), handler, this);
         } catch (Throwable t) {
             channel.close();
             throw t;
@@ -69,34 +63,11 @@ final class IwarpListener implements ConnectionListener, SocketHandler {
 
     @Override
     public void setAccepting(boolean accepting) {
-        this.accepting = accepting;
-        updateInterest();
-    }
-
-    private void updateInterest() {
-        if (key.isValid()) {
-            key.interestOps(accepting && !paused ? SelectionKey.OP_ACCEPT : 0);
-        }
+        acceptor.setAccepting(accepting);
     }
 
     @Override
-    public void ready(int readyOperations) {
-        for (int i = 0; i < MAX_ACCEPTS; i++) {
-            SocketChannel accepted;
-            try {
-                accepted = channel.accept();
-            } catch (IOException e) {
-                refusedBySystem(e);
-                return;
-            }
-            if (accepted == null) {
-                return;
-            }
-            take(accepted);
-        }
-    }
-
-    private void take(SocketChannel accepted) {
+    public void accepted(SocketChannel accepted) {
         long deadlineNanos = parts.timers().nanoTime() + TimeUnit.MILLISECONDS.toNanos(attributes.requestTimeoutMillis());
         HalfOpenConnection connection;
         try {
@@ -116,26 +87,15 @@ final class IwarpListener implements ConnectionListener, SocketHandler {
         armTimer();
     }
 
-    /**
-     * The system has no descriptor, or no memory, for one more socket. Peers that owe their request make room, then what only
-     * waits for its peer to close; without any of them nothing is accepted for a while, lest the loop try again and again.
-     */
-    private void refusedBySystem(IOException cause) {
-        boolean roomMade = parts.draining().dropOldest(DISPLACED_AT_ONCE);
+    /** What only waits for its peer to close makes room, too, as far as it belongs to this event loop. */
+    @Override
+    public boolean makeRoom(IOException cause) {
+        boolean roomMade = parts.draining().drop(DISPLACED_AT_ONCE);
         for (int i = 0; i < DISPLACED_AT_ONCE && halfOpen.firstToGo() != null; i++) {
             halfOpen.firstToGo().displaced();
             roomMade = true;
         }
-        if (!roomMade && channel.isOpen()) {
-            paused = true;
-            updateInterest();
-            parts.timers().schedule(PAUSE_MILLIS, () -> {
-                paused = false;
-                updateInterest();
-            });
-            cause.setStackTrace(new StackTraceElement[0]); // it tells nothing, and peers can cause it as often as they like
-            failed(cause);
-        }
+        return roomMade;
     }
 
     /** All have the same time, so that one timer for the oldest does for all. */
@@ -158,27 +118,12 @@ final class IwarpListener implements ConnectionListener, SocketHandler {
         armTimer();
     }
 
-    @Override
-    public void failed(Exception cause) {
-        parts.deliveries().event(() -> {
-            if (channel.isOpen()) {
-                handler.acceptFailed(cause);
-            }
-        });
-    }
-
     void halfOpenEnded(HalfOpenConnection connection) {
         halfOpen.remove(connection);
     }
 
     void requestComplete(IwarpConnectionRequest request) {
-        parts.deliveries().event(() -> {
-            if (channel.isOpen()) {
-                handler.connectionRequested(request);
-            } else {
-                SocketFailures.closeQuietly(request.channel());
-            }
-        });
+        acceptor.complete(request);
     }
 
     @Override

@@ -2,11 +2,14 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.Pool;
+import org.nettyrdma.verbs.support.ReadySockets;
+import org.nettyrdma.verbs.support.SendSlot;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
@@ -22,7 +25,7 @@ final class IwarpLoopParts {
     private final ReadySockets sockets;
     private final TimerQueue timers;
     private final DeliveryRing deliveries = new DeliveryRing();
-    private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
+    private final DeferredTasks deferred = new DeferredTasks();
     private final IntSupplier steeringTagGenerator;
     private final Pool<ByteBuffer> stagingPool =
             new Pool<>(() -> ByteBuffer.allocateDirect(InboundStream.STAGING_BYTES), MAX_IDLE_BUFFERS);
@@ -62,7 +65,7 @@ final class IwarpLoopParts {
     }
 
     /** What is to run at the start of the next poll. */
-    ArrayDeque<Runnable> deferred() {
+    DeferredTasks deferred() {
         return deferred;
     }
 

@@ -10,6 +10,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.MemoryRegion;
@@ -17,6 +18,12 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.PowerOfTwo;
+import org.nettyrdma.verbs.support.SendRing;
+import org.nettyrdma.verbs.support.SocketFailures;
+import org.nettyrdma.verbs.support.SocketHandler;
+import org.nettyrdma.verbs.support.SteeringTag;
+import org.nettyrdma.verbs.support.SteeringTagTable;
 import org.nettyrdma.verbs.support.TimerQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,15 +37,16 @@ import org.slf4j.LoggerFactory;
  *           accept()
  * }</pre>
  */
-final class IwarpQueuePair implements QueuePair, SocketHandler {
+final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.Owner {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(IwarpQueuePair.class);
 
     /** How long a responder may take for its MPA reply. */
     private static final int REPLY_TIMEOUT_MILLIS = 10_000;
     /**
-     * Linux siw can miss an FPDU that arrives right behind its reply until another one arrives. So an initiator that has
-     * heard nothing after this time announces itself once more.
+     * Linux siw can miss what arrives right behind its reply until something else arrives. So an initiator announces itself once
+     * more after this time; also if it has heard of the peer, whose program may send first. But not if it has sent something
+     * since then: siw closes its socket as soon as its program has sent all, and TCP drops what is under way when more arrives.
      */
     private static final int SECOND_ANNOUNCEMENT_MILLIS = 100;
 
@@ -50,6 +58,9 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     private final QueuePairAttributes attributes;
     private final Listener listener;
     private final WorkQueues queues;
+    /** Receives of its own or shared ones; the other is {@code null}. */
+    private final ReceiveRing ownReceives;
+    private final SharedReceives sharedReceives;
     /** What this side answers, or {@code null} if it asks. */
     private final IwarpConnectionRequest request;
     private final Consumer<IwarpQueuePair> closed;
@@ -66,6 +77,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     private TimerQueue.Timer timer;
     private DuplexStream stream;
     private boolean resumeDeferred;
+    private boolean aborted;
     private boolean endedHere;
 
     /**
@@ -80,9 +92,13 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         this.attributes = attributes;
         this.listener = listener;
         this.request = request;
-        queues = new WorkQueues(new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.slotPool()),
-                new ReceiveRing(attributes.receiveQueueDepth(), parts.deliveries()),
-                new SteeringTagTable(parts.steeringTagGenerator()));
+        SendRing sends = new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.slotPool());
+        SteeringTagTable steeringTags = new SteeringTagTable(parts.steeringTagGenerator());
+        var shared = (IwarpSharedReceiveQueue) attributes.sharedReceives();
+        ownReceives = shared != null ? null : new ReceiveRing(attributes.receiveQueueDepth(), parts.deliveries());
+        sharedReceives = shared == null ? null
+                : new SharedReceives(shared, parts.deliveries(), attributes.queuePairNumber(), this);
+        queues = new WorkQueues(sends, shared == null ? ownReceives : sharedReceives, steeringTags);
         if (request != null) {
             channel = request.channel();
             localAddress = request.localAddress();
@@ -189,7 +205,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         established(reply);
         stream.announce();
         timer = parts.timers().schedule(SECOND_ANNOUNCEMENT_MILLIS, () -> {
-            if (state == State.ESTABLISHED && !stream.hasReceived()) {
+            if (state == State.ESTABLISHED && !stream.hasAnswered()) {
                 stream.announce();
             }
         });
@@ -211,19 +227,47 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
     public void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, region.memory().capacity());
         checkNotClosed();
+        if (ownReceives == null) {
+            throw new IllegalStateException("the receives of this queue pair are shared");
+        }
         if (state == State.ENDED) {
             flushed(workRequestId);
-        } else if (!queues.receives().offer(workRequestId, region, offset, length)) {
-            throw new IOException("the receive queue is full: depth " + queues.receives().depth());
-        } else if (stream != null && stream.isWaitingForReceive() && !resumeDeferred) {
-            resumeDeferred = true; // once for all receives that are posted now
+        } else if (!ownReceives.offer(workRequestId, region, offset, length)) {
+            throw new IOException("the receive queue is full: depth " + ownReceives.depth());
+        } else {
+            resumeSoon();
+        }
+    }
+
+    @Override
+    public void allowReceives(long messages) {
+        if (sharedReceives != null && state != State.ENDED && state != State.CLOSED && sharedReceives.allow(messages)) {
+            resumeSoon();
+        }
+    }
+
+    /** Once for all receives that are posted now. */
+    private void resumeSoon() {
+        if (stream != null && stream.isWaitingForReceive() && !resumeDeferred) {
+            resumeDeferred = true;
             parts.defer(this::resume);
         }
     }
 
+    @Override
+    public void receivePosted() {
+        resume();
+    }
+
+    @Override
+    public void messageTooSlow(int limitMillis) {
+        failed(new SocketTimeoutException("the peer has sent only a part of a message for " + limitMillis
+                + " ms, while others waited for a shared receive"));
+    }
+
     private void resume() {
         resumeDeferred = false;
-        if (state == State.ESTABLISHED) {
+        if (state == State.ESTABLISHED && stream.isWaitingForReceive()) {
             try {
                 stream.resume();
             } catch (Throwable t) {
@@ -237,6 +281,9 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         checkNotClosed();
         if (workRequest.elementCount() > FpduBatch.MAX_PIECES) {
             throw new IOException(workRequest.elementCount() + " pieces of memory, limit " + FpduBatch.MAX_PIECES);
+        }
+        if (workRequest.opcode() == SendWorkRequest.Opcode.WRITE_WITH_IMMEDIATE) {
+            throw new IOException("iWARP has no RDMA Write with immediate data");
         }
         if (workRequest.opcode() == SendWorkRequest.Opcode.READ && outboundReadDepth() == 0) {
             throw new IOException("no RDMA Read can be sent: the outbound read depth is 0");
@@ -265,13 +312,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
 
     @Override
     public int expose(MemoryRegion region, int offset, int length, int access) throws IOException {
-        Objects.checkFromIndexSize(offset, length, region.memory().capacity());
-        if (length == 0) {
-            throw new IllegalArgumentException("length: 0 (expected: > 0)");
-        }
-        if ((access & ~(ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE)) != 0 || access == 0) {
-            throw new IllegalArgumentException("access: " + access + " (expected: remote read, remote write or both)");
-        }
+        SteeringTag.check(region, offset, length, access);
         if (state == State.ENDED || state == State.CLOSED) {
             throw new IOException("the connection has ended");
         }
@@ -280,20 +321,12 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
 
     @Override
     public long remoteOffset(int steeringTag) {
-        if (queues.steeringTags().find(steeringTag) == null) {
-            throw new IllegalArgumentException(String.format("steeringTag: 0x%08x (expected: a valid one)", steeringTag));
-        }
-        return 0; // see SteeringTag
+        return queues.steeringTags().remoteOffset(steeringTag);
     }
 
     @Override
     public boolean invalidate(long workRequestId, int steeringTag) {
-        SteeringTag tag = queues.steeringTags().remove(steeringTag);
-        if (tag == null || !tag.isBeingRead()) {
-            return true;
-        }
-        tag.awaitWithdrawal(workRequestId);
-        return false;
+        return queues.steeringTags().invalidate(workRequestId, steeringTag);
     }
 
     @Override
@@ -370,6 +403,12 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         }
     }
 
+    @Override
+    public void abort() {
+        aborted = true;
+        moveToError();
+    }
+
     /**
      * Ends the connection and completes everything. The listener hears of it in the order of events.
      */
@@ -394,7 +433,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
         }
         queues.flush();
         if (wasEstablished) {
-            parts.draining().drain(channel, key, stream.sentBytes(), dropped ? 0 : attributes.closeTimeoutMillis());
+            parts.draining().drain(channel, key, PeerAddress.of(remoteAddress), stream.sentBytes(),
+                    dropped || aborted ? 0 : attributes.closeTimeoutMillis());
         } else if (channel != null) {
             SocketFailures.closeQuietly(channel);
         }
@@ -402,11 +442,15 @@ final class IwarpQueuePair implements QueuePair, SocketHandler {
 
     @Override
     public void close() {
+        boolean open = state != State.CLOSED;
         try {
             moveToError();
         } finally {
             state = State.CLOSED;
             closed.accept(this);
+            if (sharedReceives != null && open) {
+                sharedReceives.close();
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.iwarp;
 
 import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.support.SendSlot;
 
 /**
  * A place in local memory that consists of one or more pieces, and how far a message has got in it. Reusable.

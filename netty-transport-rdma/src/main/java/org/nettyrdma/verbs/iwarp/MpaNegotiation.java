@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.support.PowerOfTwo;
 
 /**
  * How two sides agree (RFC 5044, section 7.1; RFC 6581, section 9). Pure functions on {@link MpaFrame}s.

@@ -1,6 +1,8 @@
 package org.nettyrdma.verbs.iwarp;
 
 import java.util.function.IntSupplier;
+import org.nettyrdma.verbs.support.Rings;
+import org.nettyrdma.verbs.support.SendSlot;
 
 /**
  * This side's RDMA Reads that are asked for and not answered, oldest first. The sink tags are random and stand in no table
@@ -10,8 +12,8 @@ import java.util.function.IntSupplier;
  */
 final class OutboundReadQueue {
 
-    private final SendSlot[] requests;
-    private final int[] sinkTags;
+    private SendSlot[] requests = new SendSlot[1]; // this and the next grow together
+    private int[] sinkTags = new int[1];
     private final int depth;
     private final IntSupplier generator;
     private final MemoryCursor oldestCursor = new MemoryCursor();
@@ -25,8 +27,6 @@ final class OutboundReadQueue {
      */
     OutboundReadQueue(int depth, IntSupplier generator) {
         this.depth = depth;
-        requests = new SendSlot[PowerOfTwo.atLeast(depth)];
-        sinkTags = new int[requests.length];
         this.generator = generator;
     }
 
@@ -49,6 +49,9 @@ final class OutboundReadQueue {
      */
     int add(SendSlot request) {
         assert !isFull();
+        if (tail - head == requests.length) {
+            grow();
+        }
         int index = index(tail++);
         requests[index] = request;
         sinkTags[index] = generator.getAsInt();
@@ -56,6 +59,12 @@ final class OutboundReadQueue {
             startOldest();
         }
         return sinkTags[index];
+    }
+
+    private void grow() {
+        SendSlot[] grown = Rings.doubled(requests, head);
+        sinkTags = Rings.doubled(sinkTags, head);
+        requests = grown;
     }
 
     int oldestSinkTag() {

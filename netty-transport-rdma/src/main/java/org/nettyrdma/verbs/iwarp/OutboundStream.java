@@ -2,6 +2,9 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
+import org.nettyrdma.verbs.support.Pool;
+import org.nettyrdma.verbs.support.SendRing;
+import org.nettyrdma.verbs.support.SendSlot;
 
 /**
  * Turns work requests and answers to the peer's RDMA Reads into FPDUs and hands them to TCP.
@@ -213,7 +216,7 @@ final class OutboundStream {
         } else {
             request = slot;
             messageBytes = slot.totalBytes();
-            if (messageBytes > longestSendBytes && slot.wireOpcode() != RdmapOpcode.WRITE) {
+            if (messageBytes > longestSendBytes && RdmapOpcode.of(slot) != RdmapOpcode.WRITE) {
                 longestSendBytes = messageBytes;
             }
             encodedOfMessage = 0;
@@ -228,12 +231,12 @@ final class OutboundStream {
         if (answer != null) {
             batch().beginTagged(RdmapOpcode.READ_RESPONSE, last, answer.sinkTag(), answer.sinkOffset() + encodedOfMessage,
                     length);
-        } else if (request.wireOpcode() == RdmapOpcode.WRITE) {
+        } else if (RdmapOpcode.of(request) == RdmapOpcode.WRITE) {
             batch().beginTagged(RdmapOpcode.WRITE, last, request.steeringTag(), request.remoteOffset() + encodedOfMessage,
                     length);
         } else {
             headerLength = UntaggedLayout.HEADER_LENGTH;
-            batch().beginUntagged(request.wireOpcode(), last, request.steeringTag(), UntaggedLayout.SEND_QUEUE,
+            batch().beginUntagged(RdmapOpcode.of(request), last, request.steeringTag(), UntaggedLayout.SEND_QUEUE,
                     nextSendNumber, encodedOfMessage, length);
         }
         batch.payload(source, length);
@@ -249,7 +252,7 @@ final class OutboundStream {
             answer.setEndPosition(encodedBytes);
         } else {
             request.setEndPosition(encodedBytes);
-            if (request.wireOpcode() != RdmapOpcode.WRITE) {
+            if (RdmapOpcode.of(request) != RdmapOpcode.WRITE) {
                 nextSendNumber++;
             }
         }

@@ -1,5 +1,8 @@
 package org.nettyrdma.verbs.iwarp;
 
+import org.nettyrdma.verbs.support.SendSlot;
+
+
 /**
  * The messages of RDMAP version 1 (RFC 5040, section 4.1) with their codes on the wire.
  */
@@ -49,5 +52,18 @@ enum RdmapOpcode {
      */
     static RdmapOpcode of(int code) {
         return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : null;
+    }
+
+    /**
+     * The message that carries a work request.
+     */
+    static RdmapOpcode of(SendSlot request) {
+        return switch (request.opcode()) {
+            case SEND -> request.isSolicited() ? SEND_WITH_SOLICITED_EVENT : SEND;
+            case SEND_WITH_INVALIDATE -> request.isSolicited() ? SEND_WITH_SOLICITED_EVENT_AND_INVALIDATE : SEND_WITH_INVALIDATE;
+            case WRITE -> WRITE;
+            case WRITE_WITH_IMMEDIATE -> throw new IllegalStateException("RFC 5040 has no immediate data"); // refused before
+            case READ -> READ_REQUEST;
+        };
     }
 }

@@ -3,11 +3,12 @@ package org.nettyrdma.verbs.iwarp;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.PowerOfTwo;
 
 /**
  * The receive queue: buffers for incoming Sends, used and completed in posting order.
  */
-final class ReceiveRing {
+final class ReceiveRing implements ReceiveSource {
 
     private final int depth;
     private final long[] workRequestIds;
@@ -50,42 +51,44 @@ final class ReceiveRing {
         return depth;
     }
 
-    boolean isEmpty() {
+    private boolean isEmpty() {
         return head == tail;
     }
 
-    /**
-     * The size of the oldest buffer in bytes. The queue must not be empty.
-     */
-    int oldestLength() {
+    @Override
+    public Outcome take(MemoryCursor cursor, boolean isWhole, boolean stageable) {
+        if (isEmpty()) {
+            return Outcome.NONE;
+        }
+        int index = index(head);
+        cursor.start(regions[index], offsets[index], lengths[index]);
+        return Outcome.TAKEN;
+    }
+
+    @Override
+    public int takenLength() {
         return lengths[index(head)];
     }
 
-    /**
-     * Points {@code cursor} at the oldest buffer. The queue must not be empty.
-     */
-    void startOldest(MemoryCursor cursor) {
-        int index = index(head);
-        cursor.start(regions[index], offsets[index], lengths[index]);
-    }
-
-    /**
-     * A whole message is in the oldest buffer.
-     */
-    void completeOldest(int byteLength, boolean invalidated, int invalidatedTag) {
+    @Override
+    public void completeTaken(int byteLength, boolean invalidated, int invalidatedTag) {
         deliveries.completeReceive(takeOldest(), byteLength, invalidated, invalidatedTag);
     }
 
-    /**
-     * The oldest buffer could not take its message.
-     */
-    void failOldest(WorkCompletionStatus status, int vendorError) {
+    @Override
+    public void failTaken(WorkCompletionStatus status, int vendorError) {
         deliveries.complete(takeOldest(), status, 0, vendorError);
     }
 
-    void flush() {
+    @Override
+    public void turnEnded() {
+        // Whoever has queues of its own may hold them.
+    }
+
+    @Override
+    public void flush() {
         while (!isEmpty()) {
-            failOldest(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
+            failTaken(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
         }
     }
 

@@ -3,14 +3,14 @@ package org.nettyrdma.verbs.iwarp;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
+import org.nettyrdma.peer.PeerAddress;
+import org.nettyrdma.verbs.support.Pool;
+import org.nettyrdma.verbs.support.SocketFailures;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
  * The sockets of an event loop that wait for their peers to close. There is a limit, so that peers that connect and leave again
- * and again hold no more of them.
+ * and again hold no more of them; where it is reached, the address that has the most makes room.
  */
 final class SocketDrain {
 
@@ -18,7 +18,8 @@ final class SocketDrain {
 
     private final TimerQueue timers;
     private final Pool<ByteBuffer> stagingPool;
-    private final Set<DrainingSocket> sockets = new LinkedHashSet<>(); // oldest first
+    private final SocketTable<DrainingSocket> sockets = new SocketTable<>(MAX_SOCKETS, MAX_SOCKETS);
+    private long lastNumber;
 
     SocketDrain(TimerQueue timers, Pool<ByteBuffer> stagingPool) {
         this.timers = timers;
@@ -28,21 +29,23 @@ final class SocketDrain {
     /**
      * Closes a connection without losing what TCP has taken, see {@link DrainingSocket}.
      *
+     * @param peer          whose connection it was
      * @param sentBytes     what TCP has taken
      * @param timeoutMillis how long the peer has to take it; 0 drops it
      */
-    void drain(SocketChannel channel, SelectionKey key, long sentBytes, int timeoutMillis) {
+    void drain(SocketChannel channel, SelectionKey key, PeerAddress peer, long sentBytes, int timeoutMillis) {
         DrainingSocket socket;
+        DrainingSocket oneTooMany;
         try {
-            socket = new DrainingSocket(this, timers, stagingPool, channel, key, sentBytes);
-            sockets.add(socket);
+            socket = new DrainingSocket(this, timers, stagingPool, channel, key, peer, ++lastNumber, sentBytes);
+            oneTooMany = sockets.add(socket);
         } catch (Throwable t) {
             SocketFailures.closeQuietly(channel);
             throw t;
         }
         socket.start(timeoutMillis);
-        if (sockets.size() > MAX_SOCKETS) {
-            dropOldest(1);
+        if (oneTooMany != null) {
+            oneTooMany.drop();
         }
     }
 
@@ -52,14 +55,17 @@ final class SocketDrain {
     }
 
     /**
-     * Closes sockets that wait for their peers to close before these have done so; what TCP has taken and they have not is lost.
+     * Closes sockets that wait for their peers to close before these have done so: of the address that has the most the oldest
+     * first. What TCP has taken and they have not is lost.
      *
-     * @param count how many at most, the oldest first
+     * @param count how many at most
      * @return whether there was any
      */
-    boolean dropOldest(int count) {
-        List<DrainingSocket> dropped = sockets.stream().limit(count).toList();
-        dropped.forEach(DrainingSocket::drop);
-        return !dropped.isEmpty();
+    boolean drop(int count) {
+        DrainingSocket first = sockets.firstToGo();
+        for (int i = 0; i < count && sockets.firstToGo() != null; i++) {
+            sockets.firstToGo().drop();
+        }
+        return first != null;
     }
 }

@@ -1,5 +1,8 @@
 package org.nettyrdma.verbs.iwarp;
 
+import org.nettyrdma.verbs.support.SendRing;
+import org.nettyrdma.verbs.support.SteeringTagTable;
+
 /**
  * What a queue pair has before it has a connection.
  *
@@ -7,7 +10,7 @@ package org.nettyrdma.verbs.iwarp;
  * @param receives     buffers for the peer's Sends
  * @param steeringTags memory that the peer may touch
  */
-record WorkQueues(SendRing sends, ReceiveRing receives, SteeringTagTable steeringTags) {
+record WorkQueues(SendRing sends, ReceiveSource receives, SteeringTagTable steeringTags) {
 
     /**
      * Completes everything as flushed, and exposes nothing any more.

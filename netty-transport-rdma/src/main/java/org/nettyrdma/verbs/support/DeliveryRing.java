@@ -16,13 +16,17 @@ public final class DeliveryRing {
      * More than a busy loop has at a time. A larger ring is what very many connections leave that end at once, and is not kept.
      */
     private static final int MAX_IDLE_CAPACITY = 16_384;
+    /** Stands where an event would for a completion with immediate data, so that ordinary completions pay nothing. */
+    private static final Runnable IMMEDIATE_DATA = () -> { };
 
     private long[] workRequestIds;
     private WorkCompletionStatus[] statuses;
     private int[] byteLengths;
     private boolean[] invalidated;
-    private int[] invalidatedTags;
+    private int[] invalidatedTags; // or the immediate data
     private int[] vendorErrors;
+    private boolean[] shared;
+    private int[] queuePairNumbers;
     private Runnable[] events;
     private int head;
     private int size;
@@ -41,6 +45,8 @@ public final class DeliveryRing {
         invalidated = new boolean[INITIAL_CAPACITY];
         invalidatedTags = new int[INITIAL_CAPACITY];
         vendorErrors = new int[INITIAL_CAPACITY];
+        shared = new boolean[INITIAL_CAPACITY];
+        queuePairNumbers = new int[INITIAL_CAPACITY];
         events = new Runnable[INITIAL_CAPACITY];
         head = 0;
     }
@@ -84,6 +90,36 @@ public final class DeliveryRing {
     }
 
     /**
+     * Adds the completion of a receive that an RDMA Write with immediate data has used up.
+     *
+     * @param workRequestId the id it was posted with
+     * @param byteLength    how many bytes the peer has written
+     * @param immediateData what the peer sent along
+     */
+    public void completeImmediate(long workRequestId, int byteLength, int immediateData) {
+        add(workRequestId, WorkCompletionStatus.SUCCESS, byteLength, false, immediateData, 0, IMMEDIATE_DATA);
+    }
+
+    /**
+     * Adds the completion of a receive from a shared queue.
+     *
+     * @param queuePairNumber whose message it was for
+     * @param workRequestId   the id it was posted with
+     * @param status          how it ended
+     * @param byteLength      length of the message in bytes, 0 without one
+     * @param isInvalidated   whether the message invalidated a steering tag of this side
+     * @param invalidatedTag  that steering tag, else 0
+     * @param vendorError     the provider's own code for a failure, 0 for none
+     */
+    public void completeShared(int queuePairNumber, long workRequestId, WorkCompletionStatus status, int byteLength,
+                               boolean isInvalidated, int invalidatedTag, int vendorError) {
+        add(workRequestId, status, byteLength, isInvalidated, invalidatedTag, vendorError, null);
+        int index = head + size - 1 & workRequestIds.length - 1;
+        shared[index] = true;
+        queuePairNumbers[index] = queuePairNumber;
+    }
+
+    /**
      * Adds a connection event.
      *
      * @param event tells a listener; runs when it is its turn
@@ -107,12 +143,19 @@ public final class DeliveryRing {
             size--;
             delivered++;
             Runnable event = events[index];
-            if (event == null) {
+            if (shared[index]) {
+                handler.onSharedReceive(queuePairNumbers[index], workRequestIds[index], statuses[index], byteLengths[index],
+                        invalidated[index], invalidatedTags[index], vendorErrors[index]);
+            } else if (event == null) {
                 handler.onCompletion(workRequestIds[index], statuses[index], byteLengths[index], invalidated[index],
                         invalidatedTags[index], vendorErrors[index]);
             } else {
                 events[index] = null;
-                event.run();
+                if (event == IMMEDIATE_DATA) {
+                    handler.onImmediateData(workRequestIds[index], byteLengths[index], invalidatedTags[index]);
+                } else {
+                    event.run();
+                }
             }
         }
         if (size == 0 && workRequestIds.length > MAX_IDLE_CAPACITY) {
@@ -133,6 +176,7 @@ public final class DeliveryRing {
         invalidated[index] = isInvalidated;
         invalidatedTags[index] = invalidatedTag;
         vendorErrors[index] = vendorError;
+        shared[index] = false;
         events[index] = event;
         size++;
     }
@@ -145,6 +189,8 @@ public final class DeliveryRing {
         invalidated = Arrays.copyOf(invalidated, capacity);
         invalidatedTags = Arrays.copyOf(invalidatedTags, capacity);
         vendorErrors = Arrays.copyOf(vendorErrors, capacity);
+        shared = Arrays.copyOf(shared, capacity);
+        queuePairNumbers = Arrays.copyOf(queuePairNumbers, capacity);
         events = Arrays.copyOf(events, capacity);
         // The queue was full, so what lies before the head is its end: it continues behind the old capacity.
         moveWrapped(workRequestIds, size);
@@ -153,6 +199,8 @@ public final class DeliveryRing {
         moveWrapped(invalidated, size);
         moveWrapped(invalidatedTags, size);
         moveWrapped(vendorErrors, size);
+        moveWrapped(shared, size);
+        moveWrapped(queuePairNumbers, size);
         moveWrapped(events, size);
         Arrays.fill(events, 0, head, null);
     }

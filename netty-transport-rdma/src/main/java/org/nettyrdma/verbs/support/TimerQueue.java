@@ -120,6 +120,16 @@ public final class TimerQueue {
     }
 
     /**
+     * How long a context may sleep.
+     *
+     * @param timeoutNanos as it was told, negative for no limit
+     * @return nanoseconds until then or until something is due, {@link Long#MAX_VALUE} for no limit
+     */
+    public long limitNanos(long timeoutNanos) {
+        return Math.min(timeoutNanos < 0 ? Long.MAX_VALUE : timeoutNanos, nanosToNext());
+    }
+
+    /**
      * How many timers are kept, those included that were cancelled.
      *
      * @return their number

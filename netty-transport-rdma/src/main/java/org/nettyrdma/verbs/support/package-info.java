@@ -1,5 +1,5 @@
 /**
- * Parts that providers share: direct memory, which any thread may use, and the queue of deliveries and the timers, which belong
- * to one event loop. The package is not exported.
+ * Parts that providers share: direct memory, which any thread may use; and what belongs to one event loop, such as its sockets,
+ * its timers and the queue of deliveries. The package is not exported.
  */
 package org.nettyrdma.verbs.support;

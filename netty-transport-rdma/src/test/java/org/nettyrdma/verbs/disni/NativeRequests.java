@@ -47,6 +47,11 @@ final class NativeRequests {
         return this;
     }
 
+    NativeRequests immediate(int data) {
+        buffer.putInt(start + NativeExtensions.SEND_IMMEDIATE, data);
+        return this;
+    }
+
     NativeRequests element(IbvMr region, int offset, int length) {
         int elements = start + (sends ? NativeExtensions.SEND_ELEMENTS : NativeExtensions.RECEIVE_ELEMENTS);
         buffer.putInt(elements, buffer.getInt(elements) + 1);

@@ -199,6 +199,31 @@ class NativeVerbsTest {
     }
 
     @Test
+    void shouldPassImmediateDataOnAsItIsOnTheWire() throws Exception {
+        assumeTrue(NativeExtensions.deviceAttributes(NativeDevice.handle(device.context), 1)[NativeExtensions.DEVICE_TRANSPORT]
+                == NativeExtensions.TRANSPORT_INFINIBAND, "iWARP has no immediate data");
+        ByteBuffer memory = NativeDevice.direct(MEMORY_BYTES);
+        IbvMr region = device.register(memory, REMOTE);
+        try (NativeConnection connection = new NativeConnection(device).connect()) {
+            memory.putLong(0, 0x0102030405060708L);
+            assertEquals(1, NativeRequests.receives().receive(1).post(connection.serverQueuePair));
+            assertEquals(1, NativeRequests.sends()
+                    .send(2, NativeExtensions.OPCODE_WRITE_WITH_IMMEDIATE, NativeExtensions.FLAG_SIGNALED, region.getRkey(),
+                    region.getAddr() + 512)
+                    .immediate(0x81020304).element(region, 0, 8).post(connection.clientQueuePair));
+            ByteBuffer completions = device.awaitCompletions(2);
+            int received = completions.getLong(NativeExtensions.COMPLETION_ID) == 1 ? 0 : NativeExtensions.COMPLETION_BYTES;
+            assertEquals(0, completions.getInt(received + NativeExtensions.COMPLETION_STATUS));
+            assertEquals(NativeExtensions.COMPLETED_IMMEDIATE, completions.getInt(received + NativeExtensions.COMPLETION_OPCODE));
+            assertEquals(8, completions.getInt(received + NativeExtensions.COMPLETION_LENGTH));
+            assertEquals(0x81020304, completions.getInt(received + NativeExtensions.COMPLETION_IMMEDIATE));
+            assertEquals(0x0102030405060708L, memory.getLong(512));
+        } finally {
+            device.deregister(region);
+        }
+    }
+
+    @Test
     void shouldOpenMemoryThroughAWindowUntilThePeerInvalidatesIt() throws Exception {
         assumeTrue(hasWindows(), "the device has no memory windows of type 2");
         ByteBuffer memory = NativeDevice.direct(MEMORY_BYTES);

@@ -34,6 +34,7 @@ import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Endpoint;
+import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
 /** How connections come about, or not. */
 class ConnectionSetupTest {

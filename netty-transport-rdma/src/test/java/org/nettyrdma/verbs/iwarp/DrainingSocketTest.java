@@ -13,6 +13,8 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.peer.PeerAddress;
+import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 class DrainingSocketTest {
@@ -29,7 +31,8 @@ class DrainingSocketTest {
             SocketChannel channel = listener.accept();
             channel.configureBlocking(false);
             SelectionKey key = channel.register(selector, 0);
-            DrainingSocket socket = new DrainingSocket(new SocketDrain(timers, buffers), timers, buffers, channel, key, 0);
+            DrainingSocket socket = new DrainingSocket(new SocketDrain(timers, buffers), timers, buffers, channel, key,
+                    PeerAddress.of(channel.getRemoteAddress()), 1, 0);
             socket.start(1000);
             peer.setOption(StandardSocketOptions.SO_LINGER, 0);
             peer.close();

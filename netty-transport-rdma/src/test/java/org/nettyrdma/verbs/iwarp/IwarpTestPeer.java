@@ -27,6 +27,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
 /**
  * One or two contexts of the provider that the test's own thread pumps, so that no test waits for anything but progress.
@@ -276,6 +277,13 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
                              int invalidatedTag, int vendorError) {
         endpoints.get((int) (workRequestId >>> 32)).completions.add(
                 new Completion((int) workRequestId, status, byteLength, invalidated, invalidatedTag));
+    }
+
+    @Override
+    public void onSharedReceive(int queuePairNumber, long workRequestId, WorkCompletionStatus status, int byteLength,
+                                boolean invalidated, int invalidatedTag, int vendorError) {
+        endpoints.get(queuePairNumber).completions.add(
+                new Completion(workRequestId, status, byteLength, invalidated, invalidatedTag));
     }
 
     @Override

@@ -19,6 +19,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.PowerOfTwo;
+import org.nettyrdma.verbs.support.SteeringTag;
+import org.nettyrdma.verbs.support.SteeringTagGenerator;
+import org.nettyrdma.verbs.support.SteeringTagTable;
 
 /** The small parts that everything else relies on. */
 class WireFormatTest {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
 class DeliveryRingTest {
@@ -31,6 +32,40 @@ class DeliveryRingTest {
             assertEquals(i, delivered.get(i));
         }
         assertTrue(deliveries.isEmpty());
+    }
+
+    @Test
+    void shouldTellImmediateDataInItsPlace() {
+        List<String> told = new ArrayList<>();
+        deliveries.complete(1, WorkCompletionStatus.SUCCESS, 0, 0);
+        deliveries.completeImmediate(2, 100, 0x81020304);
+        deliveries.event(() -> told.add("event"));
+        deliveries.completeReceive(3, 7, true, 0x81020304);
+        deliveries.deliver(new CompletionHandler() {
+            @Override
+            public void onCompletion(long id, WorkCompletionStatus status, int byteLength, boolean invalidated, int tag,
+                                     int vendorError) {
+                told.add(id + " " + status + ' ' + byteLength + ' ' + invalidated);
+            }
+
+            @Override
+            public void onImmediateData(long id, int byteLength, int immediateData) {
+                told.add(id + " " + byteLength + ' ' + Integer.toHexString(immediateData));
+            }
+        }, 10);
+        assertEquals(List.of("1 SUCCESS 0 false", "2 100 81020304", "event", "3 SUCCESS 7 true"), told);
+    }
+
+    @Test
+    void shouldFailImmediateDataThatIsNotExpected() {
+        List<WorkCompletionStatus> told = new ArrayList<>();
+        deliveries.completeImmediate(2, 100, 5);
+        deliveries.deliver((id, status, byteLength, invalidated, tag, vendorError) -> {
+            assertEquals(2, id);
+            assertEquals(0, byteLength);
+            told.add(status);
+        }, 10);
+        assertEquals(List.of(WorkCompletionStatus.BAD_RESPONSE_ERROR), told);
     }
 
     @Test

@@ -83,6 +83,9 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      * Asks the peer to change properties of its own. Requests go out one after the other. The first goes out when the version of
      * the connection is settled, each further one after the response to the one before. At most 16 wait.
      *
+     * <p>A change of receive buffers is pending until all that were posted with the old size have been used. So on an idle
+     * connection the outcome comes only when calls are made: do not wait for it in front of them.
+     *
      * @param wanted the values that they should have
      * @return the outcome, when no change of the request is pending any more. The future fails with
      *         {@link CharacteristicsException} if the peer does not answer, has not told one of the properties, or has been asked

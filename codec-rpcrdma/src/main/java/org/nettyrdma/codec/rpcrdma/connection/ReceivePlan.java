@@ -91,6 +91,15 @@ public record ReceivePlan(boolean server, RpcRdmaLimits limits, int reverseCredi
     }
 
     /**
+     * Receives for all that the peer may send but its calls.
+     *
+     * @param own the result of {@link #limitsOf}
+     */
+    public int besidesServed(RpcRdmaLimits own) {
+        return server ? besidesCredits() : own.credits() + pendingReplies + controlReceives;
+    }
+
+    /**
      * Receives of a channel that calls of the peer may use.
      *
      * @param own the result of {@link #limitsOf}

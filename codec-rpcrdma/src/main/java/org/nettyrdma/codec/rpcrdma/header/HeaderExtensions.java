@@ -89,6 +89,15 @@ public final class HeaderExtensions {
     }
 
     /**
+     * Whether there are header types at all, with which the ends of a connection may change what they have agreed on.
+     *
+     * @return {@code true} if there are any
+     */
+    public boolean hasHeaderTypes() {
+        return !headerTypes.isEmpty();
+    }
+
+    /**
      * Whether there are header types whose messages the credit gate bounds.
      *
      * @return {@code true} if there are any

@@ -75,6 +75,9 @@ final class ResponderModel {
     private int support = 1; // INLINE, until the client tells
     private int nextXid = 1;
     private int mayHave = 1; // the highest grant so far
+    private int lastGrant = 1;
+    private int sent; // calls
+    private int maySend = 1; // calls, by the rule of CreditGate: what has come back, and the larger of the last two grants
     private long asked;
 
     ResponderModel(RawClient client, BulkProgram program, HeaderDigits version, boolean reverse) {
@@ -106,7 +109,7 @@ final class ResponderModel {
                 }
             }
             default -> {
-                if (served.size() < mayHave) {
+                if (sent < maySend) {
                     asked = Integer.toUnsignedLong(event.asked());
                     call(event, nextXid++);
                 }
@@ -120,6 +123,7 @@ final class ResponderModel {
     }
 
     private void call(Event event, int xid) throws Exception {
+        sent++;
         String call = HeaderDigits.words(xid) + HANG;
         switch (event.kind()) {
             case MALFORMED_CALL -> malformedCall(event, xid, call);
@@ -127,7 +131,7 @@ final class ResponderModel {
             case OTHER_VERSION -> {
                 boolean other = version == HeaderDigits.TWO && announced && event.which() % 2 == 0;
                 client.peer.sendHex(HeaderDigits.words(xid, other ? 1 : 7, event.asked(), 0) + HeaderDigits.NO_CHUNKS + call);
-                expect(HeaderDigits.versionError(xid, other ? 1 : 7, grant(), other ? 2 : 1, version.version()));
+                expect(HeaderDigits.versionError(xid, other ? 1 : 7, grant(false), other ? 2 : 1, version.version()));
             }
             default -> goodCall(event, xid, call);
         }
@@ -208,8 +212,8 @@ final class ResponderModel {
 
     /** In version 1 there is one error for all of them. */
     private String error(int xid, int... codeAndBody) {
-        return version == HeaderDigits.ONE ? version.error(xid, grant(), 0, 2)
-                : version.error(xid, grant(), HeaderDigits.RESPONSE, codeAndBody);
+        return version == HeaderDigits.ONE ? version.error(xid, grant(true), 0, 2)
+                : version.error(xid, grant(false), HeaderDigits.RESPONSE, codeAndBody);
     }
 
     private void answer(Served one, int how) throws Exception {
@@ -254,7 +258,7 @@ final class ResponderModel {
     }
 
     private String reply(Served one, int type, int writeBytes, int replyBytes) {
-        return version.message(one.xid, grant(), type, HeaderDigits.RESPONSE, 0, "00000000"
+        return version.message(one.xid, grant(true), type, HeaderDigits.RESPONSE, 0, "00000000"
                 + (one.write == null ? "" : RawClient.chunk(one.write.segment().withLength(writeBytes))) + "00000000"
                 + (one.reply == null ? "00000000" : RawClient.chunk(one.reply.segment().withLength(replyBytes))));
     }
@@ -341,10 +345,16 @@ final class ResponderModel {
         }
     }
 
-    /** What the answer that is sent now has to grant. */
-    private int grant() {
+    /**
+     * What the answer that is sent now has to grant.
+     *
+     * @param counts whether the client may look at it; at that of an error of version 2 it may not, so the grant before holds on
+     */
+    private int grant(boolean counts) {
         int grant = (int) Math.max(1, Math.min(asked, CREDITS));
         mayHave = Math.max(mayHave, grant);
+        maySend = Math.max(maySend, sent - served.size() + Math.max(lastGrant, grant));
+        lastGrant = counts ? grant : Math.max(lastGrant, grant);
         return grant;
     }
 
@@ -354,7 +364,7 @@ final class ResponderModel {
 
     /** Uses the grant up, and then sends another call; the connection ends, and nobody sees that call. */
     void exceed() throws Exception {
-        while (served.size() < mayHave) {
+        while (sent < maySend) {
             asked = 1;
             call(new Event(Kind.CALL, 0, 1, 0), nextXid++);
         }

@@ -52,6 +52,14 @@ public final class NfsCommand implements Runnable {
             description = "Print a stack trace with errors, and what the libraries log.")
     private boolean verbose;
 
+    /** Read when the first event loop asks for a provider, which is after the options were read. */
+    @Option(names = "--provider", paramLabel = "NAME", scope = ScopeType.INHERIT,
+            description = {"What carries RDMA: iwarp (TCP), shm (shared memory, on one host) or disni (a device);",
+                    "default: disni where there is a device, else iwarp."})
+    private void useProvider(String name) {
+        System.setProperty("org.nettyrdma.provider", name);
+    }
+
     /** Creates the command; picocli fills in its fields. */
     public NfsCommand() {
     }

@@ -36,7 +36,8 @@ import picocli.CommandLine.Spec;
         footer = {"  nfs serve                                   in memory, on port 20049",
             "  nfs serve --export /srv/data --read-only",
             "  nfs serve --export /srv/data --bind ::1 --port 20050 --tcp-port 2050",
-            "  nfs serve --port 0 --rpcbind                any free port, for ls --rpcbind"})
+            "  nfs serve --port 0 --rpcbind                any free port, for ls --rpcbind",
+            "", "As a service: example-nfs/systemd/nfs-rdma.service; in a container: example-nfs/docker."})
 final class ServeCommand implements Callable<Integer> {
 
     @Spec

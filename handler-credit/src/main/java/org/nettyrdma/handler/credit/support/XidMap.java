@@ -14,7 +14,8 @@ import java.util.Collection;
  */
 public final class XidMap<V> {
 
-    private final IntObjectMap<V> byKey = new IntObjectHashMap<>();
+    /** {@code null} before the first request: a connection has several such maps, and perhaps never a request. */
+    private IntObjectMap<V> byKey;
 
     /** Creates an empty map. */
     public XidMap() {
@@ -35,7 +36,14 @@ public final class XidMap<V> {
      * @return the value that was replaced, {@code null} if there was none
      */
     public V put(int xid, V value) {
-        return byKey.put(key(xid), value);
+        return map().put(key(xid), value);
+    }
+
+    private IntObjectMap<V> map() {
+        if (byKey == null) {
+            byKey = new IntObjectHashMap<>();
+        }
+        return byKey;
     }
 
     /**
@@ -45,7 +53,7 @@ public final class XidMap<V> {
      * @return its value, {@code null} if there is none
      */
     public V get(int xid) {
-        return byKey.get(key(xid));
+        return byKey == null ? null : byKey.get(key(xid));
     }
 
     /**
@@ -55,7 +63,7 @@ public final class XidMap<V> {
      * @return its value, {@code null} if there was none
      */
     public V remove(int xid) {
-        return byKey.remove(key(xid));
+        return byKey == null ? null : byKey.remove(key(xid));
     }
 
     /**
@@ -65,7 +73,7 @@ public final class XidMap<V> {
      * @return {@code true} if so
      */
     public boolean contains(int xid) {
-        return byKey.containsKey(key(xid));
+        return byKey != null && byKey.containsKey(key(xid));
     }
 
     /**
@@ -74,7 +82,7 @@ public final class XidMap<V> {
      * @return the number, 0 or more
      */
     public int size() {
-        return byKey.size();
+        return byKey == null ? 0 : byKey.size();
     }
 
     /**
@@ -83,7 +91,7 @@ public final class XidMap<V> {
      * @return {@code true} if so
      */
     public boolean isEmpty() {
-        return byKey.isEmpty();
+        return byKey == null || byKey.isEmpty();
     }
 
     /**
@@ -92,11 +100,13 @@ public final class XidMap<V> {
      * @return a view, which follows changes of this map
      */
     public Collection<V> values() {
-        return byKey.values();
+        return map().values();
     }
 
     /** Takes all values out. */
     public void clear() {
-        byKey.clear();
+        if (byKey != null) {
+            byKey.clear();
+        }
     }
 }

@@ -1,0 +1,220 @@
+package org.nettyrdma.codec.oncrpc.client;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.net.SocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import org.nettyrdma.codec.oncrpc.RpcAcceptException;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcDeniedException;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+
+/**
+ * One connection of a client, and the calls that were given to it. It ends when its channel is closed and the last of these
+ * calls has come back. Event loop of the client, except where noted; the channel may belong to another one.
+ */
+final class RpcLink {
+
+    /** Takes up what happens to a connection. Event loop of the client. */
+    interface Owner {
+
+        /**
+         * What a call was given to the connection for has ended.
+         *
+         * @param attempt how; it is done
+         * @param lost    whether the connection had ended by then
+         */
+        void ended(RpcLink link, DurableCall call, Future<ByteBuf> attempt, boolean lost);
+
+        /** The connection has ended, and none of its calls is left with it. Called once. */
+        void down(RpcLink link);
+    }
+
+    private final EventExecutor home;
+    private final Channel channel;
+    private final RpcClient client;
+    private final SocketAddress server;
+    private final Owner owner;
+    private final List<DurableCall> orphans = new ArrayList<>();
+    private int outstanding;
+    private int timedOut;
+    private boolean answered;
+    private boolean lost;
+    private boolean closed;
+    /** What failed on the connection; written by the event loop of the channel. */
+    private volatile Throwable failure;
+
+    /**
+     * Event loop of the channel, when it has just been connected.
+     *
+     * @throws IllegalStateException if there is no {@link RpcClient} in the pipeline
+     */
+    RpcLink(EventExecutor home, Channel channel, SocketAddress server, Owner owner) {
+        this.home = home;
+        this.channel = channel;
+        this.server = server;
+        this.owner = owner;
+        ChannelHandlerContext last = channel.pipeline().context(RpcClient.class);
+        if (last == null) {
+            throw new IllegalStateException("the handler of the bootstrap has put no RpcClient into the pipeline: "
+                    + channel.pipeline().names());
+        }
+        client = (RpcClient) last.handler();
+        channel.pipeline().addBefore(last.name(), null, new FailureWatch());
+    }
+
+    /** To be called once the owner knows of this. */
+    void watch() {
+        channel.closeFuture().addListener(closing -> onHome(this::channelClosed));
+    }
+
+    /**
+     * Asks the server whether it answers at all. Event loop of the channel.
+     *
+     * @param whenDone is told why it does not, {@code null} if it does
+     */
+    void ping(RpcRequest request, Consumer<Throwable> whenDone) {
+        client.call(request).addListener((Future<ByteBuf> done) -> {
+            if (done.isSuccess()) {
+                done.getNow().release();
+            }
+            boolean refused = done.cause() instanceof RpcAcceptException || done.cause() instanceof RpcDeniedException;
+            whenDone.accept(refused ? null : done.cause());
+        });
+    }
+
+    SocketAddress server() {
+        return server;
+    }
+
+    /** Why it has ended. */
+    Throwable cause() {
+        Throwable known = failure;
+        return known == null ? new ClosedChannelException() : known;
+    }
+
+    int outstanding() {
+        return outstanding;
+    }
+
+    /** Whether calls may be given to it. */
+    boolean isUp() {
+        return !lost;
+    }
+
+    /** Whether the server has answered anything. */
+    boolean isProven() {
+        return answered;
+    }
+
+    /** Gives a call to the connection. */
+    void send(DurableCall call) {
+        outstanding++;
+        call.attempts++;
+        Future<ByteBuf> attempt;
+        try {
+            attempt = client.call(call.newAttempt(channel.alloc()));
+        } catch (RuntimeException | Error e) { // the handler has been removed, or there is no memory
+            attempt = home.newFailedFuture(e);
+        }
+        call.attempt = attempt;
+        attempt.addListener((Future<ByteBuf> done) -> {
+            boolean dead = !channel.isActive(); // asked here, where it cannot change any more if the end has failed the call
+            if (!onHome(() -> ended(call, done, dead)) && done.isSuccess()) {
+                done.getNow().release();
+            }
+        });
+    }
+
+    private void ended(DurableCall call, Future<ByteBuf> done, boolean dead) {
+        outstanding--;
+        if (call.attempt == done) {
+            call.attempt = null;
+        }
+        lost |= dead;
+        owner.ended(this, call, done, dead);
+        endIfLast();
+    }
+
+    /** The call has to go to another connection, when this one has come to its end. */
+    void keep(DurableCall call, Throwable cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+        orphans.add(call);
+    }
+
+    /** The calls that were kept. */
+    List<DurableCall> orphans() {
+        return orphans;
+    }
+
+    /** The server has answered something, even if that it does not want to. */
+    void answered() {
+        answered = true;
+        timedOut = 0;
+    }
+
+    /**
+     * A call has timed out.
+     *
+     * @return how many have since the last answer
+     */
+    int timedOut() {
+        return ++timedOut;
+    }
+
+    /** Ends the connection. */
+    void close(Throwable cause) {
+        lost = true;
+        if (failure == null) {
+            failure = cause;
+        }
+        channel.close();
+    }
+
+    private void channelClosed() {
+        lost = true;
+        closed = true;
+        endIfLast();
+    }
+
+    private void endIfLast() {
+        if (closed && outstanding == 0) {
+            outstanding = -1; // once
+            owner.down(this);
+        }
+    }
+
+    /** Any thread; {@code false} if the event loop of the client has ended. */
+    private boolean onHome(Runnable task) {
+        if (home.inEventLoop()) {
+            task.run();
+            return true;
+        }
+        try {
+            home.execute(task);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
+    }
+
+    /** Stands in front of the {@link RpcClient}, which keeps to itself what has failed. */
+    private final class FailureWatch extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            failure = cause;
+            ctx.fireExceptionCaught(cause);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package org.nettyrdma.codec.oncrpc.client;
+
+import java.util.TreeMap;
+import org.nettyrdma.codec.oncrpc.client.ReconnectCounters.Counter;
+
+/** The calls that wait for a connection, in the order in which they were made at first. Event loop only. */
+final class WaitingCalls {
+
+    private final TreeMap<Long, DurableCall> bySequence = new TreeMap<>();
+    private final ReconnectPolicy policy;
+    private final ReconnectCounters counters;
+    private long bytes;
+
+    WaitingCalls(ReconnectPolicy policy, ReconnectCounters counters) {
+        this.policy = policy;
+        this.counters = counters;
+    }
+
+    boolean isEmpty() {
+        return bySequence.isEmpty();
+    }
+
+    boolean hasRoomFor(DurableCall call) {
+        return bySequence.size() < policy.maxWaitingCalls() && call.bytes() <= policy.maxWaitingBytes() - bytes;
+    }
+
+    TooManyCallsException refusal(DurableCall call, Throwable notConnected) {
+        return new TooManyCallsException(bySequence.size(), bytes, call.bytes(), policy, notConnected);
+    }
+
+    void add(DurableCall call) {
+        bySequence.put(call.sequence, call);
+        count(call, 1);
+    }
+
+    /** Takes a call out; does nothing if it does not wait. */
+    void remove(DurableCall call) {
+        if (bySequence.remove(call.sequence, call)) {
+            count(call, -1);
+        }
+    }
+
+    /** Takes the oldest call out; {@code null} if there is none. */
+    DurableCall poll() {
+        if (bySequence.isEmpty()) {
+            return null;
+        }
+        DurableCall oldest = bySequence.pollFirstEntry().getValue();
+        count(oldest, -1);
+        return oldest;
+    }
+
+    private void count(DurableCall call, int difference) {
+        bytes += (long) difference * call.bytes();
+        counters.add(Counter.WAITING_CALLS, difference);
+        counters.add(Counter.WAITING_BYTES, (long) difference * call.bytes());
+    }
+}

@@ -1,0 +1,70 @@
+package org.nettyrdma.documentation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.xpath.XPath;
+import javax.xml.xpath.XPathConstants;
+import javax.xml.xpath.XPathFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.w3c.dom.Document;
+import org.w3c.dom.NodeList;
+
+/** What the POMs say to those who depend on the libraries. */
+class PublishedPomsTest {
+
+    private static final Path PARENT = Documents.ROOT.resolve("pom.xml");
+    private static final Path VERSIONS = Documents.ROOT.resolve("netty-rdma-bom/pom.xml");
+
+    private final XPath path = XPathFactory.newInstance().newXPath();
+
+    @Test
+    void shouldHaveOneVersion() throws Exception {
+        assertEquals(text(PARENT, "/project/version"), text(VERSIONS, "/project/version"));
+    }
+
+    @Test
+    void shouldListEveryLibraryInTheBillOfMaterials() throws Exception {
+        TreeSet<String> libraries = new TreeSet<>();
+        try (Stream<Path> poms = Files.find(Documents.ROOT, 2, (file, attributes) -> file.endsWith("pom.xml"))) {
+            for (Path pom : poms.toList()) {
+                if (text(pom, "/project/properties/nettyrdma.internal").equals("false")) {
+                    libraries.add(text(pom, "/project/artifactId"));
+                }
+            }
+        }
+        assertEquals(libraries, new TreeSet<>(texts(VERSIONS, "//dependency/artifactId")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"url", "licenses/license/name", "developers/developer/name", "scm/connection", "scm/url"})
+    void shouldSayWhoseItIs(String element) throws Exception {
+        String said = text(PARENT, "/project/" + element);
+        assertFalse(said.isEmpty());
+        assertEquals(said, text(VERSIONS, "/project/" + element));
+    }
+
+    private String text(Path pom, String expression) throws Exception {
+        return path.evaluate(expression, parse(pom)).strip();
+    }
+
+    private List<String> texts(Path pom, String expression) throws Exception {
+        NodeList nodes = (NodeList) path.evaluate(expression, parse(pom), XPathConstants.NODESET);
+        return Stream.iterate(0, i -> i < nodes.getLength(), i -> i + 1)
+                .map(i -> nodes.item(i).getTextContent().strip()).toList();
+    }
+
+    private static Document parse(Path pom) throws Exception {
+        File file = pom.toFile();
+        return DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(file);
+    }
+}

@@ -1,0 +1,245 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.UnresolvedAddressException;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A channel that has a queue pair, as its event loop, its connection and its end see it; and what all such channels have in
+ * common. Whether it carries messages or a stream is the business of the subclass.
+ */
+abstract class QueuePairChannel extends AbstractChannel {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(QueuePairChannel.class);
+
+    final QueuePairConnection connection;
+    private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
+    private volatile ChannelState state = ChannelState.OPEN;
+
+    /** A channel to connect with, or with a request one for a connection that a peer asked for; {@code null} without. */
+    QueuePairChannel(Channel parent, ConnectionRequest request) {
+        super(parent);
+        connection = new QueuePairConnection(this, request);
+    }
+
+    // --- What the event loop calls
+
+    /** The id by which completions find this channel on its loop. */
+    abstract int workRequestChannelId();
+
+    /** A work request has completed; {@link org.nettyrdma.verbs.CompletionHandler} tells when the values are valid. */
+    abstract void completed(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated,
+                            int invalidatedTag, int vendorError);
+
+    /** The peer has used a receive for immediate data, which not every channel expects. */
+    void completedWithImmediate(long workRequestId, int byteLength, int immediateData) {
+        completed(workRequestId, WorkCompletionStatus.BAD_RESPONSE_ERROR, 0, false, 0, 0);
+    }
+
+    /**
+     * A receive that channels of the loop share has completed, for this channel; for one that has joined them only.
+     *
+     * @param buffer what was received into; this takes over the reference
+     */
+    void received(ByteBuf buffer, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
+                  int vendorError) {
+        buffer.release();
+        throw new IllegalStateException("this channel shares no receives");
+    }
+
+    /** What is left to do after the completions of one poll were taken up. */
+    abstract void takeTurn();
+
+    /** The loop's context is closed, and all of its channels were. */
+    abstract void contextClosed();
+
+    // --- What the connection tells
+
+    /** The peer has agreed to a connection; an exception refuses it, before the channel is active. */
+    void agree(ByteBuf peerPrivateData) throws IOException {
+        // Messages need no agreement.
+    }
+
+    /**
+     * The connection stands on the side that has accepted. {@code true} leaves it to the channel when to call
+     * {@link QueuePairConnection#activate}.
+     */
+    boolean awaitsFirstMessage() {
+        return false;
+    }
+
+    /** Whether what is flushed waits, for a connection that is about to stand, instead of being failed. */
+    boolean holdsFlushed() {
+        return false;
+    }
+
+    /** The connection that stood has ended; {@code null} for an orderly end. */
+    abstract void disconnected(IOException cause);
+
+    /** The provider has told the end of the connection, or of the attempt. */
+    abstract void connectionEnded();
+
+    /** The connection is asked for or answered, or stands. */
+    final void connectionIs(ChannelState newState) {
+        state = newState;
+    }
+
+    // --- What the end of the queue pair asks for
+
+    /** How long a closed channel waits for its buffers. */
+    abstract int closeTimeoutMillis();
+
+    /** Nothing is left of the channel, which is closed. */
+    abstract void released();
+
+    // --- What all channels do alike
+
+    /** With its connection request, or with the answer that it gets. */
+    abstract byte[] privateData();
+
+    final ChannelState state() {
+        return state;
+    }
+
+    /**
+     * The counters of this channel.
+     *
+     * @return the counters, readable from any thread
+     */
+    public RdmaChannelStatistics statistics() {
+        return statistics;
+    }
+
+    @Override
+    protected boolean isCompatible(EventLoop eventLoop) {
+        return eventLoop instanceof RdmaEventLoop;
+    }
+
+    @Override
+    protected void doDeregister() {
+        Deregistration.close(this, this::doClose); // a queue pair cannot move to another loop
+    }
+
+    @Override
+    protected void doBind(SocketAddress localAddress) {
+        if (state != ChannelState.OPEN || !connection.bind(localAddress)) {
+            throw new AlreadyBoundException();
+        }
+    }
+
+    @Override
+    protected abstract void doClose();
+
+    @Override
+    protected void doDisconnect() {
+        doClose();
+    }
+
+    @Override
+    public boolean isOpen() {
+        return state != ChannelState.CLOSED;
+    }
+
+    @Override
+    public boolean isActive() {
+        ChannelState current = state;
+        return current == ChannelState.ACTIVE || current == ChannelState.ENDED;
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        return connection.localAddress();
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        return connection.remoteAddress();
+    }
+
+    @Override
+    protected QueuePairUnsafe newUnsafe() {
+        return new QueuePairUnsafe();
+    }
+
+    final QueuePairUnsafe queuePairUnsafe() {
+        return (QueuePairUnsafe) unsafe();
+    }
+
+    /** The first failure is the cause of the end; what comes after it is only its consequence. Event loop only. */
+    void fail(Throwable cause) {
+        if (!isOpen()) {
+            LOGGER.debug("{} Failure after the end: {}", this, cause.toString());
+            return;
+        }
+        IOException failure = cause instanceof IOException e ? e : new RdmaException("the channel failed: " + cause, cause);
+        finish(failure);
+    }
+
+    /** Ends the channel; {@code null} for an end in order. */
+    final void finish(IOException cause) {
+        if (cause != null) {
+            queuePairUnsafe().failFlushed(cause);
+            pipeline().fireExceptionCaught(cause);
+        }
+        closeNow();
+    }
+
+    final void closeNow() {
+        unsafe().close(unsafe().voidPromise());
+    }
+
+    /** What only a subclass of Netty's may do or call. */
+    class QueuePairUnsafe extends AbstractUnsafe {
+
+        @Override
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
+            if (promise.isDone() || !ensureOpen(promise)) {
+                return;
+            }
+            if (state != ChannelState.OPEN) {
+                promise.tryFailure(state == ChannelState.CONNECTING && connection.isAttempted() ? new ConnectionPendingException()
+                        : new AlreadyConnectedException());
+                return;
+            }
+            try {
+                if (remoteAddress instanceof InetSocketAddress address && address.isUnresolved()) {
+                    throw new UnresolvedAddressException();
+                }
+                connection.connect(remoteAddress, localAddress, privateData(), config().getConnectTimeoutMillis(), promise);
+            } catch (Throwable t) {
+                promise.tryFailure(annotateConnectException(t, remoteAddress));
+                closeNow();
+            }
+        }
+
+        /** Adds to the cause of a failed attempt where it led, as Netty's transports do. */
+        final Throwable annotate(Throwable cause, SocketAddress remoteAddress) {
+            return annotateConnectException(cause, remoteAddress);
+        }
+
+        @Override
+        protected void flush0() {
+            if (!holdsFlushed()) {
+                super.flush0();
+            }
+        }
+
+        /** Closes the channel and fails what was flushed with the cause, not with the fact that the channel is closed. */
+        final void failFlushed(IOException cause) {
+            handleWriteError(cause);
+        }
+    }
+}

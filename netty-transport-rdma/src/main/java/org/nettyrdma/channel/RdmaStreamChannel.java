@@ -1,0 +1,588 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.FileRegion;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.SocketChannelConfig;
+import io.netty.util.concurrent.Future;
+import io.netty.util.internal.StringUtil;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.stream.StreamHello;
+import org.nettyrdma.stream.StreamMessage;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/**
+ * A stream of bytes over an RDMA queue pair, for everything that expects TCP: put this class and an {@link RdmaEventLoopGroup} in
+ * the place of Netty's socket channel and its group. The peer is another channel of this class, or a program in C that uses
+ * rsockets of rdma-core: the wire protocol is theirs.
+ *
+ * <h2>Inbound</h2>
+ * Buffers are of the channel's allocator, as large as {@code RCVBUF_ALLOCATOR} asks for. The peer writes into a ring that it
+ * keeps the right to write to. So data is copied out of the ring, once, and cannot change any more. While no read is wanted
+ * ({@code AUTO_READ}) the peer can send one ring more, and then waits.
+ *
+ * <h2>Outbound</h2>
+ * {@link ByteBuf} and {@link FileRegion} of any size. Memory of the {@link RegisteredByteBufAllocator}, the channel's default, is
+ * sent from where it is, all other memory is copied once and counted. Promises complete in order, each when the device has sent
+ * the last byte; that of a file when its last byte was copied. Until then a message counts towards the water marks.
+ *
+ * <h2>The end</h2>
+ * A close is told to the peer behind what was flushed before, as much of it as {@code SO_SNDBUF} allows. The queue pair
+ * stays until the peer has closed its side too, at most {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}. With {@code SO_LINGER} 0
+ * the connection is cut instead, and the peer sees an {@link IOException}. Half closure is as with TCP:
+ * {@link #shutdownOutput()}, {@code ALLOW_HALF_CLOSURE}. A channel that is deregistered is closed.
+ */
+public final class RdmaStreamChannel extends QueuePairChannel implements SocketChannel {
+
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+    /** How often a closed channel waits once more for a peer that takes what was sent. */
+    private static final int MAX_LINGER_EXTENSIONS = 15;
+    /** A peer in C that does nothing with its connection does not send either. */
+    private static final int FIRST_MESSAGE_MILLIS = 100;
+    private static final byte[] NO_DATA = {};
+
+    private final RdmaStreamChannelConfig config = new RdmaStreamChannelConfig(this, this::readsCleared);
+    private final ChannelPromise releasePromise = newPromise();
+    private volatile boolean outputShutdown;
+
+    // Everything below belongs to the event loop, and is there from registration on.
+    private RdmaEventLoop loop;
+    private int workRequestChannelId;
+    private QueuePair queuePair;
+    private StreamWork work;
+    private StreamDelivery delivery;
+    private IOException endCause;
+    private Draining draining;       // once closed, unless there was no queue pair
+    private Future<?> firstMessageTimeout; // while it is awaited
+    private Future<?> lingerTimeout; // once closed, while the peer has still to close its side
+    private int lingerExtensions;
+    private long completedAtTimeout;
+    private boolean aborted;
+    private boolean scheduled;
+
+    /**
+     * A channel to connect with, for {@code Bootstrap.channel(RdmaStreamChannel.class)}.
+     */
+    public RdmaStreamChannel() {
+        this(null, null);
+    }
+
+    /** A channel for a connection that a peer asked for; {@code null} without. */
+    RdmaStreamChannel(RdmaServerStreamChannel parent, ConnectionRequest request) {
+        super(parent, request);
+        releasePromise.setUncancellable();
+    }
+
+    // --- What users see
+
+    @Override
+    public SocketChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public ServerSocketChannel parent() {
+        return (ServerSocketChannel) super.parent();
+    }
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    /**
+     * Where this side of the connection is. Any thread.
+     *
+     * @return the address; before there is a connection the one that was bound to, {@code null} without either
+     */
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) localAddress0(); // the superclass would keep the address that was bound to
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return (InetSocketAddress) super.remoteAddress();
+    }
+
+    /**
+     * Tells when nothing of this channel is left: the device has returned every buffer, or the missing ones were given up. The
+     * future succeeds after the channel is closed, possibly later than {@link #closeFuture}.
+     *
+     * @return the future, which always succeeds and cannot be cancelled
+     */
+    public ChannelFuture releaseFuture() {
+        return releasePromise;
+    }
+
+    // --- Half closure
+
+    @Override
+    public boolean isInputShutdown() {
+        StreamDelivery current = delivery;
+        return !isActive() || current != null && current.isInputShutdown();
+    }
+
+    @Override
+    public boolean isOutputShutdown() {
+        return outputShutdown || !isActive();
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return isInputShutdown() && isOutputShutdown();
+    }
+
+    @Override
+    public ChannelFuture shutdownInput() {
+        return shutdownInput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownInput(ChannelPromise promise) {
+        return onEventLoop(promise, () -> {
+            requireConnected();
+            delivery.shutdownInput();
+            promise.trySuccess();
+        });
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput() {
+        return shutdownOutput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput(ChannelPromise promise) {
+        return onEventLoop(promise, () -> ((AbstractUnsafe) unsafe()).shutdownOutput(promise));
+    }
+
+    @Override
+    public ChannelFuture shutdown() {
+        return shutdown(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdown(ChannelPromise promise) {
+        ChannelPromise output = newPromise();
+        output.addListener(done -> {
+            if (done.isSuccess()) {
+                shutdownInput(promise);
+            } else {
+                promise.tryFailure(done.cause());
+            }
+        });
+        shutdownOutput(output);
+        return promise;
+    }
+
+    /** What may fail; then the promise does. */
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    private ChannelFuture onEventLoop(ChannelPromise promise, Step step) {
+        Runnable run = () -> {
+            try {
+                step.run();
+            } catch (Throwable t) {
+                promise.tryFailure(t);
+            }
+        };
+        if (eventLoop().inEventLoop()) {
+            run.run();
+        } else {
+            eventLoop().execute(run);
+        }
+        return promise;
+    }
+
+    private void requireConnected() throws IOException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+        if (!isActive()) {
+            throw new NotYetConnectedException();
+        }
+    }
+
+    // --- Registration
+
+    @Override
+    protected void doRegister() throws Exception {
+        loop = (RdmaEventLoop) eventLoop();
+        config.registered(loop.postingTools().registeredAllocator());
+        QueuePair opened = connection.open(loop, config.queuePairAttributes(loop.provider()));
+        workRequestChannelId = loop.add(this);
+        try {
+            work = new StreamWork(this, loop.postingTools(), opened, workRequestChannelId, config.getReceiveBufferSize());
+        } catch (Throwable t) {
+            loop.remove(this);
+            opened.close();
+            throw t;
+        }
+        queuePair = opened;
+        delivery = new StreamDelivery(this, config, work.input(), this::schedule);
+        if (connection.isRequested()) {
+            loop.execute(this::acceptRequest); // when the pipeline has been initialised
+        } else {
+            work.input().postReceives(); // before the connection, so that the peer's first message never finds none
+        }
+    }
+
+    private void acceptRequest() {
+        if (state() != ChannelState.OPEN) {
+            return; // closed by a handler
+        }
+        try {
+            work.input().postReceives();
+            connection.accept(privateData());
+        } catch (Throwable t) {
+            fail(t);
+        }
+    }
+
+    @Override
+    byte[] privateData() {
+        return work.privateData();
+    }
+
+    @Override
+    void agree(ByteBuf peerPrivateData) throws IOException {
+        work.agreed(StreamHello.read(peerPrivateData.nioBuffer()), config.getSendBufferSize());
+        schedule(); // to tell the peer the second half of the ring
+    }
+
+    /**
+     * On iWARP this side may not send before the peer has (RFC 5044, section 7.1.2), which every stream does at once. A handler
+     * that writes when the channel becomes active finds that it can, as with TCP.
+     */
+    @Override
+    boolean awaitsFirstMessage() {
+        firstMessageTimeout = loop.schedule(this::activate, FIRST_MESSAGE_MILLIS, TimeUnit.MILLISECONDS);
+        return true;
+    }
+
+    private void activate() {
+        firstMessageTimeout.cancel(false);
+        firstMessageTimeout = null;
+        connection.activate();
+        queuePairUnsafe().flush0();
+    }
+
+    /** An accepted socket can be written to before it is active. */
+    @Override
+    boolean holdsFlushed() {
+        return connection.isRequested() && isOpen() && !isActive();
+    }
+
+    @Override
+    int workRequestChannelId() {
+        return workRequestChannelId;
+    }
+
+    // --- Work
+
+    @Override
+    protected void doBeginRead() {
+        delivery.beginRead();
+    }
+
+    /** No read is wanted any more. Any thread. */
+    private void readsCleared() {
+        if (!isRegistered()) {
+            return;
+        }
+        if (eventLoop().inEventLoop()) {
+            delivery.readsCleared();
+        } else {
+            eventLoop().execute(() -> {
+                if (!config.isAutoRead()) { // one may be wanted again by then
+                    delivery.readsCleared();
+                }
+            });
+        }
+    }
+
+    private void schedule() {
+        if (!scheduled) {
+            scheduled = true;
+            loop.schedule(this);
+        }
+    }
+
+    @Override
+    void takeTurn() {
+        scheduled = false;
+        try {
+            if (isActive() && work.output() != null) {
+                delivery.passOn();
+            }
+            if (state() == ChannelState.ACTIVE) {
+                boolean posted = work.sendRest() | work.input().returnCredits();
+                if (work.output().isWaiting()) {
+                    queuePairUnsafe().flush0();
+                }
+                if (posted && state() == ChannelState.ACTIVE) {
+                    work.flush();
+                }
+            }
+            if (state() == ChannelState.ENDED && !connection.isEndPending() && delivery.isDone(endCause)) {
+                finish(endCause);
+            }
+        } catch (Throwable t) {
+            fail(t);
+        }
+        lingerOn();
+    }
+
+    @Override
+    void completed(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
+                   int vendorError) {
+        try {
+            StreamMessage message = work.completed(workRequestId, status, byteLength);
+            if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+                statistics().increment(RdmaChannelStatistics.Counter.FLUSHED_WORK_REQUESTS);
+                if (state() == ChannelState.ACTIVE) {
+                    connectionIs(ChannelState.ENDED);
+                }
+            } else if (status != WorkCompletionStatus.SUCCESS) {
+                fail(new RdmaException("a work request of the stream", status, vendorError));
+            } else {
+                completed(message);
+            }
+        } catch (Throwable t) {
+            abort(t);
+        }
+        endOn();
+    }
+
+    @Override
+    void completedWithImmediate(long workRequestId, int byteLength, int immediateData) {
+        try {
+            completed(work.completedWithImmediate(workRequestId, immediateData));
+        } catch (Throwable t) {
+            abort(t);
+        }
+        endOn();
+    }
+
+    /** Something was sent, or a message has arrived; {@code null} without. */
+    private void completed(StreamMessage message) throws IOException {
+        if (message != null && firstMessageTimeout != null) {
+            activate();
+            schedule();
+        } else if (!isOpen()) {
+            work.input().discard();
+        } else if (message == null || !(message instanceof StreamMessage.Data) || delivery.isWanted()) {
+            schedule();
+        }
+    }
+
+    private void endOn() {
+        if (draining != null) {
+            draining.finishIfDrained();
+        } else {
+            lingerOn();
+        }
+    }
+
+    /** What the peer or the device does wrong ends a closed channel at once, too. */
+    private void abort(Throwable cause) {
+        fail(cause);
+        if (lingerTimeout != null) {
+            endLinger();
+        }
+    }
+
+    @Override
+    protected Object filterOutboundMessage(Object message) {
+        if (message instanceof ByteBuf || message instanceof FileRegion) {
+            return message;
+        }
+        throw new UnsupportedOperationException("unsupported message type: " + StringUtil.simpleClassName(message)
+                + " (expected: ByteBuf, FileRegion)");
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+        if (state() == ChannelState.ENDED && connection.isEndPending()) {
+            return; // fails with the cause as soon as that is known
+        }
+        if (state() == ChannelState.ENDED || work.input().receiver().isDisconnected()) {
+            if (endCause == null && !delivery.isEndTold()) {
+                return; // what the peer has sent before is read first
+            }
+            throw endCause != null ? endCause : new IOException("the peer has closed the connection");
+        }
+        work.output().write(in);
+        work.flush();
+    }
+
+    // --- The end
+
+    @Override
+    void fail(Throwable cause) {
+        aborted = true;
+        super.fail(cause);
+    }
+
+    @Override
+    protected void doShutdownOutput() throws Exception {
+        requireConnected();
+        outputShutdown = true;
+        if (state() == ChannelState.ACTIVE) {
+            work.end(work.input().receiver().isFinished() ? StreamMessage.Control.DISCONNECT : StreamMessage.Control.SHUTDOWN);
+            work.flush();
+        }
+    }
+
+    @Override
+    protected void doClose() {
+        if (!isOpen()) {
+            return;
+        }
+        ChannelState before = state();
+        boolean stands = before == ChannelState.ACTIVE || firstMessageTimeout != null;
+        connectionIs(ChannelState.CLOSED);
+        if (firstMessageTimeout != null) {
+            firstMessageTimeout.cancel(false);
+            firstMessageTimeout = null;
+        }
+        if (connection.isRequested() && parent() instanceof RdmaServerStreamChannel server) {
+            server.connectionEnded(connection.remoteAddress());
+        }
+        if (before == ChannelState.CONNECTING) {
+            connection.abort();
+        }
+        if (queuePair == null) {
+            if (connection.isRequested()) {
+                connection.reject(NO_DATA); // does nothing if it was rejected before
+            }
+            released();
+        } else if (stands && !aborted && config.getSoLinger() != 0) {
+            linger();
+        } else {
+            cut();
+        }
+    }
+
+    private void cut() {
+        try {
+            if (config.getSoLinger() == 0) {
+                queuePair.abort();
+            }
+        } finally {
+            drain();
+        }
+    }
+
+    /** Tells the peer, behind what was posted, and waits until it has closed its side: some drop what they still had to send. */
+    private void linger() {
+        lingerTimeout = loop.schedule(this::timeIsOver, config.getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
+        try {
+            work.input().discard();
+            work.end(StreamMessage.Control.DISCONNECT);
+            work.flush();
+            lingerOn();
+        } catch (Throwable t) {
+            endLinger();
+        }
+    }
+
+    private void lingerOn() {
+        if (lingerTimeout == null) {
+            return;
+        }
+        try {
+            if (work.sendRest()) {
+                work.flush();
+            }
+        } catch (Throwable t) {
+            endLinger();
+            return;
+        }
+        if (!connection.isEndPending() || work.isAllSent() && work.input().receiver().isDisconnected()) {
+            endLinger();
+        }
+    }
+
+    /** A peer that still takes what was flushed before the close gets more time. */
+    private void timeIsOver() {
+        long completed = work.completedSends();
+        if (lingerExtensions < MAX_LINGER_EXTENSIONS && completed != completedAtTimeout && !work.isAllSent()) {
+            lingerExtensions++;
+            completedAtTimeout = completed;
+            lingerTimeout = loop.schedule(this::timeIsOver, config.getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
+        } else {
+            endLinger();
+        }
+    }
+
+    private void endLinger() {
+        if (lingerTimeout != null) {
+            lingerTimeout.cancel(false);
+            lingerTimeout = null;
+            drain();
+        }
+    }
+
+    private void drain() {
+        draining = new Draining(this, loop, queuePair, work, !connection.isEndPending());
+        draining.start();
+    }
+
+    @Override
+    void contextClosed() {
+        if (lingerTimeout != null) {
+            lingerTimeout.cancel(false);
+            lingerTimeout = null;
+        }
+        if (draining == null) { // the close itself has failed, or was waiting for the peer
+            draining = new Draining(this, loop, queuePair, work, true);
+        }
+        work.releaseUnposted();
+        draining.contextClosed();
+    }
+
+    @Override
+    int closeTimeoutMillis() {
+        return config.getCloseTimeoutMillis();
+    }
+
+    @Override
+    void released() {
+        releasePromise.trySuccess();
+    }
+
+    @Override
+    void disconnected(IOException cause) {
+        if (isActive()) {
+            connectionIs(ChannelState.ENDED);
+            boolean inOrder = cause == null && (work.isDisconnectSent() || work.input().receiver().isDisconnected()
+                    || work.isShutdownSent() && work.input().receiver().isFinished());
+            endCause = inOrder ? null : cause != null ? cause : new IOException("the peer has cut the connection");
+            schedule(); // what arrived before the end is read before the end is told
+        }
+    }
+
+    @Override
+    void connectionEnded() {
+        if (draining != null) {
+            draining.connectionEnded();
+        } else {
+            lingerOn();
+        }
+    }
+}

@@ -1,0 +1,314 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultChannelConfig;
+import io.netty.channel.MessageSizeEstimator;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.socket.SocketChannelConfig;
+import io.netty.util.internal.ObjectUtil;
+import java.util.Map;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.VerbsProvider;
+
+/**
+ * The settings of one {@link RdmaStreamChannel}. {@code SO_RCVBUF} is how large the receive ring may grow, and
+ * {@code SO_SNDBUF} how much may be posted and not sent, in bytes; both count when the channel is registered or connected.
+ * {@code SO_LINGER} 0 cuts the connection at the close; other values change nothing. {@code TCP_NODELAY}, {@code SO_KEEPALIVE},
+ * {@code IP_TOS}, {@code SO_REUSEADDR} and {@code TCP_FASTOPEN_CONNECT} are kept and mean nothing here.
+ *
+ * <p>The allocator is the {@link RegisteredByteBufAllocator} of the event loop's provider unless another is set.
+ */
+final class RdmaStreamChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
+
+    private static final int MAX_TRAFFIC_CLASS = 255;
+
+    private final Runnable readsCleared;
+    private volatile boolean allocatorSet;
+    private volatile RegisteredByteBufAllocator registeredAllocator;
+    private volatile boolean tcpNoDelay = true;
+    private volatile int soLinger = -1;
+    private volatile int sendBufferSize = 256 << 10;
+    private volatile int receiveBufferSize = 256 << 10;
+    private volatile boolean keepAlive;
+    private volatile int trafficClass;
+    private volatile boolean reuseAddress;
+    private volatile boolean allowHalfClosure;
+    private volatile boolean fastOpen;
+    private volatile boolean checksum;
+    private volatile int closeTimeoutMillis = 2000;
+
+    /** Of a channel that is told when no read is wanted any more. Any thread. */
+    RdmaStreamChannelConfig(Channel channel, Runnable readsCleared) {
+        super(channel);
+        this.readsCleared = readsCleared;
+    }
+
+    /** The channel has got its event loop, hence its provider. */
+    void registered(RegisteredByteBufAllocator allocator) {
+        registeredAllocator = allocator;
+    }
+
+    /** What a queue pair is created with. RDMA Reads are not used; one each way as a peer in C asks for. */
+    QueuePairAttributes queuePairAttributes(VerbsProvider provider) {
+        int depth = Math.min(1, provider.capabilities().maxReadDepth());
+        return new QueuePairAttributes(StreamMemory.SENDS + StreamRing.MAX_WITHDRAWALS, StreamMemory.RECEIVES, depth, depth,
+                checksum, closeTimeoutMillis);
+    }
+
+    @Override
+    public Map<ChannelOption<?>, Object> getOptions() {
+        return getOptions(super.getOptions(), ChannelOption.TCP_NODELAY, ChannelOption.SO_LINGER, ChannelOption.SO_SNDBUF,
+                ChannelOption.SO_RCVBUF, ChannelOption.SO_KEEPALIVE, ChannelOption.IP_TOS,
+                ChannelOption.SO_REUSEADDR, ChannelOption.ALLOW_HALF_CLOSURE, ChannelOption.TCP_FASTOPEN_CONNECT,
+                RdmaChannelOption.CHECKSUM, RdmaChannelOption.CLOSE_TIMEOUT_MILLIS);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> T getOption(ChannelOption<T> option) {
+        if (option == ChannelOption.TCP_NODELAY) {
+            return (T) Boolean.valueOf(tcpNoDelay);
+        }
+        if (option == ChannelOption.SO_LINGER) {
+            return (T) Integer.valueOf(soLinger);
+        }
+        if (option == ChannelOption.SO_SNDBUF) {
+            return (T) Integer.valueOf(sendBufferSize);
+        }
+        if (option == ChannelOption.SO_RCVBUF) {
+            return (T) Integer.valueOf(receiveBufferSize);
+        }
+        if (option == ChannelOption.SO_KEEPALIVE) {
+            return (T) Boolean.valueOf(keepAlive);
+        }
+        if (option == ChannelOption.IP_TOS) {
+            return (T) Integer.valueOf(trafficClass);
+        }
+        if (option == ChannelOption.SO_REUSEADDR) {
+            return (T) Boolean.valueOf(reuseAddress);
+        }
+        if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
+            return (T) Boolean.valueOf(allowHalfClosure);
+        }
+        if (option == ChannelOption.TCP_FASTOPEN_CONNECT) {
+            return (T) Boolean.valueOf(fastOpen);
+        }
+        if (option == RdmaChannelOption.CHECKSUM) {
+            return (T) Boolean.valueOf(checksum);
+        }
+        if (option == RdmaChannelOption.CLOSE_TIMEOUT_MILLIS) {
+            return (T) Integer.valueOf(closeTimeoutMillis);
+        }
+        return super.getOption(option);
+    }
+
+    @Override
+    public <T> boolean setOption(ChannelOption<T> option, T value) {
+        validate(option, value);
+        if (option == ChannelOption.TCP_NODELAY) {
+            setTcpNoDelay((Boolean) value);
+        } else if (option == ChannelOption.SO_LINGER) {
+            setSoLinger((Integer) value);
+        } else if (option == ChannelOption.SO_SNDBUF) {
+            setSendBufferSize((Integer) value);
+        } else if (option == ChannelOption.SO_RCVBUF) {
+            setReceiveBufferSize((Integer) value);
+        } else if (option == ChannelOption.SO_KEEPALIVE) {
+            setKeepAlive((Boolean) value);
+        } else if (option == ChannelOption.IP_TOS) {
+            setTrafficClass((Integer) value);
+        } else if (option == ChannelOption.SO_REUSEADDR) {
+            setReuseAddress((Boolean) value);
+        } else if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
+            setAllowHalfClosure((Boolean) value);
+        } else if (option == ChannelOption.TCP_FASTOPEN_CONNECT) {
+            setFastOpen((Boolean) value);
+        } else if (option == RdmaChannelOption.CHECKSUM) {
+            setChecksum((Boolean) value);
+        } else if (option == RdmaChannelOption.CLOSE_TIMEOUT_MILLIS) {
+            setCloseTimeoutMillis((Integer) value);
+        } else {
+            return super.setOption(option, value);
+        }
+        return true;
+    }
+
+    @Override
+    public boolean isTcpNoDelay() {
+        return tcpNoDelay;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setTcpNoDelay(boolean value) {
+        tcpNoDelay = value;
+        return this;
+    }
+
+    @Override
+    public int getSoLinger() {
+        return soLinger;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setSoLinger(int value) {
+        soLinger = value;
+        return this;
+    }
+
+    @Override
+    public int getSendBufferSize() {
+        return sendBufferSize;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setSendBufferSize(int value) {
+        sendBufferSize = ObjectUtil.checkPositive(value, "sendBufferSize");
+        return this;
+    }
+
+    @Override
+    public int getReceiveBufferSize() {
+        return receiveBufferSize;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setReceiveBufferSize(int value) {
+        receiveBufferSize = ObjectUtil.checkPositive(value, "receiveBufferSize");
+        return this;
+    }
+
+    @Override
+    public boolean isKeepAlive() {
+        return keepAlive;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setKeepAlive(boolean value) {
+        keepAlive = value;
+        return this;
+    }
+
+    @Override
+    public int getTrafficClass() {
+        return trafficClass;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setTrafficClass(int value) {
+        trafficClass = ObjectUtil.checkInRange(value, 0, MAX_TRAFFIC_CLASS, "trafficClass");
+        return this;
+    }
+
+    @Override
+    public boolean isReuseAddress() {
+        return reuseAddress;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setReuseAddress(boolean value) {
+        reuseAddress = value;
+        return this;
+    }
+
+    @Override
+    public boolean isAllowHalfClosure() {
+        return allowHalfClosure;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setAllowHalfClosure(boolean value) {
+        allowHalfClosure = value;
+        return this;
+    }
+
+    private void setFastOpen(boolean value) {
+        fastOpen = value;
+    }
+
+    private void setChecksum(boolean value) {
+        checksum = value;
+    }
+
+    int getCloseTimeoutMillis() {
+        return closeTimeoutMillis;
+    }
+
+    private void setCloseTimeoutMillis(int value) {
+        closeTimeoutMillis = ObjectUtil.checkPositive(value, "closeTimeoutMillis");
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setPerformancePreferences(int connectionTime, int latency, int bandwidth) {
+        return this; // as with TCP on most systems
+    }
+
+    @Override
+    @Deprecated
+    public RdmaStreamChannelConfig setMaxMessagesPerRead(int maxMessagesPerRead) {
+        super.setMaxMessagesPerRead(maxMessagesPerRead);
+        return this;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setConnectTimeoutMillis(int connectTimeoutMillis) {
+        super.setConnectTimeoutMillis(connectTimeoutMillis);
+        return this;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setWriteSpinCount(int writeSpinCount) {
+        super.setWriteSpinCount(writeSpinCount);
+        return this;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setRecvByteBufAllocator(RecvByteBufAllocator allocator) {
+        super.setRecvByteBufAllocator(allocator);
+        return this;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setAutoRead(boolean autoRead) {
+        super.setAutoRead(autoRead);
+        return this;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setMessageSizeEstimator(MessageSizeEstimator estimator) {
+        super.setMessageSizeEstimator(estimator);
+        return this;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setWriteBufferWaterMark(WriteBufferWaterMark waterMark) {
+        super.setWriteBufferWaterMark(waterMark);
+        return this;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setAutoClose(boolean autoClose) {
+        super.setAutoClose(autoClose);
+        return this;
+    }
+
+    @Override
+    public ByteBufAllocator getAllocator() {
+        RegisteredByteBufAllocator registered = registeredAllocator;
+        return allocatorSet || registered == null ? super.getAllocator() : registered;
+    }
+
+    @Override
+    public RdmaStreamChannelConfig setAllocator(ByteBufAllocator allocator) {
+        super.setAllocator(allocator);
+        allocatorSet = true;
+        return this;
+    }
+
+    @Override
+    protected void autoReadCleared() {
+        readsCleared.run();
+    }
+}

@@ -1,0 +1,203 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.Arrays;
+import org.nettyrdma.verbs.SharedReceiveQueue;
+
+/**
+ * The receives of one size that the channels of an event loop share. There are as many as the channels have promised to their
+ * peers, as far as {@link ReceivePools} has memory for them. What is posted cannot be taken back: when channels promise less,
+ * used receives are not replaced until few enough are left. The pool holds one reference on each buffer that is posted. Event
+ * loop only.
+ */
+final class ReceivePool {
+
+    /** Kept however little is promised, so that slow peers leave buffers for others. */
+    private static final int FEWEST_BYTES = 256 * 1024;
+    /** A channel gets one in so many of the receives that are left. */
+    private static final int SHARE_PART = 4;
+    private static final int INITIAL_SLOTS = 64;
+
+    private final ReceivePools pools;
+    private final PostingTools tools;
+    private final SharedReceiveQueue queue;
+    private final int number;
+    private final int bufferBytes;
+    private final int depth;
+    private ByteBuf[] buffers = new ByteBuf[INITIAL_SLOTS];
+    private int[] freeSlots = new int[INITIAL_SLOTS];
+    private int freeCount;
+    private int usedSlots;
+    private int posted;
+    private int channels;
+    private long promised;
+    /** So many receives are to be posted. */
+    private int size;
+    /** The largest size that there may be now. */
+    private int most;
+
+    ReceivePool(ReceivePools pools, PostingTools tools, SharedReceiveQueue queue, int number, int bufferBytes, int depth) {
+        this.pools = pools;
+        this.tools = tools;
+        this.queue = queue;
+        this.number = number;
+        this.bufferBytes = bufferBytes;
+        this.depth = depth;
+    }
+
+    int bufferBytes() {
+        return bufferBytes;
+    }
+
+    int number() {
+        return number;
+    }
+
+    SharedReceiveQueue queue() {
+        return queue;
+    }
+
+    // --- Channels
+
+    /** One more channel uses this pool; {@link #leave} has to follow. */
+    void join() {
+        channels++;
+        memory().join();
+    }
+
+    /** A channel is over, and its queue pair closed. With the last one the pool is. */
+    void leave() {
+        channels--;
+        memory().leave();
+        if (channels == 0) {
+            pools.remove(this);
+            close();
+        }
+    }
+
+    private void close() {
+        try {
+            queue.close(); // from here on the device does not use the buffers
+        } finally {
+            for (ByteBuf buffer : buffers) {
+                if (buffer != null && !queue.mayUsePosted()) {
+                    buffer.release();
+                }
+            }
+            Arrays.fill(buffers, null);
+            memory().giveBack((long) size * bufferBytes);
+            size = 0;
+        }
+    }
+
+    private ConnectionMemory memory() {
+        return tools.registeredAllocator().connectionMemory();
+    }
+
+    /** Peers may send so many more messages, or so many fewer. */
+    void promise(long difference) {
+        promised += difference;
+        adjust();
+    }
+
+    /** Brings the size in line with what is promised and what there is memory for. */
+    void adjust() {
+        most = Math.min(depth, pools.mostReceives(this));
+        int fewest = Math.max(1, FEWEST_BYTES / bufferBytes);
+        int wanted = (int) Math.min(most, Math.max(promised, fewest));
+        if (wanted != size) {
+            int had = size;
+            size = wanted < had ? wanted : had + memory().take(wanted - had, bufferBytes);
+            if (size < had) {
+                memory().giveBack((long) (had - size) * bufferBytes);
+            } else if (size < wanted) {
+                most = size; // there is no memory for more now
+            }
+            pools.sizeChanged((long) (size - had) * bufferBytes);
+        }
+    }
+
+    int size() {
+        return size;
+    }
+
+    /**
+     * How many more receives one channel may promise.
+     *
+     * @param own     what it has promised so far, which is as good as left
+     * @param besides what it will promise for other purposes
+     */
+    long shareOfWhatIsLeft(long own, int besides) {
+        return (most - promised + own - besides) / SHARE_PART;
+    }
+
+    /** How many messages a channel may have that it does not pass on. */
+    int mostHeld() {
+        return memory().mostHeld(bufferBytes);
+    }
+
+    int fairMessages() {
+        return memory().shareOf(bufferBytes);
+    }
+
+    // --- Buffers
+
+    /** Posts receives for a channel that has none yet. */
+    void start() throws IOException {
+        if (size == 0) {
+            throw new RdmaException("no registered memory left for receive buffers of " + bufferBytes
+                    + " bytes: those of all channels have half of org.nettyrdma.maxRegisteredBytes");
+        }
+        try {
+            refill();
+        } catch (IOException e) {
+            if (posted == 0) {
+                throw e;
+            }
+        }
+    }
+
+    /** Posts what is missing. */
+    void refill() throws IOException {
+        while (posted < size) {
+            post();
+        }
+    }
+
+    private void post() throws IOException {
+        ByteBuf buffer = tools.registeredAllocator().directBuffer(bufferBytes, bufferBytes);
+        int slot = freeCount > 0 ? freeSlots[freeCount - 1] : usedSlots;
+        try {
+            RegisteredPieces pieces = tools.pieces();
+            if (!pieces.find(buffer, 0, bufferBytes) || pieces.count() != 1) {
+                throw new RdmaException("no registered memory left for a receive buffer of " + bufferBytes + " bytes: "
+                        + tools.registeredAllocator().shortage());
+            }
+            if (slot == buffers.length) {
+                buffers = Arrays.copyOf(buffers, 2 * slot);
+                freeSlots = Arrays.copyOf(freeSlots, 2 * slot);
+            }
+            queue.postReceive((long) number << Integer.SIZE | slot, pieces.region(0), pieces.offset(0), bufferBytes);
+        } catch (Throwable t) {
+            buffer.release();
+            throw t;
+        }
+        if (freeCount > 0) {
+            freeCount--;
+        } else {
+            usedSlots++;
+        }
+        buffers[slot] = buffer;
+        posted++;
+    }
+
+    /** The device has returned a buffer, which the caller now owns. */
+    ByteBuf returned(int slot) {
+        ByteBuf buffer = buffers[slot];
+        buffers[slot] = null;
+        freeSlots[freeCount++] = slot;
+        posted--;
+        return buffer;
+    }
+}

@@ -1,0 +1,126 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.verbs.Capabilities;
+import org.nettyrdma.verbs.VerbsContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The receives that belong to an event loop: one {@link ReceivePool} for each size of buffers, which lives as long as channels
+ * use it. All of them together have at most {@value #MAX_BYTES} bytes. Event loop only.
+ */
+final class ReceivePools {
+
+    /** Of larger receives there would be too few to be shared; a channel has its own then. */
+    static final int MAX_BUFFER_BYTES = 64 * 1024;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ReceivePools.class);
+
+    private static final int MAX_BYTES = 64 << 20;
+    /** Of the registered memory of all loops, those of one may take one part in so many. */
+    private static final int REGISTERED_PART = 8;
+    private static final int FEWEST_RECEIVES = 4;
+    private static final int RETRY_MILLIS = 20;
+
+    private final EventExecutor loop;
+    private final PostingTools tools;
+    private final long maxBytes;
+    private final List<ReceivePool> pools = new ArrayList<>(); // very few
+    private int lastNumber;
+    private long bytes;
+    private boolean retryScheduled;
+
+    ReceivePools(EventExecutor loop, PostingTools tools) {
+        this.loop = loop;
+        this.tools = tools;
+        maxBytes = Math.min(MAX_BYTES, tools.registeredAllocator().connectionMemory().maxBytes() / REGISTERED_PART);
+    }
+
+    /**
+     * The pool for a channel, which has to leave it; {@code null} if the channel has to have receives of its own.
+     */
+    ReceivePool join(VerbsContext context, RdmaChannelConfig config) throws IOException {
+        Capabilities capabilities = tools.provider().capabilities();
+        int bufferBytes = config.getReceiveBufferSize();
+        if (!config.isSharedReceives() || capabilities.maxSharedReceives() == 0 || bufferBytes > MAX_BUFFER_BYTES) {
+            return null;
+        }
+        ReceivePool pool = find(bufferBytes);
+        if (pool == null) {
+            int depth = (int) Math.min(capabilities.maxSharedReceives(), Math.max(FEWEST_RECEIVES, maxBytes / bufferBytes));
+            pool = new ReceivePool(this, tools, context.createSharedReceiveQueue(depth), ++lastNumber, bufferBytes, depth);
+            pools.add(pool);
+        }
+        pool.join();
+        return pool;
+    }
+
+    private ReceivePool find(int bufferBytes) {
+        for (ReceivePool pool : pools) {
+            if (pool.bufferBytes() == bufferBytes) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    /** A pool has no channels any more. */
+    void remove(ReceivePool pool) {
+        pools.remove(pool);
+        sizeChanged(-(long) pool.size() * pool.bufferBytes());
+    }
+
+    /** A pool takes so many more bytes, or so many fewer. */
+    void sizeChanged(long difference) {
+        bytes += difference;
+    }
+
+    /** How many receives a pool may have beside what the others have. */
+    int mostReceives(ReceivePool pool) {
+        long left = maxBytes - bytes + (long) pool.size() * pool.bufferBytes();
+        return (int) Math.max(FEWEST_RECEIVES, left / pool.bufferBytes());
+    }
+
+    /**
+     * A receive is completed.
+     *
+     * @return the buffer, which the caller now owns; {@code null} if it was given back with its pool
+     */
+    ByteBuf returned(long workRequestId) {
+        int number = (int) (workRequestId >>> Integer.SIZE);
+        for (int i = 0; i < pools.size(); i++) {
+            if (pools.get(i).number() == number) {
+                return pools.get(i).returned((int) workRequestId);
+            }
+        }
+        return null;
+    }
+
+    /** Posts what is missing, as far as there is memory. */
+    void refill() {
+        for (int i = 0; i < pools.size(); i++) {
+            try {
+                pools.get(i).refill();
+            } catch (IOException | OutOfMemoryError e) {
+                retryLater(e);
+            }
+        }
+    }
+
+    /** Connections may wait that nothing else would wake. */
+    private void retryLater(Throwable cause) {
+        if (!retryScheduled && !loop.isShuttingDown()) {
+            LOGGER.debug("Receives are missing", cause);
+            retryScheduled = true;
+            loop.schedule(() -> {
+                retryScheduled = false; // the loop refills by itself
+            }, RETRY_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.ChannelInputShutdownReadComplete;
+import io.netty.channel.socket.SocketChannelConfig;
+import java.io.IOException;
+import org.nettyrdma.stream.StreamReceiver;
+
+/**
+ * Passes on what has arrived as far as reads are wanted, and then that the peer sends no more. Event loop only.
+ */
+final class StreamDelivery {
+
+    private final QueuePairChannel channel;
+    private final SocketChannelConfig config;
+    private final StreamInput input;
+    private final Runnable schedule;
+    private boolean readPending;
+    private volatile boolean inputShutdown;
+    private boolean endTold;
+    private boolean readCompleteTold;
+
+    /**
+     * @param schedule asks for a turn, in which {@link #passOn} is called
+     */
+    StreamDelivery(QueuePairChannel channel, SocketChannelConfig config, StreamInput input, Runnable schedule) {
+        this.channel = channel;
+        this.config = config;
+        this.input = input;
+        this.schedule = schedule;
+    }
+
+    /** A read is wanted. */
+    void beginRead() {
+        readPending = true;
+        StreamReceiver receiver = input.receiver();
+        if (receiver != null && (receiver.readableBytes() > 0 || receiver.isFinished() || inputShutdown)) {
+            schedule.run();
+        }
+    }
+
+    void readsCleared() {
+        readPending = false;
+    }
+
+    /** Whether what arrives will be passed on. */
+    boolean isWanted() {
+        return readPending || inputShutdown;
+    }
+
+    /** Any thread. */
+    boolean isInputShutdown() {
+        return inputShutdown;
+    }
+
+    /** Whether the pipeline knows that the peer sends no more. */
+    boolean isEndTold() {
+        return endTold;
+    }
+
+    /** This side wants to read no more. */
+    void shutdownInput() {
+        inputShutdown = true;
+        schedule.run();
+    }
+
+    /** Whether nothing keeps the connection, which has ended, from being closed; {@code null} for an end in order. */
+    boolean isDone(IOException cause) {
+        return cause != null && input.receiver().readableBytes() == 0;
+    }
+
+    /** Passes on what there is, if a read is wanted. */
+    void passOn() throws IOException {
+        StreamReceiver receiver = input.receiver();
+        if (inputShutdown) {
+            input.discard();
+        } else if (readPending && receiver.readableBytes() > 0 || isEnd(receiver)) {
+            read(receiver);
+        }
+        if ((readPending || endTold) && inputShutdown && config.isAllowHalfClosure() && !readCompleteTold) {
+            readCompleteTold = true;
+            readPending = false;
+            channel.pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
+        }
+    }
+
+    /** It is told without a read as well: a program that reads no more learns of it, as with Netty's epoll transport. */
+    private boolean isEnd(StreamReceiver receiver) {
+        return receiver.isFinished() && receiver.readableBytes() == 0 && !endTold;
+    }
+
+    private void read(StreamReceiver receiver) throws IOException {
+        ChannelPipeline pipeline = channel.pipeline();
+        var handle = channel.unsafe().recvBufAllocHandle();
+        handle.reset(config);
+        boolean isAnyRead = receiver.readableBytes() > 0;
+        while (receiver.readableBytes() > 0) {
+            ByteBuf buffer = handle.allocate(config.getAllocator());
+            int bytes;
+            try {
+                handle.attemptedBytesRead(buffer.writableBytes());
+                bytes = input.read(buffer, handle.attemptedBytesRead());
+            } catch (Throwable t) {
+                buffer.release();
+                throw t;
+            }
+            handle.lastBytesRead(bytes);
+            handle.incMessagesRead(1);
+            readPending = false;
+            pipeline.fireChannelRead(buffer);
+            if (!channel.isOpen() || inputShutdown || !handle.continueReading()) {
+                break;
+            }
+        }
+        boolean isEnd = channel.isOpen() && receiver.isFinished() && receiver.readableBytes() == 0 && !endTold
+                && (!isAnyRead || config.isAutoRead()); // with a read of its own, as the end of a TCP stream
+        if (isEnd) {
+            readPending = false;
+        }
+        handle.readComplete();
+        pipeline.fireChannelReadComplete();
+        if (isEnd) {
+            end(pipeline);
+        } else if (channel.isOpen() && readPending && receiver.readableBytes() > 0) {
+            schedule.run();
+        }
+    }
+
+    private void end(ChannelPipeline pipeline) {
+        endTold = true;
+        if (!config.isAllowHalfClosure()) {
+            channel.closeNow();
+        } else {
+            inputShutdown = true;
+            pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+            schedule.run();
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.ByteOrder;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.stream.StreamHello;
+import org.nettyrdma.stream.StreamMessage;
+import org.nettyrdma.stream.StreamProtocolException;
+import org.nettyrdma.stream.StreamReceiver;
+import org.nettyrdma.stream.TargetEntry;
+import org.nettyrdma.stream.TargetList;
+
+/**
+ * The way in of a stream: receives, the ring, and what the peer is told of them. Data is copied out of the memory that the peer
+ * can write to, once, so that nothing changes after a handler has seen it. Room and credits go back to the peer only for what was
+ * taken. Event loop only.
+ */
+final class StreamInput {
+
+    private final QueuePairChannel channel;
+    private final PostingTools tools;
+    private final StreamMemory memory;
+    private final StreamRing ring;
+    private final int channelId;
+    private final boolean[] isPosted = new boolean[StreamMemory.RECEIVES];
+    private int posted;
+
+    // From the agreement on:
+    private StreamReceiver receiver;
+    private MessageCarrier carrier;
+    private StreamSends sends;
+    private StreamHello peer;
+    private int peerEntry = 1; // the first came with the private data
+    private int entriesToTell = 1;
+
+    StreamInput(QueuePairChannel channel, PostingTools tools, StreamMemory memory, StreamRing ring, int channelId) {
+        this.channel = channel;
+        this.tools = tools;
+        this.memory = memory;
+        this.ring = ring;
+        this.channelId = channelId;
+    }
+
+    void postReceives() throws IOException {
+        for (int slot = 0; slot < StreamMemory.RECEIVES; slot++) {
+            post(slot);
+        }
+    }
+
+    private void post(int slot) throws IOException {
+        memory.postReceive(channelId, slot);
+        isPosted[slot] = true;
+        posted++;
+    }
+
+    /** What the peer is told with the connection request or its answer. */
+    StreamHello hello() {
+        return new StreamHello(false, StreamMemory.CREDITS, StreamMemory.RECEIVE_BYTES, memory.listAddress(), memory.listTag(),
+                TargetList.ENTRIES, ring.first());
+    }
+
+    /** The peer has told the same. */
+    void agreed(StreamHello hello, MessageCarrier messageCarrier, StreamSends streamSends) {
+        peer = hello;
+        carrier = messageCarrier;
+        sends = streamSends;
+        receiver = new StreamReceiver(StreamMemory.CREDITS, hello.takesDataInMessages());
+        receiver.published(ring.first().length());
+        receiver.published(ring.fromLast(0).length());
+    }
+
+    StreamReceiver receiver() {
+        return receiver;
+    }
+
+    /** The device has returned a receive without a message. */
+    void flushed(int slot) {
+        if (!isPosted[slot]) {
+            throw new IllegalStateException("second completion for receive slot " + slot);
+        }
+        isPosted[slot] = false;
+        posted--;
+    }
+
+    /** A message has arrived as a Send. */
+    StreamMessage arrived(int slot, int messageBytes) throws IOException {
+        if (messageBytes < StreamMessage.BYTES) {
+            flushed(slot);
+            throw new StreamProtocolException("a message of " + messageBytes + " bytes (limit: "
+                    + StreamMessage.BYTES + ')');
+        }
+        int word = memory.bytes().getInt(StreamMemory.receiveAt(slot));
+        return arrived(slot, peer.order() == ByteOrder.LITTLE_ENDIAN ? word : Integer.reverseBytes(word), messageBytes);
+    }
+
+    /**
+     * A message has arrived, and has used a receive.
+     *
+     * @param messageBytes its length, together with data behind it
+     */
+    StreamMessage arrived(int slot, int word, int messageBytes) throws IOException {
+        flushed(slot);
+        StreamMessage message = receiver.arrived(word, messageBytes, slot);
+        channel.statistics().increment(Counter.RECEIVES);
+        channel.statistics().add(Counter.RECEIVED_BYTES, messageBytes);
+        if (messageBytes == StreamMessage.BYTES) {
+            repost(slot);
+        }
+        return message;
+    }
+
+    private void repost(int slot) throws IOException {
+        if (channel.state() != ChannelState.ENDED) { // a closed one waits for the peer's last message
+            post(slot);
+        }
+    }
+
+    /** Moves data into a buffer, as much as it has room for and there is. */
+    int read(ByteBuf to, int most) throws IOException {
+        int left = most;
+        while (left > 0 && receiver.oldestBytes() > 0) {
+            int bytes = Math.min(left, receiver.oldestBytes());
+            int receive = receiver.oldestReceive();
+            int at = receiver.oldestOffset();
+            if (receive == StreamReceiver.RING) {
+                to.writeBytes(ring.oldest(), at, bytes);
+            } else {
+                to.writeBytes(memory.buffer(), StreamMemory.receiveAt(receive) + at, bytes);
+            }
+            left -= bytes;
+            taken(bytes, receive);
+        }
+        channel.statistics().add(Counter.RECEIVED_COPIED_BYTES, most - left);
+        return most - left;
+    }
+
+    /** Forgets what has arrived: nobody will read it. */
+    void discard() throws IOException {
+        while (receiver != null && receiver.oldestBytes() > 0) {
+            taken(receiver.oldestBytes(), receiver.oldestReceive());
+        }
+    }
+
+    private void taken(int bytes, int receive) throws IOException {
+        boolean end = receiver.take(bytes);
+        if (receive == StreamReceiver.RING) {
+            if (receiver.removeTakenEntry()) {
+                recycle();
+            }
+        } else if (end) {
+            repost(receive);
+        }
+    }
+
+    private void recycle() throws IOException {
+        if (channel.state() == ChannelState.ACTIVE) {
+            ring.recycle();
+            receiver.published(ring.fromLast(0).length());
+            entriesToTell++;
+        } else {
+            ring.rotate();
+        }
+    }
+
+    /** Tells the peer what room there is, if it should know; returns whether anything was posted. */
+    boolean returnCredits() throws IOException {
+        boolean told = false;
+        while (!receiver.isDisconnected() && (entriesToTell > 0 || receiver.isUpdateDue())
+                && sends.hasRoomForControl(entriesToTell > 0 ? carrier.workRequestsPerWrite() : 1)) {
+            if (entriesToTell > 0) {
+                tellEntry();
+            } else {
+                carrier.send(new StreamMessage.Credits(receiver.newLimit()));
+            }
+            told = true;
+        }
+        return told;
+    }
+
+    private void tellEntry() throws IOException {
+        int at = StreamMemory.sendAt(sends.nextSlot()); // free until the next work request completes
+        ring.fromLast(entriesToTell - 1).write(memory.bytes(), at, peer.order());
+        tools.pieces().find(memory.buffer(), at, TargetEntry.BYTES);
+        carrier.write(new StreamMessage.Credits(receiver.newLimit()), peer.listKey(),
+                peer.listAddress() + (long) peerEntry * TargetEntry.BYTES, null, 0);
+        peerEntry = (peerEntry + 1) % peer.listEntries();
+        entriesToTell--;
+    }
+
+    int posted() {
+        return posted;
+    }
+
+    /** The device has lost all access. */
+    void releasePosted() {
+        posted = 0;
+    }
+}

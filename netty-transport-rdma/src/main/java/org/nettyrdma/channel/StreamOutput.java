@@ -1,0 +1,285 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.FileRegion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.stream.SendCredits;
+import org.nettyrdma.stream.StreamHello;
+import org.nettyrdma.stream.StreamMessage;
+import org.nettyrdma.stream.TargetList;
+
+/**
+ * The way out of a stream: cuts what was flushed into messages as far as the peer has room. Bytes stay in the outbound buffer
+ * until the device has sent them, so that water marks measure what is under way, and promises complete in order. Registered
+ * memory is sent from where it is; everything else, and what comes out of files, is copied once. Event loop only.
+ */
+final class StreamOutput {
+
+    /** The most that goes with one message. The longest segment of iWARP, so that none is followed by a tiny one. */
+    private static final int MAX_MESSAGE_BYTES = 65472;
+    /** Of a file of which less is left. */
+    private static final int MIN_COPY_BYTES = 4096;
+
+    /** So many credits of a peer in C are left unused: its receives must also take messages that need no credit. */
+    private static final int RESERVED_CREDITS = 8;
+
+    private final RdmaChannelStatistics statistics;
+    private final PostingTools tools;
+    private final StreamSends sends;
+    private final MessageCarrier carrier;
+    private final StreamBatch batch;
+    private final StreamRest rest = new StreamRest();
+    private final SendCredits credits;
+    private final TargetList target;
+    private final int maxPostedBytes;
+    /** The most data that goes behind a message; 0 if the peer takes none there. */
+    private final int maxBytesInMessage;
+    private long postedBytes; // flushed, posted and not completed
+    private boolean waiting;
+    private boolean removing;
+    private boolean inMessage; // how the next message goes
+    private ChannelOutboundBuffer buffer; // that of the last write
+
+    StreamOutput(RdmaChannelStatistics statistics, PostingTools tools, StreamSends sends, MessageCarrier carrier,
+                 TargetList target, StreamHello peer, int maxPostedBytes) {
+        this.statistics = statistics;
+        this.tools = tools;
+        this.sends = sends;
+        this.carrier = carrier;
+        this.target = target;
+        this.maxPostedBytes = maxPostedBytes;
+        batch = new StreamBatch(tools);
+        boolean gathers = tools.provider().capabilities().maxGatherElements() > 1;
+        maxBytesInMessage = peer.takesDataInMessages() && gathers
+                ? Math.min(peer.receiveBytes(), StreamMemory.RECEIVE_BYTES) - StreamMessage.BYTES : 0;
+        credits = new SendCredits(peer.credits(),
+                peer.takesDataInMessages() ? 0 : Math.min(RESERVED_CREDITS, peer.credits() / 2));
+    }
+
+    /** The peer has told a new limit, and perhaps where there is room. */
+    void update(int limit) throws IOException {
+        credits.update(limit);
+        target.update();
+    }
+
+    /** Posts what was flushed, as far as there is room. */
+    void write(ChannelOutboundBuffer in) throws Exception {
+        buffer = in;
+        if (removing) {
+            waiting = true;
+            return;
+        }
+        waiting = false;
+        if (postedBytes == 0) {
+            in.removeBytes(0); // what is empty
+        }
+        while (in.current() != null) {
+            if (!hasRoom() || !post(in)) {
+                break;
+            }
+        }
+        waiting = in.current() != null;
+    }
+
+    private boolean hasRoom() {
+        return postedBytes < maxPostedBytes && credits.isAvailable() && sends.hasRoomForData();
+    }
+
+    private boolean post(ChannelOutboundBuffer in) throws Exception {
+        if (postedBytes == 0 && in.current() instanceof FileRegion region) {
+            return postRegion(in, region);
+        }
+        int bytes = collect(in);
+        if (bytes > 0) {
+            postBatch(bytes, bytes);
+            postedBytes += bytes;
+        }
+        return bytes > 0;
+    }
+
+    /** Collects what goes with one message, of the outbound buffer or else of what is left; 0 if there is no room. */
+    private int collect(ChannelOutboundBuffer in) throws Exception {
+        int room = Math.min(target.remaining(), MAX_MESSAGE_BYTES);
+        int bytes = collect(in, Math.max(room, maxBytesInMessage));
+        // Behind a message goes what does not fill the entry: that must be filled to its end.
+        inMessage = bytes <= maxBytesInMessage && (bytes < room || room == 0 && !batch.isCut());
+        if (!inMessage && bytes > room) {
+            batch.clear();
+            return room == 0 ? 0 : collect(in, room);
+        }
+        return bytes;
+    }
+
+    private int collect(ChannelOutboundBuffer in, int most) throws Exception {
+        return in != null ? batch.collect(in, postedBytes, most) : batch.collect(rest, most);
+    }
+
+    private void postBatch(int bytes, int flushed) throws IOException {
+        statistics.add(Counter.COPIED_BYTES, batch.copiedBytes());
+        post(bytes, batch.takePayload(), flushed);
+    }
+
+    private void post(int bytes, Object payload, int flushed) throws IOException {
+        StreamMessage message = new StreamMessage.Data(bytes);
+        credits.sent();
+        if (inMessage) {
+            carrier.sendWithData(message, payload, flushed);
+            statistics.increment(Counter.SENDS);
+            statistics.add(Counter.SENT_BYTES, bytes);
+            return;
+        }
+        int key = target.key();
+        long address = target.address();
+        target.advance(bytes);
+        carrier.write(message, key, address, payload, flushed);
+        statistics.increment(Counter.WRITES);
+        statistics.add(Counter.WRITTEN_BYTES, bytes);
+    }
+
+    /**
+     * Sends a part of a file; {@code false} if that must wait. The file is done when it says so. A region that encrypts writes
+     * more than it counts.
+     */
+    private boolean postRegion(ChannelOutboundBuffer in, FileRegion region) throws IOException {
+        int room = Math.min(target.remaining(), MAX_MESSAGE_BYTES);
+        long left = region.count() - region.transferred();
+        if (left <= 0) {
+            in.remove();
+            return true;
+        }
+        if (room == 0) {
+            return false;
+        }
+        ByteBuf copy = newCopy(tools, (int) Math.min(room, Math.max(left, MIN_COPY_BYTES)));
+        long progress;
+        int bytes;
+        try {
+            progress = region.transferTo(new CopyChannel(copy), region.transferred());
+            bytes = copy.readableBytes();
+            if (bytes == 0) {
+                throw new IOException("a file region has given nothing of " + left + " bytes that are left of it");
+            }
+            tools.pieces().find(copy, 0, bytes);
+        } catch (Throwable t) {
+            copy.release();
+            throw t;
+        }
+        statistics.add(Counter.COPIED_BYTES, bytes);
+        inMessage = false;
+        post(bytes, copy, 0);
+        in.progress(progress);
+        if (region.transferred() >= region.count()) {
+            in.remove();
+        }
+        return true;
+    }
+
+    static ByteBuf newCopy(PostingTools tools, int bytes) throws RdmaException {
+        ByteBuf copy = tools.registeredAllocator().directBuffer(bytes, bytes);
+        if (!tools.registeredAllocator().isRegistered(copy, 0, bytes)) {
+            copy.release();
+            throw new RdmaException("no registered memory left for " + bytes + " bytes that must be copied in order to be sent: "
+                    + tools.registeredAllocator().shortage());
+        }
+        return copy;
+    }
+
+    /**
+     * Work requests have completed.
+     *
+     * @param flushed so many bytes that were flushed are sent
+     * @param in      {@code null} if there is none any more: then Netty has failed its promises already
+     */
+    void completed(int flushed, ChannelOutboundBuffer in) {
+        if (in == null) {
+            return;
+        }
+        // Promises and water marks make handlers write, flush, end and close in the middle of this. So what is counted is right
+        // whenever one of them is told, and nothing is posted before the end.
+        removing = true;
+        try {
+            int left = flushed;
+            while (left > 0 && buffer == in && in.current() instanceof ByteBuf first) {
+                int bytes = Math.min(left, first.readableBytes());
+                left -= bytes;
+                postedBytes -= bytes;
+                in.removeBytes(bytes);
+            }
+        } finally {
+            removing = false;
+        }
+    }
+
+    /**
+     * This side ends its output, or the channel. What is posted is going to be sent, and as much of what was flushed as is
+     * allowed to be posted, as with the send buffer of a socket. So its promises succeed: Netty is about to fail those of all
+     * that is left in the outbound buffer.
+     */
+    void end() throws Exception {
+        ChannelOutboundBuffer last = buffer;
+        buffer = null;
+        if (last != null) {
+            last.removeBytes(postedBytes);
+            rest.take(last, (int) Math.max(0, maxPostedBytes - postedBytes));
+            postedBytes = 0;
+            writeRest();
+        }
+    }
+
+    /** Posts what is left after the end, as far as there is room; returns whether anything was posted. */
+    boolean writeRest() throws Exception {
+        boolean posted = false;
+        while (!rest.isEmpty() && hasRoom()) {
+            int bytes = collect(null);
+            if (bytes == 0) {
+                break;
+            }
+            postBatch(bytes, 0);
+            rest.remove(bytes);
+            posted = true;
+        }
+        return posted;
+    }
+
+    /** Whether something is left after the end that was not posted. */
+    boolean hasRest() {
+        return !rest.isEmpty();
+    }
+
+    /** Nothing more can be sent. */
+    void releaseRest() {
+        rest.release();
+    }
+
+    /** Whether bytes were left for want of room. */
+    boolean isWaiting() {
+        return waiting;
+    }
+
+    /** Takes as much as a buffer has room for. */
+    private record CopyChannel(ByteBuf to) implements WritableByteChannel {
+
+        @Override
+        public int write(ByteBuffer from) {
+            int bytes = Math.min(from.remaining(), to.writableBytes());
+            int limit = from.limit();
+            to.writeBytes(from.limit(from.position() + bytes));
+            from.limit(limit);
+            return bytes;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {
+            // Nothing is open.
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package org.nettyrdma.channel;
+
+import java.io.IOException;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.stream.StreamHello;
+import org.nettyrdma.stream.StreamMessage;
+import org.nettyrdma.stream.TargetList;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/**
+ * What the device has to do for a stream: its memory, its receives, its sends. Takes up the completions. Event loop only.
+ */
+final class StreamWork implements PostedWork {
+
+    private final QueuePairChannel channel;
+    private final PostingTools tools;
+    private final QueuePair queuePair;
+    private final StreamMemory memory;
+    private final StreamRing ring;
+    private final StreamInput input;
+    private final StreamSends sends;
+    private final MessageCarrier carrier;
+    private StreamOutput output; // from the agreement on
+    private StreamMessage.Control unsent;
+    private boolean disconnectSent;
+    private boolean shutdownSent;
+
+    StreamWork(QueuePairChannel channel, PostingTools tools, QueuePair queuePair, int channelId, int ringBytes)
+            throws IOException {
+        this.channel = channel;
+        this.tools = tools;
+        this.queuePair = queuePair;
+        memory = new StreamMemory(tools, queuePair);
+        try {
+            ring = new StreamRing(channel, tools, queuePair, channelId, ringBytes);
+        } catch (Throwable t) {
+            memory.release(true);
+            throw t;
+        }
+        sends = new StreamSends(channelId);
+        carrier = tools.provider().capabilities().writeWithImmediate() ? new ImmediateCarrier(tools, queuePair, memory, sends)
+                : new SendCarrier(tools, queuePair, memory, sends);
+        input = new StreamInput(channel, tools, memory, ring, channelId);
+    }
+
+    StreamInput input() {
+        return input;
+    }
+
+    /** There from the agreement on. */
+    StreamOutput output() {
+        return output;
+    }
+
+    /** What the peer is told with the connection request or its answer. */
+    byte[] privateData() {
+        return input.hello().toBytes();
+    }
+
+    /** The peer has told the same. */
+    void agreed(StreamHello peer, int sendBufferBytes) {
+        input.agreed(peer, carrier, sends);
+        TargetList target = new TargetList(memory.bytes(), peer.first(), peer.order());
+        output = new StreamOutput(channel.statistics(), tools, sends, carrier, target, peer, sendBufferBytes);
+    }
+
+    /**
+     * A work request has completed.
+     *
+     * @return the message that has arrived, {@code null} without
+     */
+    StreamMessage completed(long workRequestId, WorkCompletionStatus status, int byteLength) throws IOException {
+        boolean success = status == WorkCompletionStatus.SUCCESS;
+        int slot = WorkRequestId.slot(workRequestId);
+        switch (WorkRequestId.kind(workRequestId)) {
+            case WorkRequestId.RECEIVE -> {
+                if (success) {
+                    return take(input.arrived(slot, byteLength));
+                }
+                input.flushed(slot);
+            }
+            case WorkRequestId.SEND -> {
+                int flushed = sends.complete(slot);
+                if (success) {
+                    output.completed(flushed, channel.unsafe().outboundBuffer());
+                }
+            }
+            case WorkRequestId.INVALIDATE -> ring.withdrawn(slot, success);
+            default -> throw new IllegalStateException("work request id " + Long.toHexString(workRequestId));
+        }
+        return null;
+    }
+
+    /** A message has arrived as immediate data, which is the same number for both sides. */
+    StreamMessage completedWithImmediate(long workRequestId, int immediateData) throws IOException {
+        return take(input.arrived(WorkRequestId.slot(workRequestId), immediateData, StreamMessage.BYTES));
+    }
+
+    private StreamMessage take(StreamMessage message) throws IOException {
+        if (message instanceof StreamMessage.Credits update) {
+            output.update(update.limit());
+        }
+        return message;
+    }
+
+    /** Tells the peer, behind everything else, that this side sends no more, and with a disconnect that it reads no more. */
+    void end(StreamMessage.Control message) throws Exception {
+        if (disconnectSent || shutdownSent && message == StreamMessage.Control.SHUTDOWN) {
+            return;
+        }
+        output.end();
+        unsent = message;
+        sendRest();
+    }
+
+    /** Posts what is left after the end, and that it is the end, as far as there is room; returns whether anything was posted. */
+    boolean sendRest() throws Exception {
+        boolean posted = output.writeRest();
+        if (!output.hasRest() && unsent != null && sends.hasRoomForControl(1)) {
+            carrier.send(unsent);
+            disconnectSent |= unsent == StreamMessage.Control.DISCONNECT;
+            shutdownSent = true;
+            unsent = null;
+            posted = true;
+        }
+        return posted;
+    }
+
+    /** Whether the peer was told that this side sends no more. */
+    boolean isShutdownSent() {
+        return shutdownSent;
+    }
+
+    boolean isDisconnectSent() {
+        return disconnectSent;
+    }
+
+    /** Whether everything that was to be sent is sent. */
+    boolean isAllSent() {
+        return unsent == null && sends.outstanding() == 0;
+    }
+
+    /** Work requests of the send side that have completed so far. */
+    long completedSends() {
+        return sends.completed();
+    }
+
+    void flush() {
+        queuePair.flush();
+    }
+
+    @Override
+    public void releaseUnposted() {
+        if (output != null) { // what has arrived is in memory that is released when the queue pair is closed
+            output.releaseRest();
+        }
+    }
+
+    @Override
+    public int outstanding() {
+        return buffersWithDevice() + ring.withdrawals();
+    }
+
+    @Override
+    public int buffersWithDevice() {
+        return input.posted() + sends.outstanding();
+    }
+
+    @Override
+    public void abandonedByDevice() {
+        input.releasePosted();
+        sends.releasePosted();
+    }
+
+    @Override
+    public void exposureEnded() {
+        ring.close();
+        if (!memory.release(buffersWithDevice() == 0)) {
+            channel.statistics().increment(Counter.BUFFERS_LEAKED_ON_PURPOSE);
+        }
+    }
+}

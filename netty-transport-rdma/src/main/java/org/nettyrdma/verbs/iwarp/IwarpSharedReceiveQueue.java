@@ -1,0 +1,216 @@
+package org.nettyrdma.verbs.iwarp;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Objects;
+import java.util.Set;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.SharedReceiveQueue;
+import org.nettyrdma.verbs.support.TimerQueue;
+
+/**
+ * Receives of several connections. A message gets the buffer that was posted last: what was used a moment ago is still in the
+ * processor's cache.
+ *
+ * <p>Peers that begin messages and do not end them may hold half of what is posted. When they do, two things happen to other
+ * messages of which only a part has arrived: one that is short enough is staged until it is whole, and takes a buffer only
+ * then; a longer one waits for its share. While one waits, a message that remains incomplete for
+ * {@value #INCOMPLETE_LIMIT_MILLIS} ms loses its connection. So there are always buffers for those who send whole messages, and
+ * those who cannot do so get their turn.
+ */
+final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
+
+    /** As long as a peer that is neither hostile nor gone may need for a message over a very slow network. */
+    static final int INCOMPLETE_LIMIT_MILLIS = 10_000;
+
+    private static final int INITIAL_CAPACITY = 64;
+    /** Of what is posted, incomplete messages may hold one part in so many. */
+    private static final int INCOMPLETE_PART = 2;
+
+    private final IwarpLoopParts parts;
+    private final int depth;
+    private long[] workRequestIds = new long[INITIAL_CAPACITY];
+    private MemoryRegion[] regions = new MemoryRegion[INITIAL_CAPACITY];
+    private int[] offsets = new int[INITIAL_CAPACITY];
+    private int[] lengths = new int[INITIAL_CAPACITY];
+    private int available;
+    /** Buffers with messages that have begun and not ended. */
+    private int taken;
+    private int users;
+    private boolean closed;
+
+    /** Connections that wait for any buffer, and those that wait for a share of those for incomplete messages; in turn. */
+    private final Set<SharedReceives> waiting = new LinkedHashSet<>();
+    private final Set<SharedReceives> waitingForShare = new LinkedHashSet<>();
+    private boolean serveDeferred;
+    private boolean serving;
+    /** Connections that have a buffer with a part of a message beyond their turn, the first of them first. */
+    private final Set<SharedReceives> incomplete = new LinkedHashSet<>();
+    private TimerQueue.Timer timer;
+
+    IwarpSharedReceiveQueue(IwarpLoopParts parts, int depth) {
+        this.parts = parts;
+        this.depth = depth;
+    }
+
+    @Override
+    public void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, region.memory().capacity());
+        checkNotClosed();
+        if (available + taken >= depth) {
+            throw new IOException("the shared receive queue is full: depth " + depth);
+        }
+        if (available == workRequestIds.length) {
+            grow();
+        }
+        workRequestIds[available] = workRequestId;
+        regions[available] = region;
+        offsets[available] = offset;
+        lengths[available] = length;
+        available++;
+        serveLater();
+    }
+
+    private void grow() {
+        int capacity = Math.max(available + 1, Math.min(depth, available * 2));
+        workRequestIds = Arrays.copyOf(workRequestIds, capacity);
+        regions = Arrays.copyOf(regions, capacity);
+        offsets = Arrays.copyOf(offsets, capacity);
+        lengths = Arrays.copyOf(lengths, capacity);
+    }
+
+    /** One more queue pair uses this queue. */
+    void opened() {
+        checkNotClosed();
+        users++;
+    }
+
+    /** A queue pair that used this queue is closed. */
+    void left() {
+        users--;
+    }
+
+    private void checkNotClosed() {
+        if (closed) {
+            throw new IllegalStateException("the shared receive queue is closed");
+        }
+    }
+
+    @Override
+    public void close() {
+        if (users > 0) {
+            throw new IllegalStateException(users + " queue pairs use the shared receive queue");
+        }
+        closed = true;
+        available = 0;
+        Arrays.fill(regions, null);
+    }
+
+    // ---- For the connections
+
+    /** Takes the buffer that was posted last; {@code false} if there is none, and the connection is told when there is. */
+    boolean take(SharedReceives by, MemoryCursor cursor) {
+        if (available == 0) {
+            waiting.add(by);
+            return false;
+        }
+        available--;
+        taken++;
+        by.taken(workRequestIds[available], lengths[available]);
+        cursor.start(regions[available], offsets[available], lengths[available]);
+        regions[available] = null;
+        return true;
+    }
+
+    /** Whether the incomplete messages have all that they may have, or others wait for what is left of it. */
+    boolean isShareUsedUp() {
+        return isShareFull() || !serving && !waitingForShare.isEmpty();
+    }
+
+    private boolean isShareFull() {
+        return incomplete.size() >= Math.max(1, (available + taken) / INCOMPLETE_PART);
+    }
+
+    /** A connection waits until incomplete messages may have one more buffer. */
+    void awaitShare(SharedReceives by) {
+        waitingForShare.add(by);
+        if (timer == null) {
+            startTimer();
+        }
+    }
+
+    /** A connection has come to the end of its turn with a part of a message. */
+    void incomplete(SharedReceives by) {
+        incomplete.add(by);
+    }
+
+    /** The buffer of a connection is not used any more: its message has ended, or the connection has. */
+    void returned(SharedReceives by, boolean wasIncomplete) {
+        taken--;
+        if (wasIncomplete) {
+            incomplete.remove(by);
+            serveLater();
+        }
+    }
+
+    /** A connection has ended. */
+    void forget(SharedReceives ended) {
+        waiting.remove(ended);
+        waitingForShare.remove(ended);
+    }
+
+    // ---- Turns
+
+    private void serveLater() {
+        if (!serveDeferred && !(waiting.isEmpty() && waitingForShare.isEmpty())) {
+            serveDeferred = true;
+            parts.defer(this::serve);
+        }
+    }
+
+    /** Each of those that waited gets one turn at most: who waits again does so behind the others. */
+    private void serve() {
+        serveDeferred = false;
+        serving = true;
+        for (int i = waitingForShare.size(); i > 0 && available > 0 && !isShareFull() && !waitingForShare.isEmpty(); i--) {
+            removeFirst(waitingForShare).resume();
+        }
+        serving = false;
+        for (int i = waiting.size(); i > 0 && available > 0 && !waiting.isEmpty(); i--) {
+            removeFirst(waiting).resume();
+        }
+    }
+
+    private static SharedReceives removeFirst(Set<SharedReceives> set) {
+        Iterator<SharedReceives> first = set.iterator();
+        SharedReceives removed = first.next();
+        first.remove();
+        return removed;
+    }
+
+    private void startTimer() {
+        SharedReceives[] then = incomplete.toArray(SharedReceives[]::new);
+        long[] messages = new long[then.length];
+        for (int i = 0; i < then.length; i++) {
+            messages[i] = then[i].messages();
+        }
+        timer = parts.timers().schedule(INCOMPLETE_LIMIT_MILLIS, () -> timeIsOver(then, messages));
+    }
+
+    /** Ends connections that are still at the same message as when the timer was started: one for each that needs a share. */
+    private void timeIsOver(SharedReceives[] then, long[] messages) {
+        timer = null;
+        int needed = waitingForShare.size();
+        for (int i = 0; i < then.length && needed > 0; i++) {
+            if (incomplete.contains(then[i]) && then[i].messages() == messages[i]) {
+                then[i].tooSlow(INCOMPLETE_LIMIT_MILLIS);
+                needed--;
+            }
+        }
+        if (!waitingForShare.isEmpty()) {
+            startTimer();
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import org.nettyrdma.verbs.support.SocketFailures;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A listening domain socket. One for an IP address is in this process's own directory, and a link with the address as its name
+ * leads there: the link of a process that has died is seen to be stale, and removed. One for a path is at that path.
+ */
+final class BoundSocket {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(BoundSocket.class);
+
+    private static final char KIND = 's';
+    private static final int MAX_TRIES = 1000;
+
+    private final ServerSocketChannel channel;
+    private final SocketAddress address;
+    private final Path socket;
+    private final Path link;
+
+    private BoundSocket(ServerSocketChannel channel, SocketAddress address, Path socket, Path link) {
+        this.channel = channel;
+        this.address = address;
+        this.socket = socket;
+        this.link = link;
+    }
+
+    /**
+     * Listens.
+     *
+     * @throws BindException if somebody listens there
+     */
+    static BoundSocket bind(ProcessDirectory directory, SocketAddress address, int backlog) throws IOException {
+        if (ShmAddresses.isPath(address)) {
+            Path path = ShmAddresses.path(address);
+            removeStale(path);
+            return new BoundSocket(listen(path, backlog), address, path, null);
+        }
+        InetSocketAddress inet = ShmAddresses.inet(address);
+        Path socket = directory.file(KIND, directory.newNumber());
+        ServerSocketChannel channel = listen(socket, backlog);
+        try {
+            int port = link(directory, inet, socket);
+            return new BoundSocket(channel, new InetSocketAddress(inet.getAddress(), port), socket,
+                    directory.port(ShmAddresses.name(inet.getAddress()), port));
+        } catch (Throwable t) {
+            channel.close();
+            Files.deleteIfExists(socket);
+            throw t;
+        }
+    }
+
+    private static ServerSocketChannel listen(Path path, int backlog) throws IOException {
+        ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            channel.bind(UnixDomainSocketAddress.of(path), backlog);
+            return channel;
+        } catch (SocketException e) {
+            channel.close();
+            throw (BindException) new BindException(path + ": " + e.getMessage()).initCause(e);
+        } catch (Throwable t) {
+            channel.close();
+            throw t;
+        }
+    }
+
+    /** The socket of a process that was killed stays behind, and nobody listens to it. */
+    private static void removeStale(Path path) throws IOException {
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            probe.configureBlocking(false);
+            probe.connect(UnixDomainSocketAddress.of(path));
+        } catch (ConnectException e) {
+            LOGGER.debug("{}: nobody listens ({}), so it is replaced", path, e.getMessage());
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            LOGGER.debug("{} is left alone: {}", path, e.toString());
+        }
+    }
+
+    private static int link(ProcessDirectory directory, InetSocketAddress inet, Path socket) throws IOException {
+        InetAddress host = inet.getAddress();
+        if (inet.getPort() != 0) {
+            if (!tryLink(directory, host, inet.getPort(), socket)) {
+                throw new BindException("Address already in use: " + inet);
+            }
+            return inet.getPort();
+        }
+        for (int i = 0; i < MAX_TRIES; i++) {
+            int port = ShmAddresses.ephemeralPort();
+            if (tryLink(directory, host, port, socket)) {
+                return port;
+            }
+        }
+        throw new BindException("no free port for " + host + " in " + directory.shared());
+    }
+
+    private static boolean tryLink(ProcessDirectory directory, InetAddress host, int port, Path socket) throws IOException {
+        Path link = directory.port(ShmAddresses.name(host), port);
+        Path target = directory.shared().relativize(socket);
+        try {
+            Files.createSymbolicLink(link, target);
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            directory.removeDead(); // who has made it may have died
+        }
+        try {
+            Files.createSymbolicLink(link, target);
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            return false;
+        }
+    }
+
+    ServerSocketChannel channel() {
+        return channel;
+    }
+
+    /** Where it listens, with the port that was chosen. */
+    SocketAddress address() {
+        return address;
+    }
+
+    void close() {
+        if (!channel.isOpen()) {
+            return;
+        }
+        SocketFailures.closeQuietly(channel);
+        try {
+            if (link != null) {
+                Files.deleteIfExists(link);
+            }
+            Files.deleteIfExists(socket);
+        } catch (IOException e) {
+            LOGGER.warn("{} could not be removed: {}", socket, e.toString());
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import org.nettyrdma.verbs.support.DirectMemory;
+
+/**
+ * Makes files and maps them.
+ *
+ * <p>A process that truncates a file which we have mapped makes our next access to it fail. The JVM turns that into an
+ * {@link InternalError}, which some versions throw only when the thread next calls into the JVM itself: {@link #settle()} does
+ * so, and must come before anything that was read from another process's file is believed.
+ */
+final class MappedFiles {
+
+    private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 16);
+
+    /** Not final, so that the compiler cannot foresee the size. */
+    private static int one = 1;
+    private static byte[][] last;
+
+    private MappedFiles() {
+    }
+
+    /**
+     * Creates a file of zeros and maps it for reading and writing. The memory is really there.
+     *
+     * @throws IOException if the file system is full, for example
+     */
+    static MappedByteBuffer create(ProcessDirectory directory, Path file, int bytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(file,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE), directory.fileMode())) {
+            try {
+                fill(channel, bytes);
+                return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
+            } catch (IOException | RuntimeException | Error e) {
+                Files.deleteIfExists(file);
+                throw e;
+            }
+        }
+    }
+
+    /** A page that is first written through the mapping would end the access with a fault where the file system is full. */
+    private static void fill(FileChannel channel, int bytes) throws IOException {
+        ByteBuffer zeros = ZEROS.duplicate();
+        for (long written = 0; written < bytes; ) {
+            zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - written));
+            written += channel.write(zeros);
+        }
+    }
+
+    /**
+     * Maps a file of another process for reading.
+     *
+     * @param minBytes what it must have at least
+     * @return its whole length at this moment, at most 2^31 - 1 bytes
+     * @throws IOException if there is no such file, or it is too short
+     */
+    static MappedByteBuffer map(Path file, int minBytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+            long bytes = channel.size();
+            if (bytes < minBytes || bytes > Integer.MAX_VALUE) {
+                throw new EOFException(file + " has " + bytes + " bytes (expected: " + minBytes + " to 2^31 - 1)");
+            }
+            return channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes);
+        }
+    }
+
+    /** Nobody uses the memory any more. */
+    static void unmap(MappedByteBuffer memory) {
+        DirectMemory.free(memory);
+    }
+
+    /**
+     * Throws what an access to mapped memory has failed with, if any has since the last call.
+     *
+     * @throws InternalError if a file was truncated
+     */
+    static void settle() {
+        // Arrays of arrays of a size that is not constant are made by the JVM itself, in every mode of execution; 0.1 µs.
+        last = new byte[one][one];
+    }
+}

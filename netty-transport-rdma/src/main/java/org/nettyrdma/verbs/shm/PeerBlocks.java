@@ -1,0 +1,79 @@
+package org.nettyrdma.verbs.shm;
+
+import io.netty.util.collection.IntObjectHashMap;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.util.Map;
+
+/**
+ * The blocks of one other process that a context has mapped, for reading only; shared by its connections to that process. A
+ * block is mapped when it is first named. Used by one event loop only.
+ */
+final class PeerBlocks {
+
+    /** More than any honest process has; beyond it all are let go, and mapped again as they are named. */
+    static final int MAX_BLOCKS = 1024;
+
+    private final ProcessDirectory directory;
+    private final long instance;
+    private final Map<Long, PeerBlocks> all;
+    private final IntObjectHashMap<MappedByteBuffer> blocks = new IntObjectHashMap<>();
+    private int users;
+
+    private PeerBlocks(ProcessDirectory directory, long instance, Map<Long, PeerBlocks> all) {
+        this.directory = directory;
+        this.instance = instance;
+        this.all = all;
+    }
+
+    /**
+     * Finds or makes those of a process for one more connection.
+     *
+     * @param all those of the context, by process
+     */
+    static PeerBlocks acquire(ProcessDirectory directory, long instance, Map<Long, PeerBlocks> all) {
+        PeerBlocks found = all.computeIfAbsent(instance, key -> new PeerBlocks(directory, instance, all));
+        found.users++;
+        return found;
+    }
+
+    /** A connection needs them no more. */
+    void release() {
+        if (--users == 0) {
+            all.remove(instance);
+            unmapAll();
+        }
+    }
+
+    /**
+     * The memory of a block.
+     *
+     * @param number from the peer
+     * @throws IOException if the peer has no such block
+     */
+    ByteBuffer find(int number) throws IOException {
+        MappedByteBuffer block = blocks.get(number);
+        return block != null ? block : map(number);
+    }
+
+    private ByteBuffer map(int number) throws IOException {
+        if (blocks.size() == MAX_BLOCKS) {
+            unmapAll();
+        }
+        MappedByteBuffer block;
+        try {
+            block = MappedFiles.map(directory.file(instance, OwnBlocks.KIND, number), 1);
+        } catch (NoSuchFileException e) {
+            throw new ShmProtocolException(EndReason.INVALID_BLOCK, "block %d, which does not exist", number);
+        }
+        blocks.put(number, block);
+        return block;
+    }
+
+    private void unmapAll() {
+        blocks.values().forEach(MappedFiles::unmap);
+        blocks.clear();
+    }
+}

@@ -1,0 +1,310 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The files of this process, in a directory of its own inside the directory that all processes share. As long as the process
+ * lives it holds a lock on a file in there, which the system takes away at its death, whatever the death. So everybody can see
+ * which files belong to nobody any more, and removes them.
+ *
+ * <p>There is one per shared directory and JVM, as a process loses all its locks on a file when it closes any channel to it. Safe
+ * for use from any thread.
+ */
+final class ProcessDirectory {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ProcessDirectory.class);
+
+    private static final String LOCK = "lock";
+    private static final String INSTANCE_PREFIX = "i";
+    private static final String PORT_PREFIX = "port-";
+
+    private static final int SOON_MILLIS = 50;
+    /** For a process that takes long to die. */
+    private static final int LATER_MILLIS = 1000;
+
+    private static final Map<Path, ProcessDirectory> OPEN = new HashMap<>();
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final Path shared;
+    private final boolean othersMayRead;
+    private final long instance;
+    private final Path own;
+    private final AtomicInteger removalRequests = new AtomicInteger();
+    private final AtomicInteger nextNumber = new AtomicInteger(1);
+    /** Held until the process ends. */
+    private final FileChannel lock;
+
+    private ProcessDirectory(Path shared, boolean othersMayRead) throws IOException {
+        this.shared = shared;
+        this.othersMayRead = othersMayRead;
+        instance = RANDOM.nextLong();
+        own = path(instance);
+        Files.createDirectory(own, directoryMode(othersMayRead));
+        lock = FileChannel.open(own.resolve(LOCK), Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), fileMode());
+        if (lock.tryLock() == null) {
+            throw new IOException("the lock of the new directory " + own + " is taken");
+        }
+    }
+
+    /**
+     * The directory of this process; made when it is first asked for.
+     *
+     * @throws IOException if there cannot be one, or others could reach into it
+     */
+    static ProcessDirectory of(ShmSettings settings) throws IOException {
+        synchronized (OPEN) {
+            Path shared = settings.directory().toAbsolutePath().normalize();
+            boolean othersMayRead = !settings.otherUsers().isEmpty();
+            ProcessDirectory open = OPEN.get(shared);
+            if (open == null) {
+                createShared(shared, othersMayRead);
+                FileChannel locked = lockShared(shared);
+                try {
+                    removeDead(shared);
+                    open = new ProcessDirectory(shared, othersMayRead);
+                } finally {
+                    locked.close();
+                }
+                if (OPEN.isEmpty()) {
+                    Runtime.getRuntime().addShutdownHook(new Thread(ProcessDirectory::closeAll, "netty-rdma-shm-files"));
+                }
+                OPEN.put(shared, open);
+            }
+            return open;
+        }
+    }
+
+    private static void createShared(Path shared, boolean othersMayRead) throws IOException {
+        try {
+            Files.createDirectory(shared, directoryMode(othersMayRead));
+        } catch (FileAlreadyExistsException e) {
+            checkShared(shared, othersMayRead);
+        }
+    }
+
+    /** Whoever can write there could give us other memory than the peer's. */
+    private static void checkShared(Path shared, boolean othersMayRead) throws IOException {
+        if (!Files.isDirectory(shared, LinkOption.NOFOLLOW_LINKS)) {
+            throw new NotDirectoryException(shared.toString());
+        }
+        Set<PosixFilePermission> mode = Files.getPosixFilePermissions(shared);
+        boolean open = mode.stream().anyMatch(each -> each.name().startsWith("OTHERS"))
+                || !othersMayRead && mode.stream().anyMatch(each -> each.name().startsWith("GROUP"));
+        int owner = ShmSettings.userId(shared);
+        if (open || !othersMayRead && owner != ShmSettings.userId()) {
+            throw new IOException(shared + ": mode " + PosixFilePermissions.toString(mode) + ", owner " + owner
+                    + " (expected: rwx------ and the user of this process)");
+        }
+    }
+
+    private static FileAttribute<?> directoryMode(boolean othersMayRead) {
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(othersMayRead ? "rwxr-x---" : "rwx------"));
+    }
+
+    /** The mode of every file. */
+    FileAttribute<?> fileMode() {
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(othersMayRead ? "rw-r-----" : "rw-------"));
+    }
+
+    /** Nobody creates or removes a directory of a process meanwhile; until the channel is closed. */
+    private static FileChannel lockShared(Path shared) throws IOException {
+        FileChannel channel = FileChannel.open(shared.resolve(LOCK),
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-rw----")));
+        try {
+            channel.lock();
+            return channel;
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    /** Tells this process from all others that use the directory. */
+    long instance() {
+        return instance;
+    }
+
+    /** The user of this process. */
+    UserPrincipal owner() throws IOException {
+        return Files.getOwner(own, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    Path shared() {
+        return shared;
+    }
+
+    /** A number for a new file, never given out before. */
+    int newNumber() {
+        int number = nextNumber.getAndIncrement();
+        if (number < 0) {
+            throw new IllegalStateException("this process has made 2^31 files");
+        }
+        return number;
+    }
+
+    /** The place of a file of this process. */
+    Path file(char kind, int number) {
+        return own.resolve(name(kind, number));
+    }
+
+    /** The place of a file of another process, or of this one. */
+    Path file(long ofInstance, char kind, int number) {
+        return path(ofInstance).resolve(name(kind, number));
+    }
+
+    private static String name(char kind, int number) {
+        return kind + Integer.toString(number);
+    }
+
+    private Path path(long ofInstance) {
+        return shared.resolve(INSTANCE_PREFIX + String.format("%016x", ofInstance));
+    }
+
+    /** The place of the link that leads to the socket of whoever listens at an address of this host. */
+    Path port(String address, int port) {
+        return shared.resolve(PORT_PREFIX + address + '-' + port);
+    }
+
+    /**
+     * Removes the files of processes that have ended without doing so, when the system has had the time to take their locks away.
+     * Another thread does so.
+     */
+    void removeDeadSoon() {
+        if (removalRequests.getAndIncrement() == 0) {
+            later(SOON_MILLIS, this::removeDeadTwice);
+        }
+    }
+
+    private void removeDeadTwice() {
+        int requests = removalRequests.get();
+        removeDead();
+        later(LATER_MILLIS, () -> {
+            removeDead();
+            if (!removalRequests.compareAndSet(requests, 0)) { // others have died meanwhile
+                later(SOON_MILLIS, this::removeDeadTwice);
+            }
+        });
+    }
+
+    private static void later(int delayMillis, Runnable task) {
+        CompletableFuture.delayedExecutor(delayMillis, TimeUnit.MILLISECONDS).execute(task);
+    }
+
+    /** Removes the files of processes that have ended without doing so. */
+    void removeDead() {
+        synchronized (OPEN) {
+            try {
+                FileChannel locked = lockShared(shared);
+                try {
+                    removeDead(shared);
+                } finally {
+                    locked.close();
+                }
+            } catch (NoSuchFileException e) {
+                LOGGER.debug("{} is not there any more", shared);
+            } catch (IOException e) {
+                LOGGER.warn("{}: could not look for files of processes that have ended: {}", shared, e.toString());
+            }
+        }
+    }
+
+    private static void removeDead(Path shared) throws IOException {
+        Set<Path> ownOnes = new HashSet<>();
+        OPEN.values().forEach(each -> ownOnes.add(each.own));
+        try (DirectoryStream<Path> instances = Files.newDirectoryStream(shared, INSTANCE_PREFIX + '*')) {
+            for (Path directory : instances) {
+                if (!ownOnes.contains(directory) && isDead(directory)) {
+                    removeAll(directory);
+                }
+            }
+        }
+        try (DirectoryStream<Path> ports = Files.newDirectoryStream(shared, PORT_PREFIX + '*')) {
+            for (Path port : ports) {
+                if (!Files.exists(port)) {
+                    Files.deleteIfExists(port);
+                }
+            }
+        }
+    }
+
+    private static boolean isDead(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.WRITE);
+                FileLock taken = channel.tryLock()) {
+            return taken != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        } catch (NoSuchFileException e) {
+            return true; // nobody is creating it: that is done under the lock that we hold
+        } catch (IOException e) {
+            LOGGER.debug("{} is left alone: {}", directory, e.toString()); // another user's, perhaps
+            return false;
+        }
+    }
+
+    private static void removeAll(Path directory) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path file : files) {
+                Files.deleteIfExists(file);
+            }
+            Files.deleteIfExists(directory);
+        } catch (IOException e) {
+            LOGGER.debug("{} could not be removed: {}", directory, e.toString());
+        }
+    }
+
+    /** Removes all files of this process, and the shared directory if no other process has any. Nobody uses them any more. */
+    void forget() throws IOException {
+        synchronized (OPEN) {
+            if (OPEN.remove(shared, this)) {
+                lock.close();
+                removeAll(own);
+                removeAll(shared);
+            }
+        }
+    }
+
+    /** At the end of the JVM. Connections that stand lose no memory that they have mapped. */
+    private static void closeAll() {
+        synchronized (OPEN) {
+            OPEN.values().forEach(each -> removeAll(each.own));
+            for (Path shared : OPEN.keySet()) {
+                try {
+                    removeDead(shared); // links that led to this process
+                } catch (IOException e) {
+                    LOGGER.debug("{} could not be tidied: {}", shared, e.toString());
+                }
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return own + (lock.isOpen() ? "" : " (closed)");
+    }
+}

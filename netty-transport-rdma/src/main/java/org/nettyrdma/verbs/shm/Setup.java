@@ -1,0 +1,287 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import org.nettyrdma.verbs.support.SocketConnectionRequest;
+import org.nettyrdma.verbs.support.SocketFailures;
+import org.nettyrdma.verbs.support.SocketHandler;
+import org.nettyrdma.verbs.support.TimerQueue;
+
+/**
+ * The socket of a connection: sets it up, carries wake-ups, and tells the end of the peer.
+ *
+ * <p>The asking side makes its control file and sends its name. The answering side maps it, makes its own, and sends that one's
+ * name. Then the asking side maps that and sends a byte. Each removes the name of its file when it knows that the other has it
+ * mapped.
+ */
+final class Setup implements SocketHandler {
+
+    private static final int REPLY_TIMEOUT_MILLIS = 10_000;
+    /** While the backlog of the listener is full: the system does not tell when there is room. */
+    private static final int RETRY_MILLIS = 2;
+
+    private final ShmLoopParts parts;
+    private final ShmQueuePair queuePair;
+    /** What this side answers, or {@code null} if it asks. */
+    private final ShmConnectionRequest request;
+    private final int inboundReadDepth;
+    private final int outboundReadDepth;
+
+    private SocketChannel channel;
+    private SocketAddress localAddress;
+    private SocketAddress remoteAddress;
+    private Path remotePath;
+    private SetupFrame frame;
+    private SetupFrameReader replyReader;
+    private OwnControl own;
+    private TimerQueue.Timer timer;
+    private TimerQueue.Timer retry;
+    private boolean stands;
+    private boolean closed;
+
+    /**
+     * @param inboundReadDepth  what this side lets be outstanding
+     * @param outboundReadDepth what it would like to have outstanding
+     */
+    Setup(ShmLoopParts parts, ShmQueuePair queuePair, ShmConnectionRequest request, int inboundReadDepth,
+          int outboundReadDepth) {
+        this.parts = parts;
+        this.queuePair = queuePair;
+        this.request = request;
+        this.inboundReadDepth = inboundReadDepth;
+        this.outboundReadDepth = outboundReadDepth;
+        if (request != null) {
+            channel = request.channel();
+            localAddress = request.localAddress();
+            remoteAddress = request.remoteAddress();
+        }
+    }
+
+    boolean isAnswer() {
+        return request != null;
+    }
+
+    SocketAddress localAddress() {
+        return localAddress;
+    }
+
+    SocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    // ---- Asking
+
+    void connect(SocketAddress remote, SocketAddress local, byte[] privateData) throws IOException {
+        remotePath = ShmAddresses.find(parts.directory(), remote);
+        OwnControl control = new OwnControl(parts.directory());
+        try {
+            SocketAddress address = chooseLocal(remote, local, control);
+            frame = new SetupFrame(SetupFrame.Kind.REQUEST, parts.directory().instance(), control.number(), inboundReadDepth,
+                    outboundReadDepth, ShmAddresses.toBytes(address), ShmAddresses.port(address), "", privateData);
+            own = control;
+            remoteAddress = remote;
+            tryConnect();
+            localAddress = address;
+        } catch (Throwable t) {
+            own = null;
+            control.close();
+            throw t;
+        }
+        timer = parts.timers().schedule(REPLY_TIMEOUT_MILLIS, () -> queuePair.failed(
+                new SocketTimeoutException("no answer from " + remote + " within " + REPLY_TIMEOUT_MILLIS + " ms")));
+    }
+
+    /** There is no port in truth; what is told is unique enough to tell connections apart in logs. */
+    private SocketAddress chooseLocal(SocketAddress remote, SocketAddress local, OwnControl control) throws IOException {
+        if (!(remote instanceof InetSocketAddress inet)) {
+            return ShmAddresses.like(remote, parts.directory().file(OwnControl.KIND, control.number()));
+        }
+        InetSocketAddress wanted = local == null ? null : ShmAddresses.inet(local);
+        if (wanted != null && !wanted.getAddress().isLoopbackAddress() && !wanted.getAddress().isAnyLocalAddress()
+                && NetworkInterface.getByInetAddress(wanted.getAddress()) == null) {
+            throw new BindException("Cannot assign requested address: " + wanted);
+        }
+        InetAddress host = wanted != null && !wanted.getAddress().isAnyLocalAddress() ? wanted.getAddress()
+                : inet.getAddress().isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : inet.getAddress();
+        return new InetSocketAddress(host, wanted != null && wanted.getPort() != 0 ? wanted.getPort()
+                : ShmAddresses.ephemeralPort());
+    }
+
+    private void tryConnect() throws IOException {
+        SocketChannel attempt = SocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            attempt.configureBlocking(false);
+            if (!connect(attempt)) {
+                attempt.close();
+                retry = parts.timers().schedule(RETRY_MILLIS, this::retryConnect);
+                return;
+            }
+            channel = attempt;
+            parts.sockets().register(channel, SelectionKey.OP_READ, this);
+            send(frame);
+        } catch (Throwable t) {
+            SocketFailures.closeQuietly(attempt);
+            throw t;
+        }
+        replyReader = new SetupFrameReader();
+    }
+
+    private boolean connect(SocketChannel attempt) throws IOException {
+        try {
+            return attempt.connect(UnixDomainSocketAddress.of(remotePath));
+        } catch (ConnectException e) {
+            throw e;
+        } catch (IOException e) {
+            throw (ConnectException) new ConnectException(remoteAddress + ": " + e.getMessage()).initCause(e);
+        }
+    }
+
+    private void retryConnect() {
+        if (!closed) {
+            try {
+                tryConnect();
+            } catch (IOException e) {
+                queuePair.failed(e);
+            }
+        }
+    }
+
+    private void replied(SetupFrame reply) throws IOException {
+        if (reply.kind() == SetupFrame.Kind.REJECT) {
+            queuePair.rejected(reply.text(), reply.privateDataBuffer());
+            return;
+        }
+        if (reply.kind() != SetupFrame.Kind.ACCEPT) {
+            throw new ShmProtocolException(EndReason.FAILED, "setup frame: kind %s (expected: ACCEPT)", reply.kind());
+        }
+        PeerUser.check(channel, parts.settings(), parts.directory(), reply.instance());
+        PeerControl peer = mapPeer(reply);
+        timer.cancel();
+        own.unlink(); // the peer has mapped it before it answered
+        established(peer, reply);
+        ring();
+    }
+
+    // ---- Answering
+
+    void accept(byte[] privateData) throws IOException {
+        frame = request.frame();
+        PeerControl peer = null;
+        try {
+            peer = mapPeer(frame);
+            own = new OwnControl(parts.directory());
+            parts.sockets().register(channel, SelectionKey.OP_READ, this);
+            send(new SetupFrame(SetupFrame.Kind.ACCEPT, parts.directory().instance(), own.number(), inboundReadDepth,
+                    outboundReadDepth, new byte[0], -1, "", privateData));
+        } catch (IOException e) {
+            if (peer != null) {
+                peer.close();
+            }
+            SocketConnectionRequest.reject(channel, SetupFrame.rejection(e).encode());
+            throw e;
+        }
+        established(peer, frame);
+    }
+
+    // ---- Both
+
+    private PeerControl mapPeer(SetupFrame peerFrame) throws IOException {
+        return new PeerControl(parts.directory().file(peerFrame.instance(), OwnControl.KIND, peerFrame.control()));
+    }
+
+    private void established(PeerControl peer, SetupFrame peerFrame) {
+        stands = true;
+        OwnControl control = own;
+        own = null; // the exchange closes it
+        queuePair.established(control, peer, peerFrame, Math.min(outboundReadDepth, peerFrame.inboundReadDepth()));
+    }
+
+    private void send(SetupFrame sent) throws IOException {
+        ByteBuffer bytes = sent.encode();
+        channel.write(bytes);
+        if (bytes.hasRemaining()) {
+            throw new IOException("the system does not take " + bytes.limit() + " bytes on a new socket");
+        }
+    }
+
+    /** Sends a byte; the peer sees that this side is ready, or has something for it. */
+    void ring() {
+        parts.statistics().countWakeUp();
+        try {
+            channel.write(parts.signals().clear().limit(1)); // if the socket is full, there is enough to wake the peer
+        } catch (IOException e) {
+            // The selector finds the end of the peer.
+        }
+    }
+
+    @Override
+    public void ready(int readyOperations) throws IOException {
+        try {
+            ready();
+        } catch (InternalError e) {
+            throw PeerControl.truncated();
+        }
+    }
+
+    private void ready() throws IOException {
+        if (stands) {
+            int count = readSignals();
+            if (count < 0) {
+                queuePair.socketEnded();
+            } else if (count > 0) {
+                queuePair.woken();
+            }
+        } else {
+            SetupFrame reply = replyReader.read(channel);
+            if (reply != null) {
+                replied(reply);
+            }
+        }
+    }
+
+    /** Reads what has only woken; -1 at the end. A process that dies before it has read all leaves a reset. */
+    private int readSignals() {
+        try {
+            return channel.read(parts.signals().clear());
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    @Override
+    public void failed(Exception cause) {
+        if (!stands) {
+            parts.directory().removeDeadSoon(); // perhaps the peer has died
+        }
+        queuePair.failed(cause);
+    }
+
+    void close() {
+        closed = true;
+        if (timer != null) {
+            timer.cancel();
+        }
+        if (retry != null) {
+            retry.cancel();
+        }
+        if (own != null) {
+            own.close();
+            own = null;
+        }
+        if (channel != null) {
+            SocketFailures.closeQuietly(channel);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package org.nettyrdma.verbs.shm;
+
+import io.netty.channel.unix.DomainSocketAddress;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The addresses that this provider takes: IP addresses of this host, which stand for a name in the shared directory, and paths of
+ * sockets, as {@link DomainSocketAddress} or {@link UnixDomainSocketAddress}.
+ */
+final class ShmAddresses {
+
+    private static final String ANY = "any";
+    /** The range of Linux. */
+    private static final int FIRST_EPHEMERAL_PORT = 32_768;
+    private static final int LAST_EPHEMERAL_PORT = 60_999;
+
+    private ShmAddresses() {
+    }
+
+    /**
+     * Whether an address is a path of Netty's kind. Its library need not be there: where it is not, nobody can have made one.
+     */
+    private static boolean isNettyPath(SocketAddress address) {
+        return address.getClass().getName().equals("io.netty.channel.unix.DomainSocketAddress");
+    }
+
+    static boolean isPath(SocketAddress address) {
+        return address instanceof UnixDomainSocketAddress || isNettyPath(address);
+    }
+
+    /** The path that an address names. */
+    static Path path(SocketAddress address) {
+        if (address instanceof UnixDomainSocketAddress unix) {
+            return unix.getPath();
+        }
+        if (isNettyPath(address)) {
+            return Netty.path(address);
+        }
+        throw new UnsupportedAddressTypeException();
+    }
+
+    /** A path as an address of the same kind as another one. */
+    static SocketAddress like(SocketAddress model, Path path) {
+        return isNettyPath(model) ? Netty.address(path) : UnixDomainSocketAddress.of(path);
+    }
+
+    static InetSocketAddress inet(SocketAddress address) throws UnknownHostException {
+        if (!(address instanceof InetSocketAddress inet)) {
+            throw new UnsupportedAddressTypeException();
+        }
+        if (inet.isUnresolved()) {
+            throw new UnknownHostException(inet.getHostString());
+        }
+        return inet;
+    }
+
+    /** The name of an IP address in the shared directory. */
+    static String name(InetAddress address) {
+        return address.isAnyLocalAddress() ? ANY : address.getHostAddress();
+    }
+
+    /**
+     * The socket of whoever listens at an address.
+     *
+     * @throws ConnectException if nobody does, or the address is not of this host
+     */
+    static Path find(ProcessDirectory directory, SocketAddress remote) throws IOException {
+        if (isPath(remote)) {
+            return path(remote);
+        }
+        InetSocketAddress inet = inet(remote);
+        if (!isOfThisHost(inet.getAddress())) {
+            throw new ConnectException(inet + " is not an address of this host, and shared memory reaches no other");
+        }
+        for (String name : new String[] {name(inet.getAddress()), ANY}) {
+            Path link = directory.port(name, inet.getPort());
+            if (Files.exists(link, LinkOption.NOFOLLOW_LINKS)) {
+                return link;
+            }
+        }
+        throw new ConnectException("Connection refused: nobody listens over shared memory at " + inet + " in "
+                + directory.shared());
+    }
+
+    private static boolean isOfThisHost(InetAddress address) throws IOException {
+        return address.isLoopbackAddress() || address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) != null;
+    }
+
+    /** What a side tells the other about its own address. */
+    static byte[] toBytes(SocketAddress address) {
+        return address instanceof InetSocketAddress inet ? inet.getAddress().getAddress()
+                : path(address).toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** A port for whoever has named none; somebody may have it. */
+    static int ephemeralPort() {
+        return ThreadLocalRandom.current().nextInt(FIRST_EPHEMERAL_PORT, LAST_EPHEMERAL_PORT + 1);
+    }
+
+    static int port(SocketAddress address) {
+        return address instanceof InetSocketAddress inet ? inet.getPort() : -1;
+    }
+
+    /**
+     * The asking side's address as it has told it, of the same kind as the address that it has asked.
+     *
+     * @throws ShmProtocolException if it is none
+     */
+    static SocketAddress fromBytes(SocketAddress model, byte[] bytes, int port) throws ShmProtocolException {
+        try {
+            if (model instanceof InetSocketAddress) {
+                return new InetSocketAddress(InetAddress.getByAddress(bytes), port);
+            }
+            return like(model, Path.of(new String(bytes, StandardCharsets.UTF_8)));
+        } catch (UnknownHostException | IllegalArgumentException e) {
+            throw new ShmProtocolException(EndReason.FAILED, "setup frame: address of %d bytes, port %d", bytes.length, port);
+        }
+    }
+
+    /** Loaded only where Netty's library for such addresses is. */
+    private static final class Netty {
+
+        static Path path(SocketAddress address) {
+            return Path.of(((DomainSocketAddress) address).path());
+        }
+
+        static SocketAddress address(Path path) {
+            return new DomainSocketAddress(path.toString());
+        }
+    }
+}

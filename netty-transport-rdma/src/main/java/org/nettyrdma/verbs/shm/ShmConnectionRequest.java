@@ -1,0 +1,36 @@
+package org.nettyrdma.verbs.shm;
+
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import org.nettyrdma.verbs.support.SocketConnectionRequest;
+
+/**
+ * A domain socket on which a request has arrived that is not answered.
+ */
+final class ShmConnectionRequest extends SocketConnectionRequest {
+
+    private final SetupFrame frame;
+
+    /**
+     * @throws ShmProtocolException if the frame has no proper address of the peer
+     */
+    ShmConnectionRequest(SocketChannel channel, SetupFrame frame, SocketAddress localAddress) throws ShmProtocolException {
+        super(channel, localAddress, ShmAddresses.fromBytes(localAddress, frame.address(), frame.port()));
+        this.frame = frame;
+    }
+
+    @Override
+    public ByteBuffer privateData() {
+        return frame.privateDataBuffer();
+    }
+
+    @Override
+    protected ByteBuffer rejection(ByteBuffer privateData) {
+        return SetupFrame.rejection("", SetupFrame.checkPrivateData(privateData)).encode();
+    }
+
+    SetupFrame frame() {
+        return frame;
+    }
+}

@@ -1,0 +1,88 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.channels.SocketChannel;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.support.Acceptor;
+import org.nettyrdma.verbs.support.SocketFailures;
+
+/**
+ * A listening domain socket, and the connections on it whose request is not complete.
+ */
+final class ShmListener implements ConnectionListener, Acceptor.Owner {
+
+    private final ShmLoopParts parts;
+    private final ListenAttributes attributes;
+    private final BoundSocket socket;
+    private final Acceptor acceptor;
+    /** The oldest first. */
+    private final Set<PendingRequest> pending = new LinkedHashSet<>();
+
+    ShmListener(ShmLoopParts parts, SocketAddress address, int backlog, ListenAttributes attributes, Handler handler)
+            throws IOException {
+        this.parts = parts;
+        this.attributes = attributes;
+        socket = BoundSocket.bind(parts.directory(), address, backlog);
+        try {
+            acceptor = new Acceptor(socket.channel(), parts.sockets(), parts.timers(), parts.deliveries(), handler, this);
+        } catch (Throwable t) {
+            socket.close();
+            throw t;
+        }
+    }
+
+    @Override
+    public SocketAddress localAddress() {
+        return socket.address();
+    }
+
+    @Override
+    public void setAccepting(boolean accepting) {
+        acceptor.setAccepting(accepting);
+    }
+
+    @Override
+    public void accepted(SocketChannel accepted) {
+        PendingRequest request;
+        try {
+            request = new PendingRequest(parts, this, accepted, attributes.requestTimeoutMillis());
+        } catch (IOException e) {
+            SocketFailures.closeQuietly(accepted);
+            parts.statistics().countInvalidRequest();
+            return;
+        }
+        pending.add(request);
+        if (pending.size() > attributes.maxPendingRequests()) {
+            pending.iterator().next().drop("gives way to a newer connection, as too many have not sent their request");
+        }
+    }
+
+    @Override
+    public boolean makeRoom(IOException cause) {
+        if (pending.isEmpty()) {
+            return false;
+        }
+        pending.iterator().next().drop("gives way to a newer connection: " + cause.getMessage());
+        return true;
+    }
+
+    void ended(PendingRequest request) {
+        pending.remove(request);
+    }
+
+    void complete(ShmConnectionRequest request) {
+        acceptor.complete(request);
+    }
+
+    @Override
+    public void close() {
+        socket.close();
+        while (!pending.isEmpty()) {
+            pending.iterator().next().close();
+        }
+    }
+}

@@ -1,0 +1,402 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.nettyrdma.peer.PeerLog;
+import org.nettyrdma.verbs.ConnectionParameters;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.PowerOfTwo;
+import org.nettyrdma.verbs.support.SendRing;
+import org.nettyrdma.verbs.support.SocketFailures;
+import org.nettyrdma.verbs.support.SteeringTag;
+import org.nettyrdma.verbs.support.SteeringTagTable;
+import org.nettyrdma.verbs.support.TimerQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One connection and its life. How it begins is the business of {@link Setup}, messages that of {@link Exchange}.
+ * <pre>{@code
+ *         connect()              answer          moveToError(), sends under way
+ * CREATED ---------> SETTING_UP ------> ESTABLISHED ------> CLOSING ------> ENDED ------> CLOSED
+ *         ------------------------------^       ----------------------------^    close()
+ *                accept()                           end()
+ * }</pre>
+ */
+final class ShmQueuePair implements QueuePair {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ShmQueuePair.class);
+
+    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+    private enum State { CREATED, SETTING_UP, ESTABLISHED, CLOSING, ENDED, CLOSED }
+
+    private final ShmLoopParts parts;
+    private final QueuePairAttributes attributes;
+    private final Listener listener;
+    private final WorkQueues queues;
+    private final Setup setup;
+    private final Consumer<ShmQueuePair> closed;
+
+    private State state = State.CREATED;
+    private Exchange exchange;
+    private TimerQueue.Timer closeTimer;
+    private boolean polled;
+    private int idlePolls;
+
+    /**
+     * A queue pair that asks for a connection, or with a request answers it; {@code null} without.
+     *
+     * @param closed told of its close
+     */
+    ShmQueuePair(ShmLoopParts parts, QueuePairAttributes attributes, Listener listener, ShmConnectionRequest request,
+                 Consumer<ShmQueuePair> closed) {
+        this.parts = parts;
+        this.attributes = attributes;
+        this.listener = listener;
+        this.closed = closed;
+        queues = new WorkQueues(
+                new SendQueue(new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.slotPool()),
+                        attributes.outboundReadDepth()),
+                new ReceiveQueue(attributes.receiveQueueDepth(), parts.deliveries()),
+                new GrantQueue(PowerOfTwo.atMost(Math.min(attributes.inboundReadDepth(), SetupFrame.MAX_READ_DEPTH)),
+                        parts.deliveries()),
+                new SteeringTagTable(parts.steeringTagGenerator()));
+        setup = new Setup(parts, this, request, queues.grants().depth(),
+                Math.min(attributes.outboundReadDepth(), SetupFrame.MAX_READ_DEPTH));
+    }
+
+    // ---- Connection setup
+
+    @Override
+    public void connect(SocketAddress remote, SocketAddress local, ByteBuffer privateData) throws IOException {
+        if (state != State.CREATED || setup.isAnswer()) {
+            throw new IllegalStateException("connect in state " + state);
+        }
+        setup.connect(remote, local, SetupFrame.checkPrivateData(privateData));
+        state = State.SETTING_UP;
+    }
+
+    @Override
+    public void accept(ByteBuffer privateData) throws IOException {
+        if (state != State.CREATED || !setup.isAnswer()) {
+            throw new IllegalStateException("accept in state " + state);
+        }
+        byte[] checked = SetupFrame.checkPrivateData(privateData);
+        state = State.SETTING_UP;
+        try {
+            setup.accept(checked);
+        } catch (IOException e) {
+            failed(e);
+        }
+    }
+
+    /** The peer is there. */
+    void established(OwnControl own, PeerControl peer, SetupFrame frame, int outboundReadDepth) {
+        exchange = new Exchange(queues, own, peer, parts.peerBlocks(frame.instance()), setup::ring, outboundReadDepth);
+        state = State.ESTABLISHED;
+        ConnectionParameters parameters = new ConnectionParameters(frame.privateDataBuffer(), queues.grants().depth(),
+                outboundReadDepth, false, 0);
+        deliver(() -> listener.established(parameters));
+        startPolling();
+        parts.defer(this::flush); // what was posted before
+    }
+
+    // ---- Work
+
+    @Override
+    public void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, region.memory().capacity());
+        checkNotClosed();
+        if (state == State.ENDED || state == State.CLOSING) {
+            flushed(workRequestId);
+        } else if (!queues.receives().offer(workRequestId, region, offset, length)) {
+            throw new IOException("the receive queue is full: depth " + queues.receives().depth());
+        } else if (exchange != null && exchange.isWaitingForReceive()) {
+            startPolling();
+        }
+    }
+
+    @Override
+    public void postSend(SendWorkRequest workRequest) throws IOException {
+        if (workRequest.opcode() == SendWorkRequest.Opcode.WRITE_WITH_IMMEDIATE) {
+            throw new IOException("the provider has no immediate data, see Capabilities.writeWithImmediate");
+        }
+        checkNotClosed();
+        if (workRequest.elementCount() > ControlLayout.MAX_PIECES) {
+            throw new IOException(workRequest.elementCount() + " pieces of memory, limit " + ControlLayout.MAX_PIECES);
+        }
+        if (workRequest.opcode() == SendWorkRequest.Opcode.READ && outboundReadDepth() == 0) {
+            throw new IOException("no RDMA Read can be sent: the outbound read depth is 0");
+        }
+        if (state == State.ENDED) {
+            flushed(workRequest.workRequestId());
+        } else if (!queues.sends().offer(workRequest)) {
+            throw new IOException("the send queue is full: depth " + queues.sends().depth());
+        }
+    }
+
+    private int outboundReadDepth() {
+        return exchange == null ? attributes.outboundReadDepth() : exchange.agreedReadDepth();
+    }
+
+    private void flushed(long workRequestId) {
+        parts.deliveries().complete(workRequestId, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
+    }
+
+    @Override
+    public void flush() {
+        if (state == State.ESTABLISHED) {
+            startPolling();
+            try {
+                exchange.publish();
+                MappedFiles.settle(); // before the user goes on
+            } catch (InternalError e) {
+                parts.defer(this::probe);
+            }
+        }
+    }
+
+    @Override
+    public int expose(MemoryRegion region, int offset, int length, int access) throws IOException {
+        SteeringTag.check(region, offset, length, access);
+        if (state == State.CLOSING || state == State.ENDED || state == State.CLOSED) {
+            throw new IOException("the connection has ended");
+        }
+        return queues.steeringTags().expose(region, offset, length, access).value();
+    }
+
+    @Override
+    public long remoteOffset(int steeringTag) {
+        return queues.steeringTags().remoteOffset(steeringTag);
+    }
+
+    @Override
+    public boolean invalidate(long workRequestId, int steeringTag) {
+        return queues.steeringTags().invalidate(workRequestId, steeringTag);
+    }
+
+    @Override
+    public SocketAddress localAddress() {
+        return setup.localAddress();
+    }
+
+    @Override
+    public SocketAddress remoteAddress() {
+        return setup.remoteAddress();
+    }
+
+    // ---- Progress
+
+    /** Does what the memory of the peer asks for; how much that was. */
+    int poll() {
+        if (exchange == null) {
+            return 0;
+        }
+        try {
+            int work = state == State.CLOSING ? exchange.progressOfClose() : exchange.progress();
+            boolean peerEnded = exchange.hasPeerEnded();
+            MappedFiles.settle(); // a failed access must show here, not in another connection's turn or in a user's code
+            if (peerEnded) {
+                peerEnded();
+                return work + 1;
+            }
+            if (state == State.CLOSING && !exchange.hasSendsUnderWay()) {
+                end(null, NO_DATA, EndReason.CLOSED);
+            }
+            return work;
+        } catch (InternalError e) {
+            failed(PeerControl.truncated());
+        } catch (Throwable t) {
+            SocketFailures.fail(setup, t);
+        }
+        return 1;
+    }
+
+    /** Finds out whether the peer's memory is still there, and ends the connection if not. */
+    void probe() {
+        if (exchange != null) {
+            try {
+                exchange.hasWork();
+                MappedFiles.settle();
+            } catch (InternalError e) {
+                failed(PeerControl.truncated());
+            }
+        }
+    }
+
+    private void startPolling() {
+        idlePolls = 0;
+        if (!polled) {
+            polled = true;
+            exchange.awake();
+            parts.polled().add(this);
+        }
+    }
+
+    /** Whether it is to be polled. */
+    boolean isPolled() {
+        return polled && exchange != null;
+    }
+
+    void setPolled(boolean newPolled) {
+        polled = newPolled;
+    }
+
+    /** Counts a poll; how many there were in a row on which nothing happened. */
+    int idlePolls(boolean idle) {
+        idlePolls = idle ? idlePolls + 1 : 0;
+        return idlePolls;
+    }
+
+    /** From now on the peer has to wake this side; {@code false} if there is something to do first. */
+    boolean fallAsleep() {
+        try {
+            boolean asleep = exchange.fallAsleep();
+            MappedFiles.settle();
+            return asleep;
+        } catch (InternalError e) {
+            failed(PeerControl.truncated());
+            return true;
+        }
+    }
+
+    /** A byte has come over the socket of a connection that stands. */
+    void woken() {
+        exchange.peerIsReady();
+        startPolling();
+    }
+
+    /** The socket of a connection that stands has ended. What the peer did before still counts. */
+    void socketEnded() throws IOException {
+        if (state == State.ESTABLISHED) {
+            while (exchange.progress() > 0) {
+                continue;
+            }
+        }
+        boolean peerEnded = exchange.hasPeerEnded();
+        MappedFiles.settle();
+        if (peerEnded) {
+            peerEnded();
+        } else {
+            parts.directory().removeDeadSoon();
+            throw new IOException("the process of the peer has ended, or has closed its socket, without a word");
+        }
+    }
+
+    // ---- The end
+
+    private void peerEnded() throws IOException {
+        IOException cause = exchange.peerEnded();
+        if (cause != null && state != State.CLOSING) {
+            parts.statistics().countTerminateReceived();
+            PeerLog.info(LOGGER, remoteAddress(), "has ended the connection: {}", cause.getMessage());
+        }
+        end(state == State.CLOSING ? null : cause, NO_DATA, EndReason.CLOSED);
+    }
+
+    void failed(Exception cause) {
+        EndReason reason = EndReason.FAILED;
+        if (exchange != null && cause instanceof ShmProtocolException violation) {
+            parts.statistics().countViolation();
+            LOGGER.debug("{} broke the rules: {}", remoteAddress(), cause.getMessage()); // the listener hears of it and tells
+            reason = violation.reason();
+        } else if (exchange != null) {
+            parts.statistics().countLostConnection();
+        }
+        end(cause instanceof IOException failure ? failure : new IOException(cause), NO_DATA, reason);
+    }
+
+    /** The peer has refused. */
+    void rejected(String text, ByteBuffer privateData) {
+        end(new ConnectException("the peer has rejected the connection" + (text.isEmpty() ? "" : ": " + text)), privateData,
+                EndReason.CLOSED);
+    }
+
+    @Override
+    public void moveToError() {
+        if (state == State.ESTABLISHED) {
+            beginClose();
+        } else if (state == State.CREATED || state == State.SETTING_UP) {
+            end(new IOException("closed by this side before the connection stood"), NO_DATA, EndReason.CLOSED);
+        }
+    }
+
+    /**
+     * The peer may still copy what it was sent, for half of the close time-out: the other half remains for those who wait for
+     * the completions.
+     */
+    private void beginClose() {
+        flush();
+        int lingerMillis = attributes.closeTimeoutMillis() / 2;
+        if (!exchange.hasSendsUnderWay() || lingerMillis == 0) {
+            end(null, NO_DATA, EndReason.CLOSED);
+            return;
+        }
+        state = State.CLOSING;
+        queues.receives().flush();
+        queues.steeringTags().clear();
+        closeTimer = parts.timers().schedule(lingerMillis, () -> end(null, NO_DATA, EndReason.CLOSED));
+    }
+
+    /**
+     * Ends the connection and completes everything. The listener hears of it in the order of events.
+     */
+    private void end(IOException cause, ByteBuffer privateData, EndReason reason) {
+        if (state == State.ENDED || state == State.CLOSED) {
+            return;
+        }
+        boolean wasEstablished = exchange != null;
+        state = State.ENDED;
+        polled = false;
+        if (closeTimer != null) {
+            closeTimer.cancel();
+        }
+        if (wasEstablished) {
+            deliver(() -> listener.disconnected(cause));
+            exchange.end(reason, cause == null ? "" : String.valueOf(cause.getMessage()));
+            exchange.close();
+            exchange = null;
+        } else {
+            deliver(() -> listener.connectFailed(cause, privateData));
+        }
+        setup.close(); // only now the peer notices: what it was told is there
+        queues.flush();
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (state == State.ESTABLISHED || state == State.CLOSING) {
+                end(null, NO_DATA, EndReason.CLOSED);
+            } else {
+                moveToError();
+            }
+        } finally {
+            state = State.CLOSED;
+            closed.accept(this);
+        }
+    }
+
+    private void deliver(Runnable event) {
+        parts.deliveries().event(() -> {
+            if (state != State.CLOSED) {
+                event.run();
+            }
+        });
+    }
+
+    private void checkNotClosed() {
+        if (state == State.CLOSED) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package org.nettyrdma.verbs.support;
+
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import org.nettyrdma.verbs.ConnectionListener;
+
+/**
+ * Takes up what connects to a listening socket, while the user wants that and the system can; and tells the user of requests and
+ * failures as long as the socket is open. Used by one event loop only.
+ */
+public final class Acceptor implements SocketHandler {
+
+    private static final int MAX_ACCEPTS = 64;
+    /** Where there is nobody who could make room. */
+    private static final int PAUSE_MILLIS = 100;
+
+    /**
+     * What becomes of a connection until its request is there.
+     */
+    public interface Owner {
+
+        /**
+         * Takes up a connection.
+         *
+         * @param accepted belongs to the owner from now on
+         */
+        void accepted(SocketChannel accepted);
+
+        /**
+         * The system has no descriptor, or no memory, for one more socket: peers that owe their request make room.
+         *
+         * @param cause what the system said
+         * @return {@code false} if there is nobody who could; then nothing is accepted for a while
+         */
+        boolean makeRoom(IOException cause);
+    }
+
+    private final ServerSocketChannel channel;
+    private final TimerQueue timers;
+    private final DeliveryRing deliveries;
+    private final ConnectionListener.Handler handler;
+    private final Owner owner;
+    private final SelectionKey key;
+    private boolean accepting;
+    private boolean paused;
+
+    /**
+     * Registers a socket; nothing is accepted before {@link #setAccepting}.
+     *
+     * @param channel    listens; its owner closes it
+     * @param sockets    of the event loop
+     * @param timers     of the event loop
+     * @param deliveries of the event loop
+     * @param handler    the user's
+     * @param owner      gets the connections
+     * @throws IOException if the socket is closed
+     */
+    public Acceptor(ServerSocketChannel channel, ReadySockets sockets, TimerQueue timers, DeliveryRing deliveries,
+                    ConnectionListener.Handler handler, Owner owner) throws IOException {
+        this.channel = channel;
+        this.timers = timers;
+        this.deliveries = deliveries;
+        this.handler = handler;
+        this.owner = owner;
+        key = sockets.register(channel, 0, this);
+    }
+
+    /**
+     * Begins or ceases to take connections up, as {@link ConnectionListener#setAccepting} says.
+     *
+     * @param newAccepting whether to
+     */
+    public void setAccepting(boolean newAccepting) {
+        accepting = newAccepting;
+        updateInterest();
+    }
+
+    private void updateInterest() {
+        if (key.isValid()) {
+            key.interestOps(accepting && !paused ? SelectionKey.OP_ACCEPT : 0);
+        }
+    }
+
+    @Override
+    public void ready(int readyOperations) {
+        for (int i = 0; i < MAX_ACCEPTS; i++) {
+            SocketChannel accepted;
+            try {
+                accepted = channel.accept();
+            } catch (IOException e) {
+                if (i == 0) { // the system refuses also where nobody waits any more; only at first it is known that somebody does
+                    refusedBySystem(e);
+                }
+                return;
+            }
+            if (accepted == null) {
+                return;
+            }
+            owner.accepted(accepted);
+        }
+    }
+
+    /** Without room nothing is accepted for a while, lest the loop try again and again. */
+    private void refusedBySystem(IOException cause) {
+        if (!owner.makeRoom(cause) && channel.isOpen()) {
+            paused = true;
+            updateInterest();
+            timers.schedule(PAUSE_MILLIS, () -> {
+                paused = false;
+                updateInterest();
+            });
+            cause.setStackTrace(new StackTraceElement[0]); // it tells nothing, and peers can cause it as often as they like
+            failed(cause);
+        }
+    }
+
+    @Override
+    public void failed(Exception cause) {
+        deliveries.event(() -> {
+            if (channel.isOpen()) {
+                handler.acceptFailed(cause);
+            }
+        });
+    }
+
+    /**
+     * Tells the user of a request that is complete.
+     *
+     * @param request belongs to the user from then on; closed if nobody listens any more
+     */
+    public void complete(SocketConnectionRequest request) {
+        deliveries.event(() -> {
+            if (channel.isOpen()) {
+                handler.connectionRequested(request);
+            } else {
+                SocketFailures.closeQuietly(request.channel());
+            }
+        });
+    }
+}

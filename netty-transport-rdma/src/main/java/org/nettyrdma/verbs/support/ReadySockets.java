@@ -1,0 +1,159 @@
+package org.nettyrdma.verbs.support;
+
+import java.io.IOException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayDeque;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The sockets of a context, on one selector, and which of them are ready.
+ *
+ * <p>A selection finds any number of ready sockets, but only some make progress in a round; what they have received is passed on
+ * and answered before the next ones follow. So all steps of one connection are close together in time, and find its state in the
+ * processor's cache, however many connections there are. Used by one event loop only, but for {@link #wakeup}.
+ */
+public final class ReadySockets {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ReadySockets.class);
+
+    /**
+     * Few enough that the state of as many connections fits into a processor's own cache, and enough to share a loop's fixed
+     * costs.
+     */
+    private static final int MAX_SOCKETS_PER_ROUND = 4;
+
+    private final Selector selector;
+    /** What the last selection has found and had no turn yet. */
+    private final ArrayDeque<SelectionKey> ready = new ArrayDeque<>();
+    private final Consumer<SelectionKey> found = ready::add;
+    /** What to do when the selector has let go of cancelled keys. */
+    private final ArrayDeque<Runnable> afterSelection = new ArrayDeque<>();
+
+    /**
+     * Opens the selector.
+     *
+     * @throws IOException if the system has no descriptor for it
+     */
+    public ReadySockets() throws IOException {
+        selector = Selector.open();
+    }
+
+    /**
+     * Takes a socket up.
+     *
+     * @param channel    becomes non-blocking
+     * @param operations which the handler is told of at first, as in {@link SelectionKey}
+     * @param handler    is told when the socket is ready
+     * @return by which the operations can be changed
+     * @throws IOException if the socket is closed
+     */
+    public SelectionKey register(SelectableChannel channel, int operations, SocketHandler handler) throws IOException {
+        channel.configureBlocking(false);
+        return channel.register(selector, operations, handler);
+    }
+
+    /**
+     * Takes a socket off the selector, which lets go of a cancelled key in its next selection; only then can another selector
+     * have the socket.
+     *
+     * @param key  of the socket
+     * @param then what to do when that has happened
+     */
+    public void deregister(SelectionKey key, Runnable then) {
+        key.cancel();
+        afterSelection.add(then);
+    }
+
+    /**
+     * Whether {@link #progress} has something to do without looking for ready sockets.
+     *
+     * @return {@code true} if so
+     */
+    public boolean hasWork() {
+        return !ready.isEmpty() || !afterSelection.isEmpty();
+    }
+
+    /**
+     * Lets some of the ready sockets make progress; looks for others when all that were ready have had their turn.
+     *
+     * @return the amount of progress made, 0 if no socket was ready
+     * @throws IOException if the selector fails
+     */
+    public int progress() throws IOException {
+        int work = ready.isEmpty() ? select() : 0;
+        for (int i = 0; i < MAX_SOCKETS_PER_ROUND && !ready.isEmpty(); i++) {
+            ready(ready.remove());
+            work++;
+        }
+        return work;
+    }
+
+    private int select() throws IOException {
+        int tasks = afterSelection.size(); // what these add needs another selection
+        selector.selectNow(found);
+        for (int i = 0; i < tasks; i++) {
+            afterSelection.remove().run();
+        }
+        return tasks;
+    }
+
+    /**
+     * Sleeps until a socket is ready or {@link #wakeup} is called; not at all while there is something to do.
+     *
+     * @param limitMillis longest time to sleep, 0 for no limit
+     * @throws IOException if the selector fails
+     */
+    public void await(long limitMillis) throws IOException {
+        if (!hasWork()) {
+            selector.select(found, limitMillis);
+            if (Thread.interrupted()) { // with the flag set no selection would ever sleep
+                LOGGER.debug("An interrupt of the event loop is ignored: it ends by shutdownGracefully()");
+            }
+        }
+    }
+
+    /**
+     * Ends the current or the next {@link #await}. Any thread.
+     */
+    public void wakeup() {
+        selector.wakeup();
+    }
+
+    private static void ready(SelectionKey key) {
+        if (!key.isValid()) {
+            return; // closed since the selection
+        }
+        SocketHandler handler = (SocketHandler) key.attachment();
+        int operations = key.readyOps() & key.interestOps(); // the interest may be gone since the selection
+        try {
+            if (operations != 0) {
+                handler.ready(operations);
+            }
+        } catch (Throwable t) {
+            SocketFailures.fail(handler, t);
+        }
+    }
+
+    /**
+     * Whether {@link #close} was not called.
+     *
+     * @return {@code true} if so
+     */
+    public boolean isOpen() {
+        return selector.isOpen();
+    }
+
+    /**
+     * Closes all sockets.
+     */
+    public void close() {
+        for (SelectionKey key : selector.keys()) {
+            SocketFailures.closeQuietly(key.channel());
+        }
+        SocketFailures.closeQuietly(selector);
+    }
+}

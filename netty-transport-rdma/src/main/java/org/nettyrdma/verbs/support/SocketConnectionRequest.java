@@ -1,0 +1,96 @@
+package org.nettyrdma.verbs.support;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import org.nettyrdma.verbs.ConnectionRequest;
+
+/**
+ * A socket on which a request has arrived that is not answered. It is registered with no selector, so that any context can take
+ * it. A subclass knows the request.
+ */
+public abstract class SocketConnectionRequest implements ConnectionRequest {
+
+    private final SocketChannel channel;
+    private final SocketAddress localAddress;
+    private final SocketAddress remoteAddress;
+    private boolean answered;
+
+    /**
+     * Creates one that is not answered.
+     *
+     * @param channel       the socket
+     * @param localAddress  of this side
+     * @param remoteAddress of the peer
+     */
+    protected SocketConnectionRequest(SocketChannel channel, SocketAddress localAddress, SocketAddress remoteAddress) {
+        this.channel = channel;
+        this.localAddress = localAddress;
+        this.remoteAddress = remoteAddress;
+    }
+
+    @Override
+    public final SocketAddress localAddress() {
+        return localAddress;
+    }
+
+    @Override
+    public final SocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    /**
+     * The socket.
+     *
+     * @return it belongs to whoever has taken the request
+     */
+    public final SocketChannel channel() {
+        return channel;
+    }
+
+    @Override
+    public final void reject(ByteBuffer privateData) {
+        ByteBuffer rejection = rejection(privateData);
+        if (!answered) {
+            answered = true;
+            reject(channel, rejection);
+        }
+    }
+
+    /**
+     * What tells the peer that it is rejected.
+     *
+     * @param privateData of the user, for the peer
+     * @return the bytes to send
+     * @throws IllegalArgumentException if the private data is too long
+     */
+    protected abstract ByteBuffer rejection(ByteBuffer privateData);
+
+    /**
+     * Sends a rejection, as far as the socket takes it, and closes.
+     *
+     * @param channel   the socket
+     * @param rejection the bytes to send
+     */
+    public static void reject(SocketChannel channel, ByteBuffer rejection) {
+        try {
+            channel.write(rejection); // the first bytes on this connection: they fit
+        } catch (IOException e) {
+            // The peer has gone and will not miss the answer.
+        }
+        SocketFailures.closeQuietly(channel);
+    }
+
+    /**
+     * The request becomes a queue pair.
+     *
+     * @throws IOException if it was answered before
+     */
+    public final void take() throws IOException {
+        if (answered) {
+            throw new IOException("the connection request of " + remoteAddress + " was answered before");
+        }
+        answered = true;
+    }
+}

@@ -1,0 +1,284 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.channel.socket.ChannelOutputShutdownException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+
+@Timeout(60)
+class RdmaStreamChannelTest extends StreamFixture {
+
+    @Test
+    void shouldCarryBytesBothWays() throws Exception {
+        Pair pair = pair();
+        await(pair.client().write(bytes(10, 1)));
+        assertArrayEquals(bytes(10, 1), pair.server().awaitBytes(10));
+        await(pair.server().write(bytes(1000, 2)));
+        assertArrayEquals(bytes(1000, 2), pair.client().awaitBytes(1000));
+        assertEquals(pair.client().channel.remoteAddress(), pair.server().channel.localAddress());
+        assertEquals(pair.server().channel.remoteAddress(), pair.client().channel.localAddress());
+        assertFalse(pair.client().channel.localAddress().getAddress().isAnyLocalAddress());
+    }
+
+    @Test
+    void shouldCarryMoreThanTheRingHolds() throws Exception {
+        Pair pair = pair();
+        byte[] large = bytes(20_000_000, 3);
+        ChannelFuture written = pair.client().channel.writeAndFlush(Unpooled.wrappedBuffer(large));
+        ChannelFuture answered = pair.server().write(bytes(3_000_000, 4));
+        assertArrayEquals(large, pair.server().awaitBytes(large.length));
+        await(written);
+        assertArrayEquals(bytes(3_000_000, 4), pair.client().awaitBytes(3_000_000));
+        await(answered);
+        assertEquals(large.length, pair.client().channel.statistics().get(Counter.COPIED_BYTES));
+        assertEquals(large.length, pair.server().channel.statistics().get(Counter.RECEIVED_COPIED_BYTES));
+        assertEquals(0, pair.server().channel.statistics().get(Counter.COPIED_BYTES));
+    }
+
+    @Test
+    void shouldCarryBuffersOfAllKindsInOrder() throws Exception {
+        Pair pair = pair();
+        RdmaStreamChannel channel = pair.client().channel;
+        List<Integer> completed = new ArrayList<>();
+        List<ChannelFuture> futures = new ArrayList<>();
+        byte[] all = bytes(600_000, 5);
+        int at = 0;
+        int kind = 0;
+        for (int size = 1; at < all.length; size = size * 3 / 2 + 1, kind++) {
+            int length = Math.min(size, all.length - at);
+            ByteBuf buffer = switch (kind % 6) {
+                case 0 -> channel.alloc().directBuffer(length).writeBytes(all, at, length);
+                case 1 -> Unpooled.wrappedBuffer(all, at, length);
+                case 2 -> Unpooled.directBuffer(length).writeBytes(all, at, length);
+                case 3 -> Unpooled.wrappedBuffer(channel.alloc().directBuffer(length).writeBytes(all, at, length / 2),
+                        Unpooled.wrappedBuffer(all, at + length / 2, length - length / 2));
+                case 4 -> Unpooled.wrappedBuffer(all, at, length).asReadOnly();
+                default -> channel.alloc().directBuffer(length + 9).writeZero(9).writeBytes(all, at, length).skipBytes(9);
+            };
+            at += length;
+            int number = futures.size();
+            futures.add(channel.write(buffer).addListener(done -> completed.add(number)));
+            futures.add(channel.write(Unpooled.EMPTY_BUFFER).addListener(done -> completed.add(number + 1)));
+        }
+        channel.flush();
+        for (ChannelFuture future : futures) {
+            await(future);
+        }
+        assertArrayEquals(all, pair.server().awaitBytes(all.length));
+        channel.eventLoop().submit(() -> { }).sync(); // behind the listeners
+        for (int i = 0; i < futures.size(); i++) {
+            assertEquals(i, completed.get(i));
+        }
+    }
+
+    /** A promise or a water mark makes a handler write and flush in the middle of a completion. */
+    @Test
+    void shouldKeepTheOrderOfWhatIsWrittenByListeners() throws Exception {
+        Pair pair = pair();
+        RdmaStreamChannel channel = pair.client().channel;
+        byte[] all = bytes(200_000, 16);
+        AtomicInteger at = new AtomicInteger();
+        ChannelFutureListener more = new ChannelFutureListener() {
+            @Override
+            public void operationComplete(ChannelFuture future) {
+                int start = at.getAndAdd(100);
+                if (start < all.length) {
+                    channel.writeAndFlush(channel.alloc().buffer(100).writeBytes(all, start, 100)).addListener(this);
+                }
+            }
+        };
+        channel.eventLoop().execute(() -> {
+            for (int i = 0; i < 5; i++) {
+                int start = at.getAndAdd(100);
+                channel.write(channel.alloc().buffer(100).writeBytes(all, start, 100)).addListener(more);
+            }
+            channel.flush();
+        });
+        assertArrayEquals(all, pair.server().awaitBytes(all.length));
+    }
+
+    @Test
+    void shouldSendTheRestWhereAListenerEndsTheOutput() throws Exception {
+        Pair pair = pair(true);
+        RdmaStreamChannel channel = pair.client().channel;
+        channel.eventLoop().execute(() -> {
+            for (int i = 0; i < 5; i++) {
+                ChannelFuture written = channel.write(channel.alloc().buffer(1000).writeBytes(bytes(1000, i)));
+                if (i == 1) {
+                    written.addListener(done -> channel.shutdownOutput());
+                }
+            }
+            channel.flush();
+        });
+        pair.server().awaitEvent("ChannelInputShutdownEvent");
+        for (int i = 0; i < 5; i++) {
+            assertArrayEquals(bytes(1000, i),
+                    java.util.Arrays.copyOfRange(pair.server().awaitBytes(5000), i * 1000, i * 1000 + 1000));
+        }
+    }
+
+    @Test
+    void shouldSendFilesLargerThanTheRing(@TempDir Path directory) throws Exception {
+        byte[] content = bytes(1_000_000, 6);
+        Path file = Files.write(directory.resolve("file"), content);
+        Pair pair = pair();
+        pair.client().channel.write(Unpooled.wrappedBuffer(bytes(100, 7)));
+        ChannelFuture sent = pair.client().channel.write(new DefaultFileRegion(file.toFile(), 10, content.length - 10));
+        await(pair.client().channel.writeAndFlush(Unpooled.wrappedBuffer(bytes(50, 8))));
+        await(sent);
+        byte[] received = pair.server().awaitBytes(content.length - 10 + 150);
+        assertArrayEquals(bytes(100, 7), java.util.Arrays.copyOf(received, 100));
+        assertArrayEquals(java.util.Arrays.copyOfRange(content, 10, content.length),
+                java.util.Arrays.copyOfRange(received, 100, content.length + 90));
+        assertArrayEquals(bytes(50, 8), java.util.Arrays.copyOfRange(received, content.length + 90, received.length));
+    }
+
+    @Test
+    void shouldTellTheEndBehindTheData() throws Exception {
+        Pair pair = pair();
+        pair.client().write(bytes(100_000, 9));
+        pair.server().awaitBytes(100_000);
+        ChannelFuture last = pair.client().write(bytes(200_000, 10));
+        pair.client().channel.close();
+        pair.server().awaitEvent("inactive");
+        assertTrue(last.isSuccess());
+        assertEquals(300_000, pair.server().received.size());
+        assertEquals(List.of("active", "inactive"), pair.server().events());
+        assertTrue(pair.client().channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertTrue(pair.server().channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldTellTheEndOfOneDirectionAlone() throws Exception {
+        Pair pair = pair(true);
+        pair.client().write(bytes(100_000, 11));
+        await(pair.client().channel.shutdownOutput());
+        assertTrue(pair.client().channel.isOutputShutdown());
+        assertFalse(pair.client().channel.isInputShutdown());
+        ChannelFuture late = pair.client().write(bytes(1, 1));
+        assertTrue(late.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertFalse(late.isSuccess());
+        pair.server().awaitEvent("ChannelInputShutdownReadComplete");
+        assertEquals(List.of("active", "ChannelInputShutdownEvent", "ChannelInputShutdownReadComplete"), pair.server().events());
+        assertEquals(100_000, pair.server().received.size());
+        assertTrue(pair.server().channel.isInputShutdown());
+        await(pair.server().write(bytes(300_000, 12)));
+        assertArrayEquals(bytes(300_000, 12), pair.client().awaitBytes(300_000));
+        pair.server().channel.close();
+        pair.client().awaitEvent("ChannelInputShutdownEvent");
+    }
+
+    @Test
+    void shouldFailWhatIsQueuedWhenTheOutputIsShutDown() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
+        End client = connect(bootstrap(), listener.localAddress());
+        ChannelFuture written = client.write(bytes(1_000_000, 13));
+        awaitAccepted();
+        await(client.channel.shutdownOutput());
+        assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertInstanceOf(ChannelOutputShutdownException.class, written.cause());
+        assertTrue(client.channel.isActive());
+    }
+
+    @Test
+    void shouldCutTheConnectionWithLingerZero() throws Exception {
+        Pair pair = pair();
+        pair.client().channel.config().setSoLinger(0);
+        pair.client().channel.close();
+        pair.server().awaitEvent("inactive");
+        List<String> events = pair.server().events();
+        assertEquals(List.of("active", events.get(1), "inactive"), events);
+        // By what the socket is asked for first the system says how the peer has gone.
+        assertTrue(Set.of("the peer has cut the connection", "Broken pipe", "Connection reset", "Connection reset by peer")
+                .contains(events.get(1)), events::toString);
+    }
+
+    @Test
+    void shouldStopThePeerWhileNoReadIsWanted() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
+        End client = connect(bootstrap(), listener.localAddress());
+        ChannelFuture written = client.write(bytes(100_000, 14));
+        End server = awaitAccepted();
+        assertFalse(written.await(200, TimeUnit.MILLISECONDS));
+        assertEquals(0, server.received.size());
+        server.channel.config().setAutoRead(true);
+        assertArrayEquals(bytes(100_000, 14), server.awaitBytes(100_000));
+        await(written);
+    }
+
+    /** As with TCP, where the system sends what was flushed whatever the event loop does next. */
+    @Test
+    void shouldSendAtOnceWhatIsWrittenWhenTheChannelBecomesActive() throws Exception {
+        CountDownLatch read = new CountDownLatch(1);
+        CompletableFuture<Boolean> wasRead = new CompletableFuture<>();
+        RdmaServerStreamChannel listener = listen(new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                .childHandler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelActive(ChannelHandlerContext ctx) throws Exception {
+                        ctx.writeAndFlush(ctx.alloc().buffer().writeZero(100));
+                        wasRead.complete(read.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+                    }
+                }));
+        RdmaEventLoopGroup other = new RdmaEventLoopGroup(1);
+        try {
+            End client = connect(new Bootstrap().group(other).channel(RdmaStreamChannel.class), listener.localAddress());
+            client.awaitBytes(100);
+            read.countDown();
+            assertTrue(wasRead.get(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        } finally {
+            other.shutdownGracefully(0, TIMEOUT_SECONDS, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    @Test
+    void shouldObeyTheReceiveBufferAllocator() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap()
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(1).maxMessagesPerRead(2)));
+        End client = connect(bootstrap(), listener.localAddress());
+        client.write(bytes(300, 15));
+        End server = awaitAccepted();
+        assertArrayEquals(bytes(300, 15), server.awaitBytes(300));
+        assertTrue(server.reads.stream().allMatch(size -> size == 1));
+    }
+
+    @Test
+    void shouldRefuseWhereNobodyListens() throws Exception {
+        ChannelFuture connect = bootstrap().handler(new End())
+                .connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), 4));
+        assertTrue(connect.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertInstanceOf(ConnectException.class, connect.cause());
+        assertInstanceOf(IOException.class, connect.cause());
+        await(connect.channel().closeFuture());
+    }
+}

@@ -1,0 +1,199 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.testkit.Endpoint;
+import org.nettyrdma.testkit.TransportFixture;
+import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.iwarp.IwarpProvider;
+
+/** Channels of one event loop that receive into the same buffers. */
+@Timeout(120)
+class ReceivePoolTest extends TransportFixture {
+
+    private static final int MAX_BYTES = 64 << 20;
+
+    private final VerbsProvider provider = new IwarpProvider(); // memory that no other test uses
+    private final RdmaEventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
+    private final List<Endpoint> clients = new ArrayList<>();
+    private final List<Endpoint> servers = new ArrayList<>();
+
+    @Override
+    protected VerbsProvider provider() {
+        return provider;
+    }
+
+    @AfterEach
+    void stopServerLoop() throws InterruptedException {
+        stop(serverLoop);
+    }
+
+    private void connect(int count, boolean autoRead) throws Exception {
+        Channel listener = listen(serverBootstrap(serverLoop).childOption(ChannelOption.AUTO_READ, autoRead));
+        for (int i = 0; i < count; i++) {
+            clients.add(connect(bootstrap(), listener));
+            servers.add(awaitAccepted());
+        }
+    }
+
+    private static void reserve(Endpoint endpoint, int wanted, int besides, int expected) throws Exception {
+        assertEquals(expected, (int) endpoint.call(() -> endpoint.channel().reserveReceives(wanted, besides)));
+    }
+
+    @Test
+    void shouldHoldBackOnlyTheChannelThatDoesNotRead() throws Exception {
+        connect(1, false);
+        connect(1, true);
+        for (int i = 0; i < 1000; i++) {
+            clients.get(0).send("held " + i);
+        }
+        awaitTrue(() -> servers.get(0).call(servers.get(0).channel()::heldMessages) == 128, "the depth is reached");
+        for (int i = 0; i < 1000; i++) {
+            clients.get(1).send("read " + i);
+        }
+        for (int i = 0; i < 1000; i++) {
+            assertEquals("read " + i, servers.get(1).awaitText());
+        }
+        assertEquals(128, (int) servers.get(0).call(servers.get(0).channel()::heldMessages));
+        assertEquals(128, servers.get(0).count(Counter.RECEIVES));
+        servers.get(0).channel().config().setAutoRead(true);
+        for (int i = 0; i < 1000; i++) {
+            assertEquals("held " + i, servers.get(0).awaitText());
+        }
+    }
+
+    @Test
+    void shouldHaveReceivesForOthersHoweverManyDoNotRead() throws Exception {
+        Channel listener = listen(serverBootstrap(serverLoop)
+                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, ReceivePools.MAX_BUFFER_BYTES)
+                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 1024).childOption(ChannelOption.AUTO_READ, false));
+        int hogs = 30;
+        for (int i = 0; i < hogs; i++) {
+            Endpoint client = connect(bootstrap(), listener);
+            clients.add(client);
+            servers.add(awaitAccepted());
+            for (int j = 0; j < 1000; j++) {
+                client.send("message " + j);
+            }
+        }
+        Endpoint last = connect(bootstrap(), listener);
+        Endpoint server = awaitAccepted();
+        last.send("one more");
+        awaitTrue(() -> server.call(server.channel()::heldMessages) == 1, "there is a receive for who holds none");
+        for (Endpoint endpoint : servers) {
+            endpoint.channel().config().setAutoRead(true);
+            for (int j = 0; j < 1000; j++) {
+                assertEquals("message " + j, endpoint.awaitText());
+            }
+        }
+    }
+
+    private ConnectionMemory memory() {
+        return RegisteredByteBufAllocator.of(provider).connectionMemory();
+    }
+
+    @Test
+    void shouldReserveNoMoreThanThereIsForAllTogether() throws Exception {
+        int all = (int) (Math.min(MAX_BYTES, memory().maxBytes() / 8) / 4096);
+        connect(40, true);
+        for (Endpoint server : servers) {
+            reserve(server, 1, 0, 1);
+        }
+        reserve(servers.get(0), 128, 5, 128);
+        int sum = 0;
+        for (int round = 0; round < 50; round++) {
+            sum = 0;
+            for (Endpoint server : servers) {
+                sum += server.call(() -> server.channel().reserveReceives(10_000, 5)) + 5;
+            }
+        }
+        assertTrue(sum <= all && sum > all / 2, sum + " of " + all);
+        int share = servers.get(0).call(() -> servers.get(0).channel().reserveReceives(10_000, 5));
+        int lastShare = servers.get(39).call(() -> servers.get(39).channel().reserveReceives(10_000, 5));
+        assertTrue(Math.abs(share - lastShare) <= 1 + share / 10, share + " and " + lastShare);
+
+        for (int i = 1; i < 40; i++) {
+            clients.get(i).channel().close();
+            servers.get(i).channel().releaseFuture().sync();
+        }
+        reserve(servers.get(0), 128, 5, 128);
+    }
+
+    @Test
+    void shouldGiveAtLeastOneHoweverLittleIsLeft() throws Exception {
+        connect(2, true);
+        servers.get(0).call(() -> servers.get(0).channel().reserveReceives(1, 1_000_000));
+        reserve(servers.get(1), 128, 0, 1);
+        clients.get(1).send("served");
+        assertEquals("served", servers.get(1).awaitText());
+        servers.get(0).call(() -> servers.get(0).channel().reserveReceives(1, 0));
+        reserve(servers.get(1), 128, 0, 128);
+    }
+
+    @Test
+    void shouldUseLessMemoryThanReceivesOfEachChannelWould() throws Exception {
+        RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
+        connect(200, true);
+        for (Endpoint server : servers) {
+            server.call(() -> server.channel().reserveReceives(1, 0));
+        }
+        clients.get(7).send("hello");
+        assertEquals("hello", servers.get(7).awaitText());
+        // Of each client 128 receives would be 100 MiB.
+        assertTrue(allocator.registeredBytes() <= 2L * 2 * MAX_BYTES, "registered: " + allocator.registeredBytes());
+    }
+
+    @Test
+    void shouldSayThatLargerReceivesCannotBeHad() throws Exception {
+        BlockingQueue<Object> events = new LinkedBlockingQueue<>();
+        connect(1, true);
+        Endpoint server = servers.get(0);
+        server.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                events.add(event);
+            }
+        });
+        server.channel().config().setReceiveBufferSize(8192);
+        assertEquals(new ReceiveBuffersReplaced(4096), events.poll(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertEquals(4096, (int) server.call(() -> server.channel().receivableBytes()));
+        server.channel().config().setReceiveBufferSize(1024);
+        assertEquals(new ReceiveBuffersReplaced(1024), events.poll(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertEquals(1024, (int) server.call(() -> server.channel().receivableBytes()));
+    }
+
+    @Test
+    void shouldPassOnWhatArrivedBeforeThePeerClosed() throws Exception {
+        connect(2, false);
+        Endpoint server = servers.get(0);
+        for (int i = 0; i < 100; i++) {
+            clients.get(0).send("message " + i);
+        }
+        awaitTrue(() -> server.count(Counter.RECEIVES) == 100, "arrived");
+        Endpoint.await(clients.get(0).channel().close());
+        assertFalse(server.isInactive());
+        server.channel().config().setAutoRead(true);
+        for (int i = 0; i < 100; i++) {
+            assertEquals("message " + i, server.awaitText());
+        }
+        server.awaitInactive();
+        servers.get(1).channel().config().setAutoRead(true);
+        clients.get(1).send("other");
+        assertEquals("other", servers.get(1).awaitText());
+    }
+}

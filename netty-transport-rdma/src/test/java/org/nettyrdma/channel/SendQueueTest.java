@@ -1,0 +1,151 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.iwarp.IwarpProvider;
+
+/** What is posted and not completed, with a device that completes when the test says so. */
+class SendQueueTest {
+
+    private static final int CHANNEL_ID = 5;
+    private static final int DEPTH = 100; // no power of two
+
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final PostingTools tools = PostingTools.of(new IwarpProvider());
+    private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
+    private final RdmaChannelConfig config = new RdmaChannelConfig(new EmbeddedChannel(false, false), () -> { }, () -> { })
+            .setSendQueueDepth(DEPTH);
+    private final List<Long> posted = new ArrayList<>();
+    private final QueuePair device = (QueuePair) Proxy.newProxyInstance(getClass().getClassLoader(),
+            new Class<?>[] {QueuePair.class}, (proxy, method, arguments) -> {
+                assertEquals("postSend", method.getName());
+                posted.add(((SendWorkRequest) arguments[0]).workRequestId());
+                return null;
+            });
+
+    private SendQueue newQueue() {
+        return new SendQueue(tools, device, CHANNEL_ID, config, statistics);
+    }
+
+    private ChannelOutboundBuffer outbound() {
+        return channel.unsafe().outboundBuffer();
+    }
+
+    private void write(Object message, int bytes) {
+        outbound().addMessage(message, bytes, channel.newPromise());
+        outbound().addFlush();
+    }
+
+    private ByteBuf newMessage() {
+        return tools.registeredAllocator().directBuffer(8, 8).writeLong(1);
+    }
+
+    private void complete(SendQueue queue, Object expected) {
+        long id = posted.remove(0);
+        assertEquals(CHANNEL_ID, WorkRequestId.channelId(id));
+        assertSame(expected, queue.complete(WorkRequestId.slot(id), true));
+        SendQueue.confirm(expected, outbound());
+    }
+
+    @Test
+    void shouldCompleteInOrderWhereverTheRingGrowsAndHoldTheDepth() throws Exception {
+        for (int before = 0; before < 20; before += 3) {
+            SendQueue queue = newQueue();
+            for (int i = 0; i < before; i++) { // so that the ring does not begin with its oldest entry
+                ByteBuf message = newMessage();
+                write(message, 8);
+                queue.postFlushed(outbound());
+                complete(queue, message);
+            }
+            List<ByteBuf> messages = new ArrayList<>();
+            for (int i = 0; i < DEPTH + 1; i++) {
+                messages.add(newMessage());
+                write(messages.get(i), 8);
+            }
+            queue.postFlushed(outbound());
+            assertEquals(DEPTH, queue.outstanding());
+            assertTrue(queue.wasFull());
+            assertEquals(2, messages.get(DEPTH - 1).refCnt(), "the device holds a reference of its own");
+            assertEquals(1, messages.get(DEPTH).refCnt(), "what is not posted is not held");
+            for (int i = 0; i < DEPTH; i++) {
+                complete(queue, messages.get(i));
+                assertEquals(0, messages.get(i).refCnt());
+            }
+            queue.postFlushed(outbound());
+            complete(queue, messages.get(DEPTH));
+            assertFalse(queue.wasFull());
+        }
+    }
+
+    @Test
+    void shouldKeepTheSinksOfReadsWhereverTheRingGrows() throws Exception {
+        SendQueue queue = newQueue();
+        ByteBuf first = newMessage();
+        write(first, 8);
+        queue.postFlushed(outbound());
+        complete(queue, first);
+        List<Object> messages = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            ByteBuf sink = i % 3 == 0 ? Unpooled.buffer(16) : tools.registeredAllocator().directBuffer(16, 16);
+            messages.add(i % 2 == 0 ? new RdmaRead(new RemoteSegment(7, 16, 0), sink.retain()) : newMessage());
+            sink.release();
+            write(messages.get(i), 8);
+        }
+        queue.postFlushed(outbound());
+        for (Object message : messages) {
+            if (message instanceof RdmaRead read) {
+                ByteBuf sink = read.content().retain();
+                complete(queue, message);
+                assertEquals(16, sink.writerIndex());
+                sink.release();
+            } else {
+                complete(queue, message);
+            }
+        }
+        assertEquals(7 * 16, statistics.get(Counter.COPIED_BYTES), "into the sinks that are not registered");
+        assertEquals(20, statistics.get(Counter.READS));
+    }
+
+    @Test
+    void shouldReleaseAllThatIsPostedAfterGrowth() throws Exception {
+        SendQueue queue = newQueue();
+        List<ByteBuf> messages = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            messages.add(newMessage());
+            write(messages.get(i), 8);
+        }
+        queue.postFlushed(outbound());
+        queue.releasePosted();
+        for (ByteBuf message : messages) {
+            assertEquals(1, message.refCnt());
+            SendQueue.confirm(message, outbound());
+            assertEquals(0, message.refCnt());
+        }
+    }
+
+    @Test
+    void shouldRefuseACompletionThatIsNotTheOldest() throws Exception {
+        SendQueue queue = newQueue();
+        ByteBuf message = newMessage();
+        assertThrows(IllegalStateException.class, () -> queue.complete(0, true));
+        write(message, 8);
+        queue.postFlushed(outbound());
+        assertThrows(IllegalStateException.class, () -> queue.complete(1, true));
+        complete(queue, message);
+    }
+}

@@ -1,0 +1,55 @@
+package org.nettyrdma.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** Counters and messages of a stream. */
+class StreamRulesTest {
+
+    @Test
+    void shouldCountWithSixteenBits() throws Exception {
+        SendCredits credits = new SendCredits(384, 8);
+        StreamReceiver receiver = new StreamReceiver(384, false);
+        receiver.published(1 << 20);
+        for (int sent = 0; sent < 200_000; sent++) {
+            assertTrue(credits.isAvailable(), "after " + sent);
+            credits.sent();
+            receiver.arrived(1, 4, 0);
+            receiver.take(1);
+            if (receiver.isUpdateDue()) {
+                credits.update(receiver.newLimit() & 0xffff);
+            }
+        }
+        assertEquals(0, receiver.readableBytes());
+    }
+
+    @Test
+    void shouldWaitForCredits() throws Exception {
+        SendCredits credits = new SendCredits(10, 8);
+        credits.sent();
+        assertTrue(credits.isAvailable());
+        credits.sent();
+        assertFalse(credits.isAvailable());
+        credits.update(11);
+        assertTrue(credits.isAvailable());
+        assertThrows(StreamProtocolException.class, () -> credits.update(10));
+        assertThrows(StreamProtocolException.class, () -> credits.update(13));
+    }
+
+    @Test
+    void shouldEncodeMessagesAsTheirBits() throws Exception {
+        assertEquals(0x1fffffff, new StreamMessage.Data(0x1fffffff).encode());
+        assertEquals(0x80000180, new StreamMessage.Credits(384).encode());
+        assertEquals(0x80000001, new StreamMessage.Credits(65537).encode());
+        assertEquals(0xe0000000, StreamMessage.Control.DISCONNECT.encode());
+        assertEquals(0xe0000001, StreamMessage.Control.KEEPALIVE.encode());
+        assertEquals(0xe0000002, StreamMessage.Control.SHUTDOWN.encode());
+        assertEquals(new StreamMessage.Data(5), StreamMessage.decode(5));
+        assertEquals(new StreamMessage.Credits(384), StreamMessage.decode(0x80000180));
+        assertEquals(StreamMessage.Control.SHUTDOWN, StreamMessage.decode(0xe0000002));
+    }
+}

@@ -1,0 +1,84 @@
+package org.nettyrdma.verbs.iwarp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.peer.PeerAddress;
+import org.nettyrdma.verbs.support.Pool;
+import org.nettyrdma.verbs.support.TimerQueue;
+
+class SocketDrainTest {
+
+    private static final int LIMIT = 512;
+
+    private final SocketDrain drain =
+            new SocketDrain(new TimerQueue(System::nanoTime), new Pool<>(() -> ByteBuffer.allocateDirect(100), 1));
+    private final Selector selector;
+    private final ServerSocketChannel listener;
+    private final List<SocketChannel> opened = new ArrayList<>();
+
+    SocketDrainTest() throws IOException {
+        selector = Selector.open();
+        listener = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+    }
+
+    @AfterEach
+    void closeAll() throws IOException {
+        for (SocketChannel channel : opened) {
+            channel.close();
+        }
+        listener.close();
+        selector.close();
+    }
+
+    @Test
+    void shouldMakeRoomAtTheCostOfTheAddressThatHasTheMost() throws IOException {
+        SocketChannel oldest = drainConnectionFrom("127.0.0.2");
+        SocketChannel first = drainConnectionFrom("127.0.0.1");
+        for (int i = 2; i < LIMIT; i++) {
+            drainConnectionFrom("127.0.0.1");
+        }
+        assertTrue(first.isOpen());
+
+        SocketChannel last = drainConnectionFrom("127.0.0.1");
+
+        assertFalse(first.isOpen());
+        assertTrue(oldest.isOpen());
+        assertTrue(last.isOpen());
+    }
+
+    @Test
+    void shouldDropAsManyAsAreAskedFor() throws IOException {
+        List<SocketChannel> drained = List.of(drainConnectionFrom("127.0.0.2"), drainConnectionFrom("127.0.0.1"),
+                drainConnectionFrom("127.0.0.1"), drainConnectionFrom("127.0.0.1"));
+
+        assertTrue(drain.drop(2));
+        assertEquals(List.of(true, false, false, true), drained.stream().map(SocketChannel::isOpen).toList());
+        assertTrue(drain.drop(2));
+        assertFalse(drain.drop(2));
+    }
+
+    private SocketChannel drainConnectionFrom(String address) throws IOException {
+        SocketChannel peer = SocketChannel.open();
+        opened.add(peer);
+        peer.bind(new InetSocketAddress(address, 0)).connect(listener.getLocalAddress());
+        SocketChannel channel = listener.accept();
+        opened.add(channel);
+        channel.configureBlocking(false);
+        SelectionKey key = channel.register(selector, 0);
+        drain.drain(channel, key, PeerAddress.of(channel.getRemoteAddress()), 0, 60_000);
+        return channel;
+    }
+}

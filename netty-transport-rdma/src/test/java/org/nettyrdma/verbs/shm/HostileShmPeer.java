@@ -1,0 +1,104 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** A peer that writes its control file byte by byte; it asks for connections. Its block holds sentinels. */
+final class HostileShmPeer implements AutoCloseable {
+
+    static final int BLOCK_BYTES = 8192;
+    static final byte SENTINEL = 0x5a;
+
+    private final FileChannel file;
+    private final Path path;
+    private final FileChannel blockFile;
+    private final Path blockPath;
+    private final SocketChannel socket;
+    final MappedByteBuffer control;
+    final int block;
+    private long nextEntry;
+
+    HostileShmPeer(ShmSettings settings, SocketAddress address) throws IOException {
+        ProcessDirectory directory = ProcessDirectory.of(settings);
+        int number = directory.newNumber();
+        path = directory.file(OwnControl.KIND, number);
+        file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        file.write(ByteBuffer.allocate(ControlLayout.FILE_BYTES));
+        control = file.map(FileChannel.MapMode.READ_WRITE, 0, ControlLayout.FILE_BYTES);
+        control.order(ByteOrder.nativeOrder());
+        control.putLong(ControlLayout.MAGIC_OFFSET, ControlLayout.MAGIC);
+        block = directory.newNumber();
+        blockPath = directory.file(OwnBlocks.KIND, block);
+        blockFile = FileChannel.open(blockPath, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        ByteBuffer sentinels = ByteBuffer.allocate(BLOCK_BYTES);
+        while (sentinels.hasRemaining()) {
+            sentinels.put(SENTINEL);
+        }
+        blockFile.write(sentinels.flip());
+        socket = SocketChannel.open(StandardProtocolFamily.UNIX);
+        socket.connect(UnixDomainSocketAddress.of(ShmAddresses.find(directory, address)));
+        socket.write(new SetupFrame(SetupFrame.Kind.REQUEST, directory.instance(), number, 4, 4,
+                InetAddress.getLoopbackAddress().getAddress(), ((InetSocketAddress) address).getPort(), "", new byte[0])
+                .encode());
+    }
+
+    /** Writes one entry with what the arguments say, true or not. */
+    void entry(int operation, int pieces, int tag, long taggedOffset, int totalBytes, int... pieceFields) {
+        int at = ControlLayout.entryOffset(nextEntry);
+        control.putShort(at + ControlLayout.OPERATION_OFFSET, (short) operation);
+        control.putShort(at + ControlLayout.PIECE_COUNT_OFFSET, (short) pieces);
+        control.putInt(at + ControlLayout.STEERING_TAG_OFFSET, tag);
+        control.putLong(at + ControlLayout.TAGGED_OFFSET_OFFSET, taggedOffset);
+        control.putInt(at + ControlLayout.TOTAL_BYTES_OFFSET, totalBytes);
+        for (int i = 0; i < pieceFields.length; i++) {
+            control.putInt(at + ControlLayout.PIECES_OFFSET + i * Integer.BYTES, pieceFields[i]);
+        }
+        ControlLayout.LONG.setRelease(control, at, nextEntry + 1);
+        nextEntry += ControlLayout.entriesFor(pieces);
+        ring();
+    }
+
+    void truncateControl() throws IOException {
+        file.truncate(0);
+        ring();
+    }
+
+    void truncateBlock() throws IOException {
+        blockFile.truncate(0);
+    }
+
+    void ring() {
+        try {
+            socket.write(ByteBuffer.allocate(1));
+        } catch (IOException e) {
+            // The other side has ended the connection, which is what the test is about.
+        }
+    }
+
+    /** As when the process is killed. */
+    void die() throws IOException {
+        socket.close();
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+        file.close();
+        blockFile.close();
+        Files.deleteIfExists(path);
+        Files.deleteIfExists(blockPath);
+        MappedFiles.unmap(control);
+    }
+}

@@ -1,0 +1,159 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.nettyrdma.verbs.CompletionHandler;
+import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.ConnectionParameters;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+
+/** One end of connections under test: a context, memory, and what was heard of the last connection. */
+final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, CompletionHandler, AutoCloseable {
+
+    static final int MEMORY_BYTES = 1 << 20;
+    static final long TIMEOUT_SECONDS = 30;
+    static final QueuePairAttributes ATTRIBUTES = new QueuePairAttributes(64, 64, 4, 4, false, 1000);
+
+    final ShmProvider provider;
+    final VerbsContext context;
+    final ByteBuffer memory;
+    final MemoryRegion region;
+    final Queue<ConnectionRequest> requests = new ArrayDeque<>();
+    final SendWorkRequest work = new SendWorkRequest(4);
+    QueuePair queuePair;
+    boolean established;
+    boolean ended;
+    IOException cause;
+    int received;
+    int sent;
+    int flushed;
+    int failed;
+
+    ShmSide(ShmProvider provider) throws IOException {
+        this.provider = provider;
+        context = provider.openContext();
+        memory = provider.allocate(MEMORY_BYTES);
+        region = provider.registerMemory(memory);
+    }
+
+    SocketAddress listen() throws IOException {
+        ConnectionListener listener = context.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16,
+                new ListenAttributes(5000, 16, 16, 0, true), this);
+        listener.setAccepting(true);
+        return listener.localAddress();
+    }
+
+    /** Takes up the next request. */
+    void accept(int receives) throws IOException {
+        awaitTrue(() -> !requests.isEmpty());
+        open(context.createQueuePair(ATTRIBUTES, this, requests.remove()), receives);
+        queuePair.accept(ByteBuffer.allocate(0));
+        awaitTrue(() -> established || ended);
+    }
+
+    void connect(SocketAddress address, int receives) throws IOException {
+        open(context.createQueuePair(ATTRIBUTES, this), receives);
+        queuePair.connect(address, null, ByteBuffer.allocate(0));
+    }
+
+    private void open(QueuePair opened, int receives) throws IOException {
+        queuePair = opened;
+        established = false;
+        ended = false;
+        cause = null;
+        for (int i = 0; i < receives; i++) {
+            queuePair.postReceive(i, region, i * 1024, 1024);
+        }
+    }
+
+    void awaitTrue(BooleanSupplier condition) throws IOException {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        while (!condition.getAsBoolean()) {
+            if (context.poll(this, 64) == 0) {
+                context.await(1_000_000);
+            }
+            if (System.nanoTime() - deadlineNanos > 0) {
+                throw new IllegalStateException("nothing for " + TIMEOUT_SECONDS + " s; established " + established + ", ended "
+                        + ended + ", cause " + cause + ", received " + received);
+            }
+        }
+    }
+
+    void send(int bytes) throws IOException {
+        queuePair.postSend(work.send(1000).addElement(region, 512 * 1024, bytes));
+        queuePair.flush();
+    }
+
+    @Override
+    public void connectionRequested(ConnectionRequest request) {
+        requests.add(request);
+    }
+
+    @Override
+    public void acceptFailed(Throwable reason) {
+        throw new IllegalStateException(reason);
+    }
+
+    @Override
+    public void established(ConnectionParameters parameters) {
+        established = true;
+    }
+
+    @Override
+    public void connectFailed(IOException reason, ByteBuffer privateData) {
+        ended = true;
+        cause = reason;
+    }
+
+    @Override
+    public void disconnected(IOException reason) {
+        ended = true;
+        cause = reason;
+    }
+
+    @Override
+    public void onCompletion(long id, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
+                             int vendorError) {
+        if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+            flushed++;
+        } else if (status != WorkCompletionStatus.SUCCESS) {
+            failed++;
+        } else if (id < 1000) {
+            received++;
+            if (!ended) {
+                repost((int) id);
+            }
+        } else {
+            sent++;
+        }
+    }
+
+    private void repost(int number) {
+        try {
+            queuePair.postReceive(number, region, number * 1024, 1024);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        context.close();
+        region.close();
+        provider.free(memory);
+    }
+}

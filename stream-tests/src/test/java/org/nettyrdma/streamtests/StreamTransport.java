@@ -1,0 +1,44 @@
+package org.nettyrdma.streamtests;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.ThreadFactory;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
+import org.nettyrdma.channel.RdmaServerStreamChannel;
+import org.nettyrdma.channel.RdmaStreamChannel;
+
+/**
+ * What the suites of this module run over: the byte stream. With {@code -Dnettyrdma.streamTests.nio=true} it is Netty over TCP,
+ * to tell a fault of ours from one of a suite.
+ */
+public final class StreamTransport {
+
+    private static final boolean NIO = Boolean.getBoolean("nettyrdma.streamTests.nio");
+
+    private StreamTransport() {
+    }
+
+    /** A group of daemon threads. */
+    @SuppressWarnings("deprecation") // in Netty 4.2 only
+    public static EventLoopGroup newGroup(int threads, String name) {
+        ThreadFactory factory = new DefaultThreadFactory(name, true);
+        return NIO ? new NioEventLoopGroup(threads, factory) : new RdmaEventLoopGroup(threads, factory);
+    }
+
+    public static SocketChannel newChannel() {
+        return NIO ? new NioSocketChannel() : new RdmaStreamChannel();
+    }
+
+    public static Class<? extends SocketChannel> channelClass() {
+        return NIO ? NioSocketChannel.class : RdmaStreamChannel.class;
+    }
+
+    public static Class<? extends ServerSocketChannel> serverChannelClass() {
+        return NIO ? NioServerSocketChannel.class : RdmaServerStreamChannel.class;
+    }
+}

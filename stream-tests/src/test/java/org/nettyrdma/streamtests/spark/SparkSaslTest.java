@@ -1,0 +1,6 @@
+package org.nettyrdma.streamtests.spark;
+
+import org.apache.spark.network.sasl.SparkSaslSuite;
+
+public class SparkSaslTest extends SparkSaslSuite {
+}

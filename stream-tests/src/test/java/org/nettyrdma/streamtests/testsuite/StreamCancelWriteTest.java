@@ -1,0 +1,15 @@
+package org.nettyrdma.streamtests.testsuite;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.testsuite.transport.TestsuitePermutation.BootstrapComboFactory;
+import io.netty.testsuite.transport.socket.SocketCancelWriteTest;
+import java.util.List;
+
+class StreamCancelWriteTest extends SocketCancelWriteTest {
+
+    @Override
+    protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
+        return StreamPermutation.both();
+    }
+}
