@@ -6,6 +6,7 @@ module org.nettyrdma.codec {
     requires transitive org.nettyrdma.transport;
     requires io.netty.codec;
     requires io.netty.handler;
+    requires jdk.jfr;
     requires org.slf4j;
     requires static micrometer.core;
 

@@ -4,6 +4,7 @@ module org.nettyrdma.transport {
     requires transitive io.netty.transport;
     requires org.slf4j;
     requires java.management;
+    requires jdk.jfr;
     requires jdk.net;
     requires jdk.unsupported;
     requires static disni;

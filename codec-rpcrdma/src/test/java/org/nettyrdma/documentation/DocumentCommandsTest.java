@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DocumentCommandsTest {
 
     /** Programs of the system, which need root or a device, or come with Java. */
-    private static final Set<String> OF_THE_SYSTEM = Set.of("apt", "java", "modprobe", "rdma", "rping", "tcpdump", "ulimit");
+    private static final Set<String> OF_THE_SYSTEM = Set.of("apt", "java", "jfr", "modprobe", "rdma", "rping", "tcpdump", "ulimit");
     private static final Set<String> OF_MAVEN = Set.of("skipTests", "test", "surefire.failIfNoSpecifiedTests",
             "surefire.rerunFailingTestsCount", "maven.main.skip");
     private static final Pattern PLACEHOLDER = Pattern.compile("[A-Z]+|\\.\\.\\.");

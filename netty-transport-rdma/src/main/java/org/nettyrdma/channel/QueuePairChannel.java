@@ -28,6 +28,8 @@ abstract class QueuePairChannel extends AbstractChannel {
     final QueuePairConnection connection;
     private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
     private volatile ChannelState state = ChannelState.OPEN;
+    /** {@code null} where nobody records. Event loop only. */
+    private ConnectionEvent recorded;
 
     /** A channel to connect with, or with a request one for a connection that a peer asked for; {@code null} without. */
     QueuePairChannel(Channel parent, ConnectionRequest request) {
@@ -95,6 +97,12 @@ abstract class QueuePairChannel extends AbstractChannel {
     /** The connection is asked for or answered, or stands. */
     final void connectionIs(ChannelState newState) {
         state = newState;
+        if (newState == ChannelState.ACTIVE) {
+            recorded = ConnectionEvent.begun(this);
+        } else if (newState == ChannelState.CLOSED && recorded != null) {
+            recorded.commit();
+            recorded = null;
+        }
     }
 
     // --- What the end of the queue pair asks for
@@ -191,6 +199,9 @@ abstract class QueuePairChannel extends AbstractChannel {
     /** Ends the channel; {@code null} for an end in order. */
     final void finish(IOException cause) {
         if (cause != null) {
+            if (recorded != null) {
+                recorded.cause = cause.toString();
+            }
             queuePairUnsafe().failFlushed(cause);
             pipeline().fireExceptionCaught(cause);
         }

@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.IdleConnectionHandler;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
+import org.nettyrdma.codec.oncrpc.RpcCallListener;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
@@ -44,6 +45,8 @@ public final class RpcRdmaBuilder {
     boolean remoteInvalidation = true;
     HeaderExtensions extensions = HeaderExtensions.NONE;
     PeerPolicy peerPolicy = PeerPolicy.CONSERVATIVE;
+    /** {@code null} for nobody. */
+    private RpcCallListener callListener;
     CallObserver callObserver = (program, version, procedure, call, reply) -> { };
     Consumer<ChannelPipeline> extensionHandlers = pipeline -> { };
     Consumer<ChannelPipeline> handlers;
@@ -217,6 +220,18 @@ public final class RpcRdmaBuilder {
     }
 
     /**
+     * Sets who is told of each call when it has ended, and how long it took; the default is nobody. It is told calls in both
+     * directions. It does not work with {@link #handlers}, which may add {@link RpcCallListener#addTo} by themselves.
+     *
+     * @param listener for instance an {@link org.nettyrdma.codec.oncrpc.RpcCallMetrics}
+     * @return this
+     */
+    public RpcRdmaBuilder callListener(RpcCallListener listener) {
+        callListener = Objects.requireNonNull(listener, "listener");
+        return this;
+    }
+
+    /**
      * Speaks with peers of the oldest form of the protocol, too (draft-ietf-nfsv4-rpcrdma-02). By default it is off:
      * RDMA_DONE is dropped and counted, a reply with Read chunks fails its call, and the alignment hint of RDMA_MSGP is
      * ignored. With it
@@ -348,7 +363,9 @@ public final class RpcRdmaBuilder {
         List<RpcProgram> served = List.copyOf(programs);
         Executor runner = executor;
         long serveTimeoutMillis = resources.serveTimeoutMillis();
+        RpcCallListener timed = callListener;
         return pipeline -> {
+            RpcCallListener.addTo(pipeline, timed);
             if (!served.isEmpty()) {
                 pipeline.addLast(new RpcServerHandler(served, runner,
                         RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, serveTimeoutMillis, null, TransferLimits.DEFAULT));

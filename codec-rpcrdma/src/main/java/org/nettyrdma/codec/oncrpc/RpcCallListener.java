@@ -1,0 +1,61 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.netty.channel.ChannelPipeline;
+
+/**
+ * Is told of each RPC call when it has ended, and how long it took. {@link RpcCallMetrics} is one.
+ *
+ * <p><b>Threads.</b> The event loop of the connection calls it, so several at once may. It must neither block nor throw.
+ */
+@FunctionalInterface
+public interface RpcCallListener {
+
+    /** Which end of a connection tells of a call. */
+    enum Side {
+        /** The end that made the call. */
+        CLIENT,
+        /** The end that has served the call. */
+        SERVER
+    }
+
+    /** How a call ended. */
+    enum Outcome {
+        /** Its reply has results. */
+        SUCCESS,
+        /** Its reply has an error of RFC 5531: the server, or its program, refused the call or failed. */
+        ERROR,
+        /** It was not sent, or its reply could not be delivered, while the connection stood; client only. */
+        FAILED,
+        /** It timed out or was cancelled before its reply came; client only. */
+        ABANDONED,
+        /** The connection ended before the reply was there. */
+        LOST
+    }
+
+    /**
+     * A call has ended.
+     *
+     * @param side          which end this is
+     * @param program       number of the program, unsigned; at a server what the peer has asked for, served or not
+     * @param version       version of the program, unsigned
+     * @param procedure     number of the procedure, unsigned
+     * @param outcome       how it ended
+     * @param elapsedNanos  at a client from when the call was written until its reply was there, with all waiting in between; at
+     *                      a server from when the whole call was there until its reply was written
+     */
+    void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos);
+
+    /**
+     * Adds the handler that tells of the calls of one connection, in both directions. It goes in front of {@link RpcClient} and
+     * {@link RpcServerHandler}. For RPC-over-RDMA {@code RpcRdmaBuilder.callListener} does that.
+     *
+     * @param pipeline of the connection; the handler becomes its last one for now
+     * @param listener who is told; {@code null} for nobody: then there is no handler either, unless a flight recording that wants
+     *                 calls is under way
+     */
+    static void addTo(ChannelPipeline pipeline, RpcCallListener listener) {
+        if (listener != null || RpcCallEvent.isWanted()) {
+            pipeline.addLast(new RpcCallTimer(listener, System::nanoTime));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
+import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
+
+class RpcCallMetricsTest {
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final RpcCallMetrics metrics = new RpcCallMetrics(registry, Tags.of("service", "files"));
+
+    @Test
+    void shouldKeepTimesByProcedureAndOutcome() {
+        metrics.ended(Side.CLIENT, -2, 3, 6, Outcome.SUCCESS, 1500);
+        metrics.ended(Side.CLIENT, -2, 3, 6, Outcome.SUCCESS, 2500);
+        metrics.ended(Side.CLIENT, -2, 3, 7, Outcome.ABANDONED, 10);
+        Timer successes = registry.get("rpc.client.call.duration").tags("service", "files", "program", "4294967294",
+                "version", "3", "procedure", "6", "outcome", "success").timer();
+        assertEquals(2, successes.count());
+        assertEquals(4000, successes.totalTime(TimeUnit.NANOSECONDS));
+        assertEquals(1, registry.get("rpc.client.call.duration").tag("outcome", "abandoned").timer().count());
+    }
+
+    @Test
+    void shouldGivePrometheusAHistogramThatTellsMicrosecondsApart() {
+        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        RpcCallMetrics shown = new RpcCallMetrics(prometheus, Tags.empty());
+        shown.ended(Side.SERVER, 100003, 3, 6, Outcome.SUCCESS, 2_000);
+        shown.ended(Side.SERVER, 100003, 3, 6, Outcome.SUCCESS, 9_000);
+        Matcher buckets = Pattern.compile("(?m)^rpc_server_call_duration_seconds_bucket\\{.*le=\"([0-9.E-]+)\"} 1$")
+                .matcher(prometheus.scrape());
+        assertTrue(buckets.results().map(bucket -> Double.valueOf(bucket.group(1))).anyMatch(bound -> bound < 5e-6),
+                "one bucket has both");
+    }
+
+    @Test
+    void shouldNotLetAPeerChooseTheNamesOfTimers() {
+        for (int procedure = 0; procedure < 5000; procedure++) {
+            metrics.ended(Side.SERVER, procedure, procedure, procedure, Outcome.ERROR, 1);
+        }
+        assertEquals(1, registry.getMeters().size());
+        assertEquals(5000, registry.get("rpc.server.call.duration").tag("procedure", "other").timer().count());
+        metrics.ended(Side.SERVER, 7, 7, 7, Outcome.SUCCESS, 1);
+        metrics.ended(Side.SERVER, 7, 7, 7, Outcome.ERROR, 1);
+        assertEquals(1, registry.get("rpc.server.call.duration").tags("procedure", "7", "outcome", "error").timer().count());
+    }
+
+    @Test
+    void shouldBoundTheNumberOfTimers() {
+        for (int procedure = 0; procedure < 2 * RpcCallMetrics.MAX_TIMERS; procedure++) {
+            metrics.ended(Side.SERVER, 100003, 3, procedure, Outcome.SUCCESS, 1);
+        }
+        assertEquals(RpcCallMetrics.MAX_TIMERS + 1, registry.getMeters().size());
+        assertEquals(RpcCallMetrics.MAX_TIMERS,
+                registry.get("rpc.server.call.duration").tag("procedure", "other").timer().count());
+    }
+}

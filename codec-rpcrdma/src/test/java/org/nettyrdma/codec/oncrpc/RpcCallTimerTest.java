@@ -1,0 +1,198 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.oncrpc.Hex.hex;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
+
+class RpcCallTimerTest {
+
+    private static final String NO_AUTH = "00000000 00000000 00000000 00000000";
+    private static final RpcRequest REQUEST = new RpcRequest(100003, 3, 6, Unpooled.EMPTY_BUFFER);
+    private static final int FIRST_XID = 7;
+
+    private final List<String> ended = new ArrayList<>();
+    private final RpcCallListener listener = (side, program, version, procedure, outcome, elapsedNanos) ->
+            ended.add(side + " " + program + " " + version + " " + procedure + " " + outcome + " " + elapsedNanos);
+    private long nowNanos = Long.MAX_VALUE; // the clock overflows during the tests
+    private final RpcClient client = new RpcClient(1, FIRST_XID, () -> nowNanos);
+    private final EmbeddedChannel channel = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos), client);
+
+    RpcCallTimerTest() {
+        channel.freezeTime();
+    }
+
+    @AfterEach
+    void close() {
+        channel.finishAndReleaseAll();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'00000000 00000000 00000000 00000000 00000001', SUCCESS", // results of one word, AUTH_NONE
+        "'00000000 00000006 00000005 01020304 05000000 00000000', SUCCESS", // a verifier of five bytes
+        "'00000000 00000000 00000000 00000003', ERROR", // PROC_UNAVAIL
+        "'00000000 00000006 00000005 01020304 05000000 00000005', ERROR", // SYSTEM_ERR behind a verifier
+        "'00000001 00000001 00000001', ERROR", // MSG_DENIED
+        "'00000000 00000000 00000191', ERROR", // a verifier of 401 bytes, which nobody may send
+        "'00000000 00000000 ffffffff 00000000', ERROR",
+        "'00000000', ERROR"})
+    void shouldTellHowACallEndedAndHowLongItTook(String reply, String outcome) {
+        Future<ByteBuf> call = client.call(REQUEST);
+        ReferenceCountUtil.release(channel.readOutbound());
+        nowNanos += 250;
+        channel.writeInbound(hex("00000007 00000001 " + reply));
+        assertEquals(List.of("CLIENT 100003 3 6 " + outcome + " 250"), ended);
+        assertEquals(outcome.equals("SUCCESS"), call.isSuccess());
+        if (call.isSuccess()) {
+            call.getNow().release();
+        }
+    }
+
+    @Test
+    void shouldTellACallThatTimedOutOnce() {
+        client.call(REQUEST);
+        nowNanos += 1_000_000;
+        channel.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+        channel.runPendingTasks();
+        channel.writeInbound(hex("00000007 00000001 00000000 00000000 00000000 00000000")); // late
+        assertEquals(List.of("CLIENT 100003 3 6 ABANDONED 1000000"), ended);
+    }
+
+    @Test
+    void shouldTellACancelledCall() {
+        client.call(REQUEST).cancel(false);
+        channel.runPendingTasks();
+        assertEquals(List.of("CLIENT 100003 3 6 ABANDONED 0"), ended);
+    }
+
+    @Test
+    void shouldTellACallWhoseWriteFails() {
+        channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                ReferenceCountUtil.release(msg);
+                promise.setFailure(new IOException("no room"));
+            }
+        });
+        assertFalse(client.call(REQUEST).isSuccess());
+        assertEquals(List.of("CLIENT 100003 3 6 FAILED 0"), ended);
+    }
+
+    @Test
+    void shouldTellACallWhoseWriteIsCancelledWhileItWaitsForACredit() {
+        channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                promise.addListener(written -> ReferenceCountUtil.release(msg)); // kept
+            }
+        });
+        client.call(REQUEST).cancel(false);
+        channel.runPendingTasks();
+        assertEquals(List.of("CLIENT 100003 3 6 ABANDONED 0"), ended);
+    }
+
+    @Test
+    void shouldTellACallThatTheTransportFails() {
+        client.call(REQUEST);
+        channel.pipeline().fireUserEventTriggered(new RpcCallFailure(FIRST_XID, new IOException("too large")));
+        assertEquals(List.of("CLIENT 100003 3 6 FAILED 0"), ended);
+    }
+
+    @Test
+    void shouldTellCallsThatAreLostWithTheConnection() {
+        client.call(REQUEST);
+        client.call(new RpcRequest(100003, 3, 1, Unpooled.EMPTY_BUFFER));
+        nowNanos += 5;
+        channel.close();
+        assertEquals(List.of("CLIENT 100003 3 1 LOST 5", "CLIENT 100003 3 6 LOST 5"), ended.stream().sorted().toList());
+    }
+
+    @Test
+    void shouldTellServedCallsAndThoseOfTheOtherDirectionApart() {
+        RpcClient reverse = new RpcClient(1000, FIRST_XID, () -> nowNanos);
+        EmbeddedChannel server = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos),
+                new RpcServerHandler(TestProgram.echo()), reverse);
+        Future<ByteBuf> called = reverse.call(REQUEST); // with the XID that the peer uses, too
+        server.writeInbound(hex("00000007 00000000 00000002 00030d40 00000001 00000001 " + NO_AUTH));
+        server.writeInbound(hex("00000008 00000000 00000002 00000063 00000001 00000001 " + NO_AUTH)); // nobody serves that
+        server.writeInbound(hex("00000007 00000001 00000000 00000000 00000000 00000000"));
+        assertTrue(called.isSuccess());
+        called.getNow().release();
+        server.finishAndReleaseAll();
+        assertEquals(List.of("SERVER 200000 1 1 SUCCESS 0", "SERVER 99 1 1 ERROR 0",
+                "CLIENT 100003 3 6 SUCCESS 0"), ended);
+    }
+
+    @Test
+    void shouldLetMessagesPassThatAreNeitherCallNorReply() {
+        EmbeddedChannel end = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos));
+        end.writeInbound(hex("00000007 00000000"), "a word");
+        assertEquals(hex("00000007 00000000"), end.readInbound());
+        assertEquals("a word", end.readInbound());
+        end.finishAndReleaseAll();
+        assertEquals(List.of(), ended);
+    }
+
+    @Test
+    void shouldRecordCallsAboveTheThreshold(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("calls.jfr");
+        try (Recording recording = new Recording()) {
+            recording.enable("org.nettyrdma.RpcCall").withoutThreshold();
+            recording.start();
+            EmbeddedChannel recorded = new EmbeddedChannel();
+            RpcCallListener.addTo(recorded.pipeline(), null);
+            RpcClient caller = new RpcClient(1000, FIRST_XID, () -> nowNanos);
+            recorded.pipeline().addLast(caller);
+            Future<ByteBuf> call = caller.call(REQUEST);
+            recorded.writeInbound(hex("00000007 00000001 00000000 00000000 00000000 00000000"));
+            call.getNow().release();
+            recorded.finishAndReleaseAll();
+            recording.stop();
+            recording.dump(file);
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+        assertEquals(1, events.size());
+        RecordedEvent event = events.get(0);
+        assertEquals("CLIENT", event.getString("side"));
+        assertEquals("embedded", event.getString("peer"));
+        assertEquals(FIRST_XID, event.getInt("xid"));
+        assertEquals(100003, event.getInt("program"));
+        assertEquals(3, event.getInt("version"));
+        assertEquals(6, event.getInt("procedure"));
+        assertEquals("SUCCESS", event.getString("outcome"));
+        assertTrue(event.getDuration().toNanos() > 0);
+    }
+
+    @Test
+    void shouldCostNothingWhereNobodyListensOrRecords() {
+        EmbeddedChannel unwatched = new EmbeddedChannel();
+        RpcCallListener.addTo(unwatched.pipeline(), null);
+        assertNull(unwatched.pipeline().get(RpcCallTimer.class));
+        unwatched.finishAndReleaseAll();
+    }
+}
