@@ -19,6 +19,7 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.example.nfs.server.Export;
+import org.nettyrdma.example.nfs.server.NfsMetrics;
 import org.nettyrdma.example.nfs.server.NfsService;
 
 /**
@@ -61,6 +62,7 @@ public final class NfsServer implements AutoCloseable {
             throw new IllegalArgumentException("the options name no port to listen on");
         }
         NfsService service = new NfsService(export, options.serviceOptions());
+        new NfsMetrics(service.statistics()).bindTo(options.meterRegistry());
         NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(),
                 new DefaultThreadFactory("nfs-server", true)),
                 new RpcbindRegistrations(options.rpcbindSocket()), new MemoryBudget(options.maxCallBytes()));

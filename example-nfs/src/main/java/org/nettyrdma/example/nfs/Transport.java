@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -26,6 +27,8 @@ import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.codec.oncrpc.IdleConnectionHandler;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
+import org.nettyrdma.codec.oncrpc.RpcCallListener;
+import org.nettyrdma.codec.oncrpc.RpcCallMetrics;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.codec.oncrpc.rpcbind.Netid;
@@ -54,7 +57,7 @@ public enum Transport {
         public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry,
                 RdmaSettings settings) {
             RpcRdma rpcRdma = withBindings(RpcRdma.client().callObserver(new CallRoutes(registry)), handler, settings,
-                    new ConnectionMeters(registry, "client"));
+                    new ConnectionMeters(registry, "client"), callTimes(registry));
             new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "client")).bindTo(registry);
             return rpcRdma.configure(new Bootstrap().group(group).channel(RdmaChannel.class))
                     .option(RdmaChannelOption.CHECKSUM, settings.checksum());
@@ -65,8 +68,7 @@ public enum Transport {
                 MeterRegistry registry, RdmaSettings settings, ConnectionLimits connections, MemoryBudget memory) {
             ConnectionLimits limits = connections.resolved(settings.credits() * RpcRdmaLimits.DEFAULT.inlineThresholdBytes());
             RpcRdma rpcRdma = withBindings(RpcRdma.server().memory(memory).idleTimeoutMillis(limits.idleTimeoutMillis()), handler,
-                    settings,
-                    new ConnectionMeters(registry, "server"));
+                    settings, new ConnectionMeters(registry, "server"), callTimes(registry));
             new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "server")).bindTo(registry);
             return rpcRdma.configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class))
                     .option(RdmaChannelOption.MAX_CONNECTIONS, limits.maxConnections())
@@ -80,10 +82,14 @@ public enum Transport {
         }
 
         private static RpcRdma withBindings(RpcRdmaBuilder builder, Supplier<? extends ChannelHandler> handler,
-                RdmaSettings settings, ConnectionMeters meters) {
+                RdmaSettings settings, ConnectionMeters meters, RpcCallListener times) {
             return builder.binding(new NfsUpperLayerBinding()).binding(new MountUpperLayerBinding())
                     .maxMessageBytes(MAX_MESSAGE_BYTES).credits(settings.credits()).versions(settings.versions())
-                    .handlers(pipeline -> pipeline.addLast(meters, handler.get())).build();
+                    .handlers(pipeline -> {
+                        pipeline.addLast(meters);
+                        RpcCallListener.addTo(pipeline, times);
+                        pipeline.addLast(handler.get());
+                    }).build();
         }
     },
 
@@ -98,7 +104,7 @@ public enum Transport {
         public Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler, MeterRegistry registry,
                 RdmaSettings settings) {
             return new Bootstrap().group(group).channel(NioSocketChannel.class)
-                    .option(ChannelOption.TCP_NODELAY, true).handler(recordMarking(handler, 0, null));
+                    .option(ChannelOption.TCP_NODELAY, true).handler(recordMarking(handler, 0, null, callTimes(registry)));
         }
 
         @Override
@@ -108,7 +114,7 @@ public enum Transport {
             return new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                     .handler(new ConnectionLimitHandler(limits.maxConnections(), limits.maxConnectionsPerAddress()))
                     .childOption(ChannelOption.TCP_NODELAY, true).childOption(ChannelOption.SO_KEEPALIVE, true)
-                    .childHandler(recordMarking(handler, limits.idleTimeoutMillis(), memory));
+                    .childHandler(recordMarking(handler, limits.idleTimeoutMillis(), memory, callTimes(registry)));
         }
 
         @Override
@@ -117,7 +123,7 @@ public enum Transport {
         }
 
         private static ChannelHandler recordMarking(Supplier<? extends ChannelHandler> handler, long idleTimeoutMillis,
-                MemoryBudget memory) {
+                MemoryBudget memory, RpcCallListener times) {
             return new ChannelInitializer<>() {
                 @Override
                 protected void initChannel(Channel channel) {
@@ -126,7 +132,9 @@ public enum Transport {
                         channel.pipeline().addLast(new IdleConnectionHandler(idleTimeoutMillis,
                                 () -> last instanceof RpcServerHandler server && server.callsInProgress() > 0));
                     }
-                    channel.pipeline().addLast(new RecordMarkingCodec(MAX_MESSAGE_BYTES, memory, TransferLimits.DEFAULT), last);
+                    channel.pipeline().addLast(new RecordMarkingCodec(MAX_MESSAGE_BYTES, memory, TransferLimits.DEFAULT));
+                    RpcCallListener.addTo(channel.pipeline(), times);
+                    channel.pipeline().addLast(last);
                 }
             };
         }
@@ -172,6 +180,12 @@ public enum Transport {
      * @return the name for the address's version of IP
      */
     public abstract Netid netid(InetAddress address);
+
+    /** Keeps how long calls take; {@code null} if nobody would see it. */
+    final RpcCallListener callTimes(MeterRegistry registry) {
+        return registry instanceof CompositeMeterRegistry meters && meters.getRegistries().isEmpty() ? null
+                : new RpcCallMetrics(registry, Tags.of("transport", scheme()));
+    }
 
     /**
      * Creates event loops on daemon threads.

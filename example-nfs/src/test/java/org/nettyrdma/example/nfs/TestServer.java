@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -35,6 +36,10 @@ public final class TestServer implements AutoCloseable {
 
     public static TestServer start(ConnectionLimits limits) throws IOException {
         return new TestServer(new NfsServerOptions().setConnectionLimits(limits), "/");
+    }
+
+    public static TestServer start(MeterRegistry registry) throws IOException {
+        return new TestServer(new NfsServerOptions().setMeterRegistry(registry), "/");
     }
 
     public static TestServer start(String exportName) throws IOException {

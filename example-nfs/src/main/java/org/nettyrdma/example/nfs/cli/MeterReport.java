@@ -1,9 +1,11 @@
 package org.nettyrdma.example.nfs.cli;
 
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Measurement;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Timer;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,8 +13,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * All meters of a registry that do not stand at 0, one a line: name, tags as {@code key=value}, number. For people and for
- * scripts.
+ * All meters of a registry that do not stand at 0, one a line: name, tags as {@code key=value}, number. A timer has a line for
+ * the count, the total and the maximum, in seconds. For people and for scripts.
  */
 final class MeterReport {
 
@@ -24,12 +26,17 @@ final class MeterReport {
         for (Meter meter : registry.getMeters()) {
             for (Measurement measurement : meter.measure()) {
                 if (measurement.getValue() != 0) {
-                    lines.add(name(meter.getId()) + ' ' + number(measurement.getValue()));
+                    String kind = isTimer(meter) ? ' ' + measurement.getStatistic().getTagValueRepresentation() : "";
+                    lines.add(name(meter.getId()) + kind + ' ' + number(measurement.getValue()));
                 }
             }
         }
         lines.stream().sorted().forEach(out::println);
         out.flush();
+    }
+
+    private static boolean isTimer(Meter meter) {
+        return meter instanceof Timer || meter instanceof FunctionTimer;
     }
 
     private static String name(Meter.Id id) {

@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.cli;
 
 import com.sun.security.auth.module.UnixSystem;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -55,6 +56,14 @@ final class ServeCommand implements Callable<Integer> {
             description = "Listen on this address only; default: on all.")
     private InetAddress bindAddress;
 
+    @Option(names = "--metrics-port", paramLabel = "PORT", converter = NumberConverter.PortOrAny.class,
+            description = "Show meters to Prometheus at http://127.0.0.1:PORT/metrics, 0 for any free port.")
+    private Optional<Integer> metricsPort = Optional.empty();
+
+    @Option(names = "--metrics-bind", paramLabel = "ADDRESS", converter = BindConverter.class,
+            description = "Show them on this address instead.")
+    private InetAddress metricsAddress = InetAddress.getLoopbackAddress();
+
     @Option(names = "--rpcbind", paramLabel = "SOCKET", arity = "0..1", fallbackValue = "/run/rpcbind.sock",
             description = "Register NFS and MOUNT with the rpcbind of this machine, for rdma, rdma6, tcp and tcp6 as far as they "
                     + "are served, until the end; SOCKET without a value: ${FALLBACK-VALUE}.")
@@ -103,8 +112,12 @@ final class ServeCommand implements Callable<Integer> {
         try (FileSystem memory = exported == null ? MemoryFileSystem.create(Runtime.getRuntime().maxMemory() / 2) : null) {
             Path root = memory == null ? exported.toRealPath() : memory.getPath("/");
             Export export = Export.of(root).withReadOnly(readOnly).withSquash(noRootSquash ? Squash.NONE : Squash.ROOT);
-            NfsServer server = NfsServer.start(export, options(root, memory != null));
+            CompositeMeterRegistry meters = new CompositeMeterRegistry();
+            statistics.addTo(meters);
+            MetricsEndpoint metrics = startMetrics(meters);
+            NfsServer server = NfsServer.start(export, options(root, memory != null).setMeterRegistry(meters));
             printAddresses(server, memory == null ? root.toString() : "a file system in memory");
+            printMetrics(metrics);
             closeAtEndOfProcess(server);
             new CountDownLatch(1).await();
             return ExitCode.OK;
@@ -114,8 +127,7 @@ final class ServeCommand implements Callable<Integer> {
     private NfsServerOptions options(Path root, boolean inMemory) {
         NfsServerOptions options = new NfsServerOptions().setPort(Transport.RDMA, port)
                 .setEventLoops(eventLoops).setIdleStrategy(idleStrategy).setRdmaSettings(rdma.toSettings())
-                .setConnectionLimits(connections.toLimits())
-                .setMeterRegistry(statistics.newRegistry());
+                .setConnectionLimits(connections.toLimits());
         tcpPort.ifPresent(value -> options.setPort(Transport.TCP, value));
         threads.ifPresent(options::setThreads);
         if (rpcbindSocket != null) {
@@ -127,6 +139,23 @@ final class ServeCommand implements Callable<Integer> {
         Path state = stateDirectory != null || inMemory ? stateDirectory : NfsServiceOptions.defaultStateDirectory(root);
         return options.setServiceOptions(NfsServiceOptions.DEFAULTS.withStateDirectory(state)
                 .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES));
+    }
+
+    private MetricsEndpoint startMetrics(CompositeMeterRegistry meters) throws IOException {
+        if (metricsPort.isEmpty()) {
+            return null;
+        }
+        MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(metricsAddress, metricsPort.get()));
+        meters.add(endpoint.registry());
+        return endpoint;
+    }
+
+    private void printMetrics(MetricsEndpoint metrics) {
+        if (metrics != null) {
+            PrintWriter out = spec.commandLine().getOut();
+            out.println("meters on http://" + NetUtil.toSocketAddressString(metrics.address()) + "/metrics");
+            out.flush();
+        }
     }
 
     private void printAddresses(NfsServer server, String what) {

@@ -20,12 +20,18 @@ final class StatisticsOption {
 
     /** For one session or server; counts nothing unless it is to be printed. */
     MeterRegistry newRegistry() {
-        if (!print) {
-            return new CompositeMeterRegistry();
-        }
-        MeterRegistry registry = new SimpleMeterRegistry();
-        registries.add(registry);
+        CompositeMeterRegistry registry = new CompositeMeterRegistry();
+        addTo(registry);
         return registry;
+    }
+
+    /** Adds a registry if it is to be printed. */
+    void addTo(CompositeMeterRegistry meters) {
+        if (print) {
+            MeterRegistry registry = new SimpleMeterRegistry();
+            registries.add(registry);
+            meters.add(registry);
+        }
     }
 
     void print(PrintWriter out) {

@@ -16,10 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** The unit of systemd and the files for containers name what is there. No container is started. */
 class DeploymentTest {
@@ -96,19 +97,36 @@ class DeploymentTest {
 
     @Test
     void shouldComposeCommandsThatAreThere() throws IOException {
-        Map<String, List<String>> commands = commands();
+        Map<String, Map<String, Object>> services = services();
 
-        assertEquals(Set.of("server", "client", "metrics"), commands.keySet());
-        assertServes(commands.get("server"));
-        for (String name : List.of("client", "metrics")) {
-            List<String> command = commands.get(name);
+        assertEquals(Set.of("server", "client", "ping", "prometheus", "grafana"), services.keySet());
+        assertServes(words(services.get("server").get("command")));
+        for (String name : List.of("client", "ping")) {
+            List<String> command = words(services.get(name).get("command"));
             NfsCommand.newCommandLine().parseArgs(command.toArray(String[]::new));
             assertEquals("rdma://server/", command.get(command.size() - 1));
         }
-        String text = Files.readString(COMPOSE);
-        assertTrue(Files.exists(COMPOSE.resolveSibling("../..").resolve("example-nfs/docker/Dockerfile")));
-        assertTrue(text.contains("context: ../..\n      dockerfile: example-nfs/docker/Dockerfile\n"), text);
+        Map<?, ?> build = (Map<?, ?>) services.get("server").get("build");
+        Path context = COMPOSE.resolveSibling((String) build.get("context"));
+        assertTrue(Files.isSameFile(DOCKERFILE, context.resolve((String) build.get("dockerfile"))));
         assertTrue(Files.readAllLines(Path.of("docker/Dockerfile.dockerignore")).contains("**/target"));
+    }
+
+    @Test
+    void shouldMountFilesThatAreThere() throws IOException {
+        for (String name : List.of("prometheus", "grafana")) {
+            for (String volume : words(services().get(name).get("volumes"))) {
+                assertTrue(Files.isRegularFile(COMPOSE.resolveSibling(volume.substring(0, volume.indexOf(':')))), volume);
+            }
+        }
+    }
+
+    @Test
+    void shouldShowPrometheusTheMetersOfTheServer() throws IOException {
+        List<String> command = words(services().get("server").get("command"));
+        String port = command.get(command.indexOf("--metrics-port") + 1);
+
+        assertTrue(Files.readString(COMPOSE.resolveSibling("prometheus.yml")).contains("[\"server:" + port + "\"]"), port);
     }
 
     private static void assertServes(List<String> arguments) {
@@ -133,21 +151,15 @@ class DeploymentTest {
         return values;
     }
 
-    /** The command of each service. */
-    private static Map<String, List<String>> commands() throws IOException {
-        Map<String, List<String>> commands = new LinkedHashMap<>();
-        Pattern service = Pattern.compile("  (\\w+):");
-        String name = null;
-        for (String line : Files.readAllLines(COMPOSE)) {
-            assertFalse(line.contains("\t"), line);
-            Matcher matcher = service.matcher(line);
-            if (matcher.matches()) {
-                name = matcher.group(1);
-            } else if (line.startsWith("    command: [")) {
-                commands.put(name, quoted(line));
-            }
-        }
-        return commands;
+    @SuppressWarnings("unchecked")
+    private static Map<String, Map<String, Object>> services() throws IOException {
+        Map<String, Object> composed = (Map<String, Object>) new Load(LoadSettings.builder().build())
+                .loadFromString(Files.readString(COMPOSE));
+        return (Map<String, Map<String, Object>>) composed.get("services");
+    }
+
+    private static List<String> words(Object list) {
+        return ((List<?>) list).stream().map(String.class::cast).toList();
     }
 
     private static List<String> quoted(String line) {

@@ -1,0 +1,65 @@
+package org.nettyrdma.example.nfs.cli;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+
+/** Shows the meters of this process to Prometheus, at {@code http://ADDRESS:PORT/metrics}. One thread answers. */
+final class MetricsEndpoint implements AutoCloseable {
+
+    private static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+    /** Whoever is slower than these seconds loses the connection, so that the next one gets an answer. */
+    private static final String MAX_SECONDS = "5";
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final HttpServer server;
+
+    private MetricsEndpoint(HttpServer server) {
+        this.server = server;
+    }
+
+    static MetricsEndpoint start(InetSocketAddress address) throws IOException {
+        for (String name : new String[] {"sun.net.httpserver.maxReqTime", "sun.net.httpserver.maxRspTime"}) {
+            if (System.getProperty(name) == null) {
+                System.setProperty(name, MAX_SECONDS);
+            }
+        }
+        HttpServer server;
+        try {
+            server = HttpServer.create(address, 0);
+        } catch (IOException e) {
+            throw new IOException("cannot show metrics on " + address + ": " + e.getMessage(), e);
+        }
+        MetricsEndpoint endpoint = new MetricsEndpoint(server);
+        server.createContext("/metrics", endpoint::answer);
+        server.start();
+        return endpoint;
+    }
+
+    PrometheusMeterRegistry registry() {
+        return registry;
+    }
+
+    InetSocketAddress address() {
+        return server.getAddress();
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            byte[] text = registry.scrape().getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", CONTENT_TYPE);
+            exchange.sendResponseHeaders(200, text.length);
+            exchange.getResponseBody().write(text);
+        }
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        registry.close();
+    }
+}

@@ -1,0 +1,117 @@
+package org.nettyrdma.example.nfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.netty.util.NetUtil;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.example.nfs.TestServer;
+import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.client.NfsSession;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+class MetricsEndpointTest {
+
+    private static final Path DASHBOARD = Path.of("docker/grafana/rpc-over-rdma.json");
+    private static final Path ALERTS = Path.of("docker/alerts.yml");
+    private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z_]+)[{ ]");
+    private static final Pattern METER = Pattern.compile("\\b(?:rpc|rdma|rpcrdma|nfs)_[a-z_]+");
+
+    @Test
+    void shouldShowEveryMeterThatTheDashboardAndTheAlertsName() throws Exception {
+        Set<String> shown = SAMPLE.matcher(afterACallOverEachTransport()).results().map(sample -> sample.group(1))
+                .collect(Collectors.toSet());
+        Set<String> missing = new TreeSet<>(named(expressionsOfTheDashboard()));
+        missing.addAll(named(expressionsOfTheAlerts()));
+        assertTrue(missing.size() > 10, missing::toString);
+        missing.removeAll(shown);
+
+        assertEquals(Set.of(), missing);
+    }
+
+    @Test
+    void shouldTellCallsOverEachTransportApart() throws Exception {
+        String text = afterACallOverEachTransport();
+
+        for (String transport : List.of("rdma", "tcp")) {
+            assertTrue(text.lines().anyMatch(line -> line.startsWith("rpc_server_call_duration_seconds_count{")
+                    && line.contains("outcome=\"success\"") && line.contains("program=\"100003\"")
+                    && line.contains("transport=\"" + transport + '"')), text);
+        }
+        assertTrue(text.contains("nfs_server_calls_seconds_count{procedure=\"GETATTR\"}"), text);
+    }
+
+    @Test
+    void shouldNameTheAddressThatIsTaken() throws IOException {
+        InetSocketAddress any = new InetSocketAddress(NetUtil.LOCALHOST, 0);
+        try (MetricsEndpoint first = MetricsEndpoint.start(any)) {
+            IOException refused = assertThrows(IOException.class, () -> MetricsEndpoint.start(first.address()));
+            assertTrue(refused.getMessage().contains(String.valueOf(first.address().getPort())), refused.getMessage());
+        }
+    }
+
+    private static String afterACallOverEachTransport() throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+                TestServer server = TestServer.start(endpoint.registry())) {
+            for (Transport transport : Transport.values()) {
+                try (NfsSession session = server.open(transport)) {
+                    session.client().getAttributes(session.files().root().handle()).get(10, TimeUnit.SECONDS);
+                }
+            }
+            URI uri = URI.create("http://" + NetUtil.toSocketAddressString(endpoint.address()) + "/metrics");
+            HttpResponse<String> response = HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).build(),
+                    HttpResponse.BodyHandlers.ofString());
+            assertEquals(200, response.statusCode());
+            return response.body();
+        }
+    }
+
+    private static Set<String> named(List<String> expressions) {
+        return expressions.stream().flatMap(expression -> METER.matcher(expression).results()).map(MatchResult::group)
+                .collect(Collectors.toSet());
+    }
+
+    private static List<String> expressionsOfTheDashboard() throws IOException {
+        List<String> expressions = new ArrayList<>();
+        JsonObject dashboard = JsonParser.parseString(Files.readString(DASHBOARD)).getAsJsonObject();
+        for (JsonElement panel : dashboard.getAsJsonArray("panels")) {
+            for (JsonElement target : panel.getAsJsonObject().getAsJsonArray("targets")) {
+                expressions.add(target.getAsJsonObject().get("expr").getAsString());
+            }
+        }
+        return expressions;
+    }
+
+    private static List<String> expressionsOfTheAlerts() throws IOException {
+        List<String> expressions = new ArrayList<>();
+        Map<?, ?> file = (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(Files.readString(ALERTS));
+        for (Object group : (List<?>) file.get("groups")) {
+            for (Object rule : (List<?>) ((Map<?, ?>) group).get("rules")) {
+                expressions.add((String) ((Map<?, ?>) rule).get("expr"));
+            }
+        }
+        return expressions;
+    }
+}
