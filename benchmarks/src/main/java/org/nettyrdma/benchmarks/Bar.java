@@ -23,6 +23,8 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
     private static final List<Peer> NETTY_EQUAL = List.of(Peer.NIO_256K, Peer.EPOLL_256K);
     private static final List<Peer> NETTY_ECHO = List.of(Peer.NIO_ECHO, Peer.EPOLL_ECHO);
     private static final List<Peer> UCX_TCP = List.of(Peer.UCX_TCP);
+    private static final List<Peer> UCX_SHM = List.of(Peer.UCX_SHM);
+    private static final List<Peer> DOMAIN = List.of(Peer.DOMAIN);
 
     private static final int MIDDLING_BYTES = 1 << 16;
 
@@ -39,6 +41,7 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
         List<Bar> bars = new ArrayList<>();
         addScheduled(bars);
         addOneCpu(bars);
+        addSharedMemory(bars);
         return List.copyOf(bars);
     }
 
@@ -92,6 +95,27 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
             }
         }
         bars.add(new Bar(Case.CALLS_32, Figure.CPU_MICROS_PER_CALL, Peer.NIO, List.of(Peer.NIO_ECHO), TIMES_BARE_ECHO, true));
+    }
+
+    /** Next to what people use on one machine, and to what a library in C makes of its memory. */
+    private static void addSharedMemory(List<Bar> bars) {
+        bars.add(scheduled(Case.PING_PONG, Figure.P50_MICROS, Peer.SHM, UCX_SHM, 2.0));
+        bars.add(scheduled(Case.PING_PONG, Figure.P50_MICROS, Peer.SHM, DOMAIN, 0.25));
+        bars.add(scheduled(Case.CALLS_32, Figure.CALLS_PER_SECOND, Peer.SHM, UCX_SHM, 1.0));
+        bars.add(scheduled(Case.CALLS_32, Figure.CPU_MICROS_PER_CALL, Peer.SHM, DOMAIN, 0.6));
+        for (Case scenario : List.of(Case.READ_1M, Case.WRITE_1M)) {
+            bars.add(scheduled(scenario, Figure.GIGABYTES_PER_SECOND, Peer.SHM, UCX_SHM, 0.8));
+            bars.add(scheduled(scenario, Figure.GIGABYTES_PER_SECOND, Peer.SHM, DOMAIN, 1.5));
+        }
+        for (Case scenario : List.of(Case.READ_64K, Case.WRITE_64K)) {
+            bars.add(scheduled(scenario, Figure.GIGABYTES_PER_SECOND, Peer.SHM, DOMAIN, 2.0));
+        }
+        for (Case scenario : Case.values()) {
+            if (!scenario.isStreamOnly()) {
+                bars.add(new Bar(scenario, scenario.measuresBytes() ? Figure.GIGABYTES_PER_SECOND : Figure.CALLS_PER_SECOND, Peer.SHM,
+                        DOMAIN, 1.0, true));
+            }
+        }
     }
 
     private static Bar scheduled(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double limit) {

@@ -101,6 +101,12 @@ final class Comparison implements AutoCloseable {
                 pairings.add(newPairing(Peer.RDMA, peer));
             }
         }
+        for (Peer baseline : List.of(Peer.DOMAIN, Peer.UCX_SHM)) {
+            if (contestants.keySet().containsAll(List.of(Peer.SHM, baseline)) && baseline.takes(scenario, placement)
+                    && Peer.SHM.takes(scenario, placement)) {
+                pairings.add(newPairing(Peer.SHM, baseline)); // they, too, need one machine
+            }
+        }
         if (Peer.RDMA_BUSY_POLL.takes(scenario, placement)
                 && contestants.keySet().containsAll(List.of(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP))) {
             pairings.add(newPairing(Peer.RDMA_BUSY_POLL, Peer.UCX_TCP)); // neither of them ever sleeps

@@ -6,8 +6,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,7 +38,7 @@ final class NettyClient implements ClientEnd {
         group = transport.newGroup();
         threads = new EventLoopThreads(group);
         try {
-            connect(transport.client(group), new InetSocketAddress(InetAddress.getLoopbackAddress(), port), connections);
+            connect(transport.client(group), transport.address(port), connections);
             channels.forEach(this::checkIdentity);
         } catch (Throwable e) {
             close();
@@ -47,7 +46,7 @@ final class NettyClient implements ClientEnd {
         }
     }
 
-    private void connect(Bootstrap bootstrap, InetSocketAddress address, int connections) throws InterruptedException {
+    private void connect(Bootstrap bootstrap, SocketAddress address, int connections) throws InterruptedException {
         Queue<ChannelFuture> connecting = new ArrayDeque<>();
         for (int i = 0; i < connections; i++) {
             if (connecting.size() == CHANGING_AT_ONCE) {
@@ -65,6 +64,9 @@ final class NettyClient implements ClientEnd {
         Peer peer = setup.peer();
         if (channel instanceof RdmaChannel != peer.rdma()) {
             throw new IllegalStateException(peer + " runs on " + channel);
+        }
+        if (channel instanceof RdmaChannel rdma && rdma.connectionInfo().provider().equals("shm") != (peer == Peer.SHM)) {
+            throw new IllegalStateException(peer + " runs on " + rdma.connectionInfo());
         }
         if (channel instanceof RdmaChannel rdma && rdma.connectionInfo().checksum() != peer.checksum()) {
             throw new IllegalStateException(peer + " has the checksum " + (peer.checksum() ? "off" : "on"));

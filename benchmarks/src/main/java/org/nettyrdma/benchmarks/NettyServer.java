@@ -9,7 +9,6 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.GlobalEventExecutor;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannel;
@@ -24,6 +23,7 @@ final class NettyServer implements ServerEnd {
     private final EventLoopGroup group;
     private final EventLoopThreads threads;
     private final Channel channel;
+    private final int port;
     private final ChannelGroup children = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
     NettyServer(Setup setup) throws InterruptedException {
@@ -31,12 +31,14 @@ final class NettyServer implements ServerEnd {
         group = transport.newGroup();
         threads = new EventLoopThreads(group);
         ServerBootstrap bootstrap = transport.server(group).handler(new Acceptance());
-        channel = bootstrap.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).sync().channel();
+        int wanted = transport.freePort();
+        channel = bootstrap.bind(transport.address(wanted)).sync().channel();
+        port = channel.localAddress() instanceof InetSocketAddress address ? address.getPort() : wanted;
     }
 
     @Override
     public int port() {
-        return ((InetSocketAddress) channel.localAddress()).getPort();
+        return port;
     }
 
     @Override

@@ -7,14 +7,22 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.file.Path;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.channel.RdmaChannel;
@@ -60,7 +68,8 @@ final class NettyTransport {
         if (setup.peer().netty()) {
             return new NioEventLoopGroup(loops);
         }
-        return new RdmaEventLoopGroup(loops, new DefaultThreadFactory("rdma"), Rdma.provider(),
+        return new RdmaEventLoopGroup(loops, new DefaultThreadFactory("rdma"),
+                setup.peer() == Peer.SHM ? Rdma.provider("shm") : Rdma.provider(),
                 setup.peer() == Peer.RDMA_BUSY_POLL ? IdleStrategy.BUSY_POLL : IdleStrategy.ADAPTIVE);
     }
 
@@ -75,8 +84,7 @@ final class NettyTransport {
         if (peer.fixedSendBuffer()) {
             bootstrap.childOption(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         }
-        return bootstrap.channel(peer == Peer.STREAM_ECHO ? RdmaServerStreamChannel.class
-                        : peer.epoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+        return bootstrap.channel(serverChannel(peer))
                 .childHandler(peer.bareEcho() ? EchoFrames.server() : initializer(true));
     }
 
@@ -90,8 +98,35 @@ final class NettyTransport {
         if (peer.fixedSendBuffer()) {
             bootstrap.option(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         }
-        return bootstrap.channel(peer == Peer.STREAM_ECHO ? RdmaStreamChannel.class
-                : peer.epoll() ? EpollSocketChannel.class : NioSocketChannel.class).handler(initializer(false));
+        return bootstrap.channel(channel(peer)).handler(initializer(false));
+    }
+
+    private static Class<? extends ServerChannel> serverChannel(Peer peer) {
+        return switch (peer) {
+            case STREAM_ECHO -> RdmaServerStreamChannel.class;
+            case DOMAIN -> EpollServerDomainSocketChannel.class;
+            default -> peer.epoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+        };
+    }
+
+    private static Class<? extends Channel> channel(Peer peer) {
+        return switch (peer) {
+            case STREAM_ECHO -> RdmaStreamChannel.class;
+            case DOMAIN -> EpollDomainSocketChannel.class;
+            default -> peer.epoll() ? EpollSocketChannel.class : NioSocketChannel.class;
+        };
+    }
+
+    /** A number for {@link #address} on which nobody listens; 0 leaves the choice to the system. */
+    int freePort() {
+        return setup.peer() == Peer.DOMAIN ? (int) ProcessHandle.current().pid() : 0;
+    }
+
+    /** Where the server of a port is; a domain socket has a file with the number in its name. */
+    SocketAddress address(int port) {
+        return setup.peer() == Peer.DOMAIN
+                ? new DomainSocketAddress(Path.of(System.getProperty("java.io.tmpdir"), "netty-rdma-" + port + ".socket").toFile())
+                : new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
     private RpcRdmaBuilder limits(RpcRdmaBuilder builder) {

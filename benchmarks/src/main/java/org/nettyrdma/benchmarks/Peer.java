@@ -13,6 +13,8 @@ enum Peer {
     RDMA_BUSY_POLL("RDMA, busy-poll"),
     /** The default with a checksum over every byte. */
     RDMA_CRC("RDMA, CRC32C"),
+    /** The default on shared memory, which works on one machine only. */
+    SHM("RDMA (shared memory)"),
     /** ONC RPC with record marking over TCP, Netty's NIO transport. */
     NIO("Netty NIO"),
     /** The same with the send buffer that the software provider sets. */
@@ -27,6 +29,8 @@ enum Peer {
     EPOLL("Netty epoll"),
     /** The same with the send buffer that the software provider sets. */
     EPOLL_256K("Netty epoll, SO_SNDBUF 256 KiB"),
+    /** ONC RPC with record marking over domain sockets, Netty's epoll transport: what people use on one machine. */
+    DOMAIN("Netty domain sockets"),
     /** ONC RPC with record marking over TCP, as dCache's NFS server does it. */
     ONCRPC4J("oncrpc4j"),
     /** Requests and replies of the same sizes over UCX, a library in C behind Java bindings, by TCP; never sleeps. */
@@ -61,7 +65,7 @@ enum Peer {
     }
 
     boolean rdma() {
-        return this == RDMA || this == RDMA_BUSY_POLL || this == RDMA_CRC;
+        return this == RDMA || this == RDMA_BUSY_POLL || this == RDMA_CRC || this == SHM;
     }
 
     boolean checksum() {
@@ -78,7 +82,7 @@ enum Peer {
     }
 
     boolean epoll() {
-        return this == EPOLL || this == EPOLL_256K || this == EPOLL_ECHO;
+        return this == EPOLL || this == EPOLL_256K || this == EPOLL_ECHO || this == DOMAIN;
     }
 
     /** Whether it moves frames without RPC. */
