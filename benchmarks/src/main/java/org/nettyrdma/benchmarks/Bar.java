@@ -22,6 +22,7 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
     private static final List<Peer> NETTY_DEFAULT = List.of(Peer.NIO, Peer.EPOLL);
     private static final List<Peer> NETTY_EQUAL = List.of(Peer.NIO_256K, Peer.EPOLL_256K);
     private static final List<Peer> NETTY_ECHO = List.of(Peer.NIO_ECHO, Peer.EPOLL_ECHO);
+    private static final List<Peer> NETTY_GRPC = List.of(Peer.NIO_GRPC, Peer.EPOLL_GRPC);
     private static final List<Peer> UCX_TCP = List.of(Peer.UCX_TCP);
     private static final List<Peer> UCX_SHM = List.of(Peer.UCX_SHM);
     private static final List<Peer> DOMAIN = List.of(Peer.DOMAIN);
@@ -30,6 +31,9 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
 
     /** What a call may cost over the transport that carries it. */
     private static final double TIMES_BARE_ECHO = 1.5;
+
+    /** Where waking a thread is slow. */
+    private static final double TIMES_UNARY_GRPC = 1.5;
 
     /** A machine is noisy: a run fails only where a ratio is worse than the bar by this factor. */
     private static final double TOLERANCE = 2;
@@ -55,6 +59,9 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
             if (!scenario.measuresBytes()) {
                 bars.add(scheduled(scenario, Figure.CALLS_PER_SECOND, Peer.STREAM_ECHO, NETTY_ECHO, 1.0));
                 bars.add(scheduled(scenario, Figure.CPU_MICROS_PER_CALL, Peer.STREAM_ECHO, NETTY_ECHO, 1.0));
+                bars.add(scheduled(scenario, Figure.CALLS_PER_SECOND, Peer.STREAM_GRPC, NETTY_GRPC,
+                        scenario.isStreamOnly() ? 1.0 : TIMES_UNARY_GRPC));
+                bars.add(scheduled(scenario, Figure.CPU_MICROS_PER_CALL, Peer.STREAM_GRPC, NETTY_GRPC, 1.0));
             }
             if (scenario.measuresBytes()) {
                 for (List<Peer> netty : List.of(NETTY_DEFAULT, NETTY_EQUAL)) {
@@ -82,6 +89,8 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
             if (!scenario.measuresBytes()) {
                 bars.add(new Bar(scenario, Figure.CALLS_PER_SECOND, Peer.STREAM_ECHO, NETTY_ECHO, 1.0, true));
                 bars.add(new Bar(scenario, Figure.CPU_MICROS_PER_CALL, Peer.STREAM_ECHO, NETTY_ECHO, 1.0, true));
+                bars.add(new Bar(scenario, Figure.CALLS_PER_SECOND, Peer.STREAM_GRPC, NETTY_GRPC, 1.0, true));
+                bars.add(new Bar(scenario, Figure.CPU_MICROS_PER_CALL, Peer.STREAM_GRPC, NETTY_GRPC, 1.0, true));
             }
             if (scenario.measuresBytes()) {
                 double timesNetty = scenario.load().payloadBytes() > MIDDLING_BYTES ? 1.2 : 1.0;
@@ -112,8 +121,8 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
         }
         for (Case scenario : Case.values()) {
             if (!scenario.isStreamOnly()) {
-                bars.add(new Bar(scenario, scenario.measuresBytes() ? Figure.GIGABYTES_PER_SECOND : Figure.CALLS_PER_SECOND, Peer.SHM,
-                        DOMAIN, 1.0, true));
+                Figure rate = scenario.measuresBytes() ? Figure.GIGABYTES_PER_SECOND : Figure.CALLS_PER_SECOND;
+                bars.add(new Bar(scenario, rate, Peer.SHM, DOMAIN, 1.0, true));
             }
         }
     }

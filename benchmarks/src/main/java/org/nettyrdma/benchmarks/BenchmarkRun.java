@@ -225,7 +225,8 @@ public final class BenchmarkRun implements Callable<Integer> {
     /** Those that are comparisons; fails if there is none of a name. */
     List<Case> cases() {
         return caseNames().stream().filter(name -> !STUDIES.contains(name)).map(Case::named)
-                .filter(scenario -> !scenario.isStreamOnly() || peers().contains(Peer.STREAM_ECHO)).toList();
+                .filter(scenario -> !scenario.isStreamOnly() || peers().stream().anyMatch(peer -> peer.takes(scenario, null)))
+                .toList();
     }
 
     private Set<Peer> peers() {

@@ -26,7 +26,7 @@ enum Case {
     READ_4K("4 KiB READ, 8 outstanding", new Load(Operation.READ, 1 << 12, 8)),
     /** Arguments of a page. */
     WRITE_4K("4 KiB WRITE, 8 outstanding", new Load(Operation.WRITE, 1 << 12, 8)),
-    /** Frames of a middling size in both directions, of byte streams only: RPC has other ways for these. */
+    /** Frames of a middling size both ways, of byte streams only: ONC RPC has other ways. With gRPC, messages of streams. */
     ECHO_64K("64 KiB echo, 8 outstanding", new Load(Operation.ECHO, 1 << 16, 8)),
     /** Large frames, likewise. */
     ECHO_1M("1 MiB echo, 8 outstanding", new Load(Operation.ECHO, 1 << 20, 8));

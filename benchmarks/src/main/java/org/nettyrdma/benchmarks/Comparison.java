@@ -93,7 +93,11 @@ final class Comparison implements AutoCloseable {
     private List<Pairing> newPairings(Case scenario) {
         List<Pairing> pairings = new ArrayList<>();
         for (Peer peer : contestants.keySet()) {
-            if (peer.bareEcho()) {
+            if (peer.grpc()) {
+                if (peer != Peer.STREAM_GRPC && contestants.containsKey(Peer.STREAM_GRPC) && peer.takes(scenario, placement)) {
+                    pairings.add(newPairing(Peer.STREAM_GRPC, peer));
+                }
+            } else if (peer.bareEcho()) {
                 addEchoPairings(pairings, peer, scenario);
             } else if (peer != Peer.RDMA && peer.rdma() && peer.takes(scenario, placement)) {
                 pairings.add(newPairing(peer, Peer.RDMA));

@@ -10,6 +10,7 @@ final class Ends {
         return switch (setup.peer()) {
             case ONCRPC4J -> new Oncrpc4jServer(setup);
             case UCX_TCP, UCX_SHM -> new UcxServer(setup);
+            case NIO_GRPC, EPOLL_GRPC, STREAM_GRPC -> new GrpcServer(setup);
             default -> new NettyServer(setup);
         };
     }
@@ -18,6 +19,7 @@ final class Ends {
         return switch (setup.peer()) {
             case ONCRPC4J -> new Oncrpc4jClient(setup, port);
             case UCX_TCP, UCX_SHM -> new UcxClient(setup, port);
+            case NIO_GRPC, EPOLL_GRPC, STREAM_GRPC -> new GrpcClient(setup, port);
             case NIO_ECHO, EPOLL_ECHO, STREAM_ECHO -> new EchoClient(setup, port);
             default -> new NettyClient(setup, port, connections);
         };

@@ -22,7 +22,6 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.file.Path;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.channel.RdmaChannel;
@@ -84,7 +83,7 @@ final class NettyTransport {
         if (peer.fixedSendBuffer()) {
             bootstrap.childOption(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         }
-        return bootstrap.channel(serverChannel(peer))
+        return bootstrap.channel(serverChannel())
                 .childHandler(peer.bareEcho() ? EchoFrames.server() : initializer(true));
     }
 
@@ -98,22 +97,24 @@ final class NettyTransport {
         if (peer.fixedSendBuffer()) {
             bootstrap.option(ChannelOption.SO_SNDBUF, SEND_BUFFER_BYTES);
         }
-        return bootstrap.channel(channel(peer)).handler(initializer(false));
+        return bootstrap.channel(channel()).handler(initializer(false));
     }
 
-    private static Class<? extends ServerChannel> serverChannel(Peer peer) {
-        return switch (peer) {
-            case STREAM_ECHO -> RdmaServerStreamChannel.class;
+    /** What accepts connections, where RPC-over-RDMA does not. */
+    Class<? extends ServerChannel> serverChannel() {
+        return switch (setup.peer()) {
+            case STREAM_ECHO, STREAM_GRPC -> RdmaServerStreamChannel.class;
             case DOMAIN -> EpollServerDomainSocketChannel.class;
-            default -> peer.epoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+            default -> setup.peer().epoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
         };
     }
 
-    private static Class<? extends Channel> channel(Peer peer) {
-        return switch (peer) {
-            case STREAM_ECHO -> RdmaStreamChannel.class;
+    /** What connects, where RPC-over-RDMA does not. */
+    Class<? extends Channel> channel() {
+        return switch (setup.peer()) {
+            case STREAM_ECHO, STREAM_GRPC -> RdmaStreamChannel.class;
             case DOMAIN -> EpollDomainSocketChannel.class;
-            default -> peer.epoll() ? EpollSocketChannel.class : NioSocketChannel.class;
+            default -> setup.peer().epoll() ? EpollSocketChannel.class : NioSocketChannel.class;
         };
     }
 
@@ -124,9 +125,10 @@ final class NettyTransport {
 
     /** Where the server of a port is; a domain socket has a file with the number in its name. */
     SocketAddress address(int port) {
-        return setup.peer() == Peer.DOMAIN
-                ? new DomainSocketAddress(Path.of(System.getProperty("java.io.tmpdir"), "netty-rdma-" + port + ".socket").toFile())
-                : new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        if (setup.peer() != Peer.DOMAIN) {
+            return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        }
+        return new DomainSocketAddress(System.getProperty("java.io.tmpdir") + "/netty-rdma-" + port + ".socket");
     }
 
     private RpcRdmaBuilder limits(RpcRdmaBuilder builder) {

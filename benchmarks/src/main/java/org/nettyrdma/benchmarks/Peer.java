@@ -25,6 +25,12 @@ enum Peer {
     EPOLL_ECHO("Netty epoll, bare echo"),
     /** The same frames as a byte stream on software iWARP. */
     STREAM_ECHO("RDMA byte stream, bare echo"),
+    /** The payloads of an echo by gRPC over Netty's NIO transport. */
+    NIO_GRPC("gRPC, Netty NIO"),
+    /** The same over Netty's epoll transport. */
+    EPOLL_GRPC("gRPC, Netty epoll"),
+    /** The same as a byte stream on software iWARP. */
+    STREAM_GRPC("gRPC, RDMA byte stream"),
     /** ONC RPC with record marking over TCP, Netty's epoll transport. */
     EPOLL("Netty epoll"),
     /** The same with the send buffer that the software provider sets. */
@@ -78,11 +84,11 @@ enum Peer {
     }
 
     boolean netty() {
-        return this == NIO || this == NIO_256K || this == NIO_ECHO || epoll();
+        return this == NIO || this == NIO_256K || this == NIO_ECHO || this == NIO_GRPC || epoll();
     }
 
     boolean epoll() {
-        return this == EPOLL || this == EPOLL_256K || this == EPOLL_ECHO || this == DOMAIN;
+        return this == EPOLL || this == EPOLL_256K || this == EPOLL_ECHO || this == EPOLL_GRPC || this == DOMAIN;
     }
 
     /** Whether it moves frames without RPC. */
@@ -90,15 +96,20 @@ enum Peer {
         return this == NIO_ECHO || this == EPOLL_ECHO || this == STREAM_ECHO;
     }
 
+    /** Whether it is gRPC. */
+    boolean grpc() {
+        return this == NIO_GRPC || this == EPOLL_GRPC || this == STREAM_GRPC;
+    }
+
     /** Whether a case says something about it. */
     boolean takes(Case scenario, Placement placement) {
         boolean oneCpu = placement == Placement.ONE_CPU;
         if (scenario.isStreamOnly()) {
-            return bareEcho();
+            return bareEcho() || grpc();
         }
         return switch (this) {
             case RDMA_BUSY_POLL -> scenario == Case.PING_PONG && !oneCpu;
-            case NIO_ECHO, EPOLL_ECHO, STREAM_ECHO -> !scenario.measuresBytes();
+            case NIO_ECHO, EPOLL_ECHO, STREAM_ECHO, NIO_GRPC, EPOLL_GRPC, STREAM_GRPC -> !scenario.measuresBytes();
             case RDMA_CRC, NIO_256K, EPOLL_256K -> scenario.measuresBytes();
             case UCX_TCP, UCX_SHM -> !oneCpu; // two threads that spin on one CPU measure its scheduler
             default -> true;

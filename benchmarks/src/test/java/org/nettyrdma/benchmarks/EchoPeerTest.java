@@ -42,6 +42,21 @@ class EchoPeerTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"NIO_GRPC", "EPOLL_GRPC", "STREAM_GRPC"})
+    void shouldServeMessagesOfGrpcOfAllSizes(Peer peer) throws Exception {
+        Setup setup = Setup.of(peer);
+        try (ServerEnd server = Ends.serve(setup); ClientEnd client = Ends.connect(setup, server.port(), 1)) {
+            for (Load load : List.of(LOAD, Case.ECHO_64K.load(), Case.ECHO_1M.load())) {
+                client.verify(load);
+                LoadResult result = client.run(load, TimeUnit.MILLISECONDS.toNanos(1));
+                assertTrue(result.latencies().getTotalCount() >= load.outstanding());
+            }
+            assertEquals(peer == Peer.STREAM_GRPC, client.description().contains(RdmaStreamChannel.class.getSimpleName()),
+                    client.description());
+        }
+    }
+
     @Test
     void shouldMoveAsManyBytesAsCallsWithRecordMarking() {
         EmbeddedChannel rpcClient = new EmbeddedChannel(new RecordMarkingCodec(MAX_MESSAGE_BYTES), new RpcClient());
