@@ -125,7 +125,8 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
 
     /**
      * How many connections an {@link RdmaServerChannel} has at once; default 16384, at least 1. The request for one more is
-     * rejected, and its peer sees that. Connections without {@link #SHARED_RECEIVES} hold {@link #RECEIVE_QUEUE_DEPTH} receive
+     * rejected, and its peer sees that. A stream that is closed counts until its peer has closed too, or its time is over: it
+     * holds its memory until then. Connections without {@link #SHARED_RECEIVES} hold {@link #RECEIVE_QUEUE_DEPTH} receive
      * buffers each, whether used or not, and all hold a file descriptor with the software provider. The machine must have enough
      * of both. Can be set until the channel is bound.
      */

@@ -460,9 +460,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             firstMessageTimeout.cancel(false);
             firstMessageTimeout = null;
         }
-        if (connection.isRequested() && parent() instanceof RdmaServerStreamChannel server) {
-            server.connectionEnded(connection.remoteAddress());
-        }
         if (before == ChannelState.CONNECTING) {
             connection.abort();
         }
@@ -563,6 +560,10 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     void released() {
+        // Not before: a peer that does not close its side could hold the memory of any number of connections otherwise.
+        if (connection.isRequested() && parent() instanceof RdmaServerStreamChannel server) {
+            server.connectionEnded(connection.remoteAddress());
+        }
         releasePromise.trySuccess();
     }
 

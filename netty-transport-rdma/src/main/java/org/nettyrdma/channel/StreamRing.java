@@ -87,6 +87,8 @@ final class StreamRing {
                 throw new RdmaException("no registered memory left for a ring of " + bytes + " bytes: "
                         + tools.registeredAllocator().shortage());
             }
+            // A peer may tell of data that it has not written: that must not be what another connection has left there.
+            buffer.setZero(0, bytes);
             RingBlock block = new RingBlock(buffer, bytes, pieces.region(0), pieces.offset(0));
             block.tag = queuePair.expose(block.region, block.offset, bytes, QueuePair.ACCESS_REMOTE_WRITE);
             channel.statistics().increment(Counter.EXPOSURES);
@@ -124,8 +126,8 @@ final class StreamRing {
         if (wanted > block.size && withdrawing.size() < MAX_WITHDRAWALS && mayGrow(wanted - block.size)) {
             try {
                 next = newBlock(wanted);
-            } catch (RdmaException e) {
-                LOGGER.debug("{} The ring does not grow: {}", channel, e.getMessage());
+            } catch (IOException | OutOfMemoryError e) { // no more memory, or no more tags
+                LOGGER.debug("{} The ring does not grow: {}", channel, e.toString());
             }
         }
         blocks.add(next);

@@ -43,6 +43,8 @@ public final class FaultyProvider implements VerbsProvider {
     public volatile boolean keepExposed;
     /** Invalidations fail. */
     public volatile boolean refuseInvalidations;
+    /** Memory cannot be exposed. */
+    volatile boolean refuseExposures;
     /** The next poll fails with this. */
     volatile Exception nextPollFailure;
     /** Opening a context fails. */
@@ -204,6 +206,9 @@ public final class FaultyProvider implements VerbsProvider {
 
         @Override
         public int expose(MemoryRegion region, int offset, int length, int access) throws IOException {
+            if (refuseExposures) {
+                throw new IOException("the device has no tag left");
+            }
             return pair.expose(region, offset, length, access);
         }
 

@@ -6,9 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -296,6 +300,29 @@ class StreamWireTest extends StreamFixture {
         }
     }
 
+    /** Otherwise a peer that does not close its side could have the memory of any number of connections held for it. */
+    @Test
+    void shouldCountAConnectionUntilThePeerHasClosedToo() throws Exception {
+        listener = listen(serverBootstrap(channel -> channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelActive(ChannelHandlerContext ctx) {
+                ctx.fireChannelActive();
+                ctx.close();
+            }
+        })).option(RdmaChannelOption.MAX_CONNECTIONS, 1).option(RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS, 1)
+                .childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 60_000));
+        try (RawStreamPeer peer = RawStreamPeer.connect(listener.localAddress())) {
+            peer.expect(DISCONNECT);
+            try (RawStreamPeer other = RawStreamPeer.request(listener.localAddress(), RawStreamPeer.HELLO)) {
+                other.expectRejection();
+            }
+            peer.send(DISCONNECT).expectEnd();
+        }
+        End first = awaitAccepted();
+        assertTrue(first.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        RawStreamPeer.connect(listener.localAddress()).close();
+    }
+
     @Test
     void shouldReadWhatHasArrivedBeforeTheEnd() throws Exception {
         listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
@@ -440,6 +467,47 @@ class StreamWireTest extends StreamFixture {
         }
     }
 
+    /** Data that was never written would be what another connection has left in the same memory. */
+    @Test
+    void shouldNotPassOnWhatAnotherConnectionHasLeftInTheRing() throws Exception {
+        listener = listen(serverBootstrap());
+        byte[] secret = new byte[8192];
+        Arrays.fill(secret, (byte) 'S');
+        for (int i = 0; i < 8; i++) { // on all loops
+            try (RawStreamPeer peer = RawStreamPeer.connect(listener.localAddress())) {
+                peer.write(peer.ringTag, 0, Arrays.copyOf(secret, 4096)).send("00100000");
+                peer.write(awaitEntry(peer, 1), 0, Arrays.copyOf(secret, 4096)).send("00100000");
+                peer.write(awaitEntry(peer, 0), 0, secret).send("00200000"); // has grown
+                awaitEntry(peer, 1);
+            }
+            End server = awaitAccepted();
+            server.awaitEvent("inactive");
+            assertTrue(server.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        }
+        for (int i = 0; i < 8; i++) {
+            try (RawStreamPeer peer = RawStreamPeer.connect(listener.localAddress())) {
+                peer.send("00100000"); // tells of 4096 bytes, and has written none
+                awaitEntry(peer, 1);
+                peer.send("00100000");
+                awaitEntry(peer, 0);
+                peer.send("00200000");
+                assertArrayEquals(new byte[16384], awaitAccepted().awaitBytes(16384));
+            }
+        }
+    }
+
+    /** Waits until the other side has told where there is room; returns the tag. */
+    private static int awaitEntry(RawStreamPeer peer, int entry) throws Exception {
+        ByteBuffer list = ByteBuffer.wrap(peer.list).order(ByteOrder.LITTLE_ENDIAN);
+        int at = entry * 16 + 8;
+        while (list.getInt(at) == 0) {
+            peer.receive();
+        }
+        int tag = list.getInt(at);
+        list.putInt(at, 0);
+        return tag;
+    }
+
     @Test
     void shouldNotLetAPeerWriteElsewhere() throws Exception {
         try (RawStreamPeer peer = connectFromC()) {
@@ -468,11 +536,11 @@ class StreamWireTest extends StreamFixture {
     }
 
     /** Keeps the buffers themselves. */
-    private static final class Keeper extends io.netty.channel.ChannelInboundHandlerAdapter {
+    private static final class Keeper extends ChannelInboundHandlerAdapter {
         private final List<io.netty.buffer.ByteBuf> kept = new java.util.ArrayList<>();
 
         @Override
-        public synchronized void channelRead(io.netty.channel.ChannelHandlerContext ctx, Object message) {
+        public synchronized void channelRead(ChannelHandlerContext ctx, Object message) {
             kept.add((io.netty.buffer.ByteBuf) message);
             notifyAll();
         }
