@@ -83,8 +83,8 @@ final class BoundSocket {
 
     /** The socket of a process that was killed stays behind, and nobody listens to it. */
     private static void removeStale(Path path) throws IOException {
-        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-            return;
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS) || !UnixFile.at(path).isSocket()) {
+            return; // to connect to a file of another kind is refused as well
         }
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             probe.configureBlocking(false);

@@ -69,6 +69,18 @@ final class Exchange {
         return work + taken;
     }
 
+    /**
+     * Does what the peer, whose process has ended, has left to be done. That is no more than its ring holds: it may be alive.
+     *
+     * @throws IOException as {@link #progress} does
+     */
+    void finishProgress() throws IOException {
+        long limit = peer.nextEntry() + ControlLayout.RING_ENTRIES;
+        while (progress() > 0 && peer.nextEntry() < limit) {
+            continue;
+        }
+    }
+
     private int takeConsumption() throws ShmProtocolException {
         if (!sends.hasOutstanding() && !grants.hasOutstanding() || !peer.hasConsumedMore()) {
             return 0;

@@ -62,15 +62,25 @@ final class MappedFiles {
      *
      * @param minBytes what it must have at least
      * @return its whole length at this moment, at most 2^31 - 1 bytes
-     * @throws IOException if there is no such file, or it is too short
+     * @throws IOException if there is no such file, it is too short, or it is none of that process's
      */
     static MappedByteBuffer map(Path file, int minBytes) throws IOException {
+        requireFileOfProcess(file);
         try (FileChannel channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
             long bytes = channel.size();
             if (bytes < minBytes || bytes > Integer.MAX_VALUE) {
                 throw new EOFException(file + " has " + bytes + " bytes (expected: " + minBytes + " to 2^31 - 1)");
             }
             return channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes);
+        }
+    }
+
+    /** A link may lead to what the other process cannot read itself; to open a pipe may take for ever. */
+    private static void requireFileOfProcess(Path path) throws IOException {
+        UnixFile directory = UnixFile.at(path.getParent());
+        UnixFile file = UnixFile.at(path);
+        if (!directory.isDirectory() || !file.isPlain() || file.userId() != directory.userId()) {
+            throw new ShmProtocolException(EndReason.FAILED, "%s is no file of its process", path);
         }
     }
 

@@ -171,6 +171,7 @@ final class PeerControl {
     long readConsumed(long published) throws ShmProtocolException {
         long claimed = (long) ControlLayout.LONG.getAcquire(memory, ControlLayout.CONSUMED_OFFSET);
         if (claimed < consumed || claimed > published) {
+            MappedFiles.settle(); // a file that was truncated has nothing in it
             throw new ShmProtocolException(EndReason.INVALID_INDEX, "%d entries consumed (expected: %d to %d)", claimed, consumed,
                     published);
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
@@ -254,7 +256,16 @@ final class ProcessDirectory {
     }
 
     private static boolean isDead(Path directory) throws IOException {
-        try (FileChannel channel = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.WRITE);
+        Path lock = directory.resolve(LOCK);
+        try {
+            UnixFile found = UnixFile.at(directory);
+            if (!found.isDirectory() || found.userId() != ShmSettings.userId() || !UnixFile.at(lock).isPlain()) {
+                return false; // of another user, or made by one to have other files removed
+            }
+        } catch (NoSuchFileException e) {
+            return true; // nobody is creating it: that is done under the lock that we hold
+        }
+        try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
                 FileLock taken = channel.tryLock()) {
             return taken != null;
         } catch (OverlappingFileLockException e) {
@@ -267,13 +278,20 @@ final class ProcessDirectory {
         }
     }
 
+    /** Links are not followed, whenever they were put there. */
     private static void removeAll(Path directory) {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
-            for (Path file : files) {
-                Files.deleteIfExists(file);
+        try (DirectoryStream<Path> around = Files.newDirectoryStream(directory.getParent())) {
+            SecureDirectoryStream<Path> parent = (SecureDirectoryStream<Path>) around; // on Linux they are
+            try (SecureDirectoryStream<Path> files = parent.newDirectoryStream(directory.getFileName(),
+                    LinkOption.NOFOLLOW_LINKS)) {
+                for (Path file : files) {
+                    files.deleteFile(file.getFileName());
+                }
             }
-            Files.deleteIfExists(directory);
-        } catch (IOException e) {
+            parent.deleteDirectory(directory.getFileName());
+        } catch (NoSuchFileException e) {
+            LOGGER.debug("{} is being removed by somebody else", directory);
+        } catch (IOException | DirectoryIteratorException e) {
             LOGGER.debug("{} could not be removed: {}", directory, e.toString());
         }
     }

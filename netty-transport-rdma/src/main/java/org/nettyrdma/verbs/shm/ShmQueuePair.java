@@ -278,9 +278,7 @@ final class ShmQueuePair implements QueuePair {
     /** The socket of a connection that stands has ended. What the peer did before still counts. */
     void socketEnded() throws IOException {
         if (state == State.ESTABLISHED) {
-            while (exchange.progress() > 0) {
-                continue;
-            }
+            exchange.finishProgress();
         }
         boolean peerEnded = exchange.hasPeerEnded();
         MappedFiles.settle();

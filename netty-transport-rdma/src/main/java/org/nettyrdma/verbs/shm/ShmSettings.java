@@ -1,8 +1,6 @@
 package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Set;
@@ -37,6 +35,6 @@ record ShmSettings(Path directory, Set<String> otherUsers) {
 
     /** The number of the owner of a file; links are not followed. */
     static int userId(Path file) throws IOException {
-        return (Integer) Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+        return UnixFile.at(file).userId();
     }
 }

@@ -1,5 +1,7 @@
 package org.nettyrdma.verbs.shm;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,10 +30,11 @@ final class HostileShmPeer implements AutoCloseable {
     private final SocketChannel socket;
     final MappedByteBuffer control;
     final int block;
+    private final ProcessDirectory directory;
     private long nextEntry;
 
     HostileShmPeer(ShmSettings settings, SocketAddress address) throws IOException {
-        ProcessDirectory directory = ProcessDirectory.of(settings);
+        directory = ProcessDirectory.of(settings);
         int number = directory.newNumber();
         path = directory.file(OwnControl.KIND, number);
         file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -68,6 +71,14 @@ final class HostileShmPeer implements AutoCloseable {
         ControlLayout.LONG.setRelease(control, at, nextEntry + 1);
         nextEntry += ControlLayout.entriesFor(pieces);
         ring();
+    }
+
+    /** Makes a pipe in the place of a block; returns its number. */
+    int pipe() throws IOException, InterruptedException {
+        int number = directory.newNumber();
+        Path pipe = directory.file(OwnBlocks.KIND, number);
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        return number;
     }
 
     void truncateControl() throws IOException {

@@ -1,22 +1,31 @@
 package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
 
 /** Whatever a peer writes into its files or does with them: its own connection ends, and the reason names the field. */
@@ -26,6 +35,7 @@ class HostileShmPeerTest {
     private Path temporary;
     private ShmSide side;
     private HostileShmPeer peer;
+    private int tag;
 
     @BeforeEach
     void connect() throws IOException {
@@ -208,6 +218,90 @@ class HostileShmPeerTest {
         side.awaitTrue(() -> side.ended);
         assertEquals(1, side.received, "what came before the end counts");
         assertTrue(side.cause.getMessage().contains("without a word"), side.cause.getMessage());
+    }
+
+    /** The end of its socket says that the process has ended. One that is alive could keep the event loop for ever. */
+    @Test
+    void shouldEndTheConnectionOfAPeerThatGoesOnAfterTheEnd() throws IOException {
+        AtomicInteger more = new AtomicInteger(100_000);
+        MemoryRegion region = new MemoryRegion() {
+            @Override
+            public ByteBuffer memory() { // asked for once for each message
+                if (more.get() < 100_000) {
+                    more.incrementAndGet();
+                    write();
+                }
+                return side.memory;
+            }
+
+            @Override
+            public void close() {
+                // Belongs to the other one.
+            }
+        };
+        tag = side.queuePair.expose(region, 0, 8, QueuePair.ACCESS_REMOTE_WRITE);
+        more.set(0);
+        write();
+        peer.die();
+        side.awaitTrue(() -> side.ended);
+        assertTrue(more.get() < 10_000, more + " messages of a process that was said to have ended");
+        assertTrue(side.cause.getMessage().contains("without a word"), side.cause.getMessage());
+    }
+
+    private void write() {
+        peer.entry(3, 1, tag, 0, 8, peer.block, 0, 8);
+    }
+
+    /** Opening it would wait until somebody writes to it. */
+    @Test
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldRefuseABlockThatIsAPipe() throws Exception {
+        peer.entry(1, 1, 0, 0, 8, peer.pipe(), 0, 8);
+        requireEndNaming("is no file of its process");
+    }
+
+    @Test
+    void shouldNotFollowALinkInThePlaceOfTheDirectoryOfAPeer() throws IOException {
+        Path elsewhere = Files.createDirectory(temporary.resolve("elsewhere"));
+        Files.write(elsewhere.resolve("b1"), new byte[100]);
+        Path link = Files.createSymbolicLink(temporary.resolve("shm").resolve("i0000000000000001"), elsewhere);
+        String message = assertThrows(ShmProtocolException.class, () -> MappedFiles.map(link.resolve("b1"), 1)).getMessage();
+        assertTrue(message.contains("is no file of its process"), message);
+    }
+
+    /** It looks like what a process that has ended has left. */
+    @Test
+    void shouldNotRemoveFilesToWhichALinkLeads() throws IOException {
+        Path elsewhere = Files.createDirectory(temporary.resolve("elsewhere"));
+        Path file = Files.write(elsewhere.resolve("b1"), new byte[100]);
+        Path shared = temporary.resolve("shm");
+        Files.createSymbolicLink(shared.resolve("i0000000000000001"), elsewhere);
+        Path dead = Files.createDirectory(shared.resolve("i0000000000000002"));
+        Files.createFile(dead.resolve("lock"));
+        Files.createSymbolicLink(dead.resolve("b2"), file);
+        ProcessDirectory.of(new ShmSettings(shared, Set.of())).removeDead();
+        assertTrue(Files.exists(file));
+        assertFalse(Files.exists(dead));
+    }
+
+    @Test
+    void shouldNotReplaceAFileThatIsNoSocket() throws IOException {
+        Path file = Files.write(temporary.resolve("precious"), new byte[100]);
+        assertThrows(BindException.class, () -> listenAt(file));
+        assertEquals(100, Files.size(file));
+    }
+
+    @Test
+    void shouldReplaceASocketToWhichNobodyListens() throws IOException {
+        Path path = temporary.resolve("socket");
+        ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(path)).close();
+        assertTrue(Files.exists(path));
+        listenAt(path);
+        assertThrows(BindException.class, () -> listenAt(path));
+    }
+
+    private void listenAt(Path path) throws IOException {
+        side.context.listen(UnixDomainSocketAddress.of(path), 16, new ListenAttributes(5000, 16, 16, 0, true), side);
     }
 
     @Test

@@ -1,0 +1,39 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * What is at a path, as the system says; links are not followed.
+ *
+ * @param userId the number of its owner
+ * @param mode   its kind and its rights
+ */
+record UnixFile(int userId, int mode) {
+
+    private static final int KIND = 0xF000;
+    private static final int DIRECTORY = 0x4000;
+    private static final int PLAIN = 0x8000;
+    private static final int SOCKET = 0xC000;
+
+    static UnixFile at(Path path) throws IOException {
+        Map<String, Object> attributes = Files.readAttributes(path, "unix:uid,mode", LinkOption.NOFOLLOW_LINKS);
+        return new UnixFile((Integer) attributes.get("uid"), (Integer) attributes.get("mode"));
+    }
+
+    boolean isDirectory() {
+        return (mode & KIND) == DIRECTORY;
+    }
+
+    /** Whether it holds bytes: opening anything else may wait for somebody. */
+    boolean isPlain() {
+        return (mode & KIND) == PLAIN;
+    }
+
+    boolean isSocket() {
+        return (mode & KIND) == SOCKET;
+    }
+}
