@@ -49,7 +49,9 @@ public final class ConnectionLimitHandler extends ChannelInboundHandlerAdapter {
         PeerAddress peer = PeerAddress.of(accepted.remoteAddress());
         String refusal = connections.refusalOf(peer);
         if (refusal == null) {
-            accepted.closeFuture().addListener(closed -> connections.ended(peer));
+            // A stream that is closed keeps its memory until its peer has closed too.
+            (accepted instanceof RdmaStreamChannel stream ? stream.releaseFuture() : accepted.closeFuture())
+                    .addListener(ended -> connections.ended(peer));
             ctx.fireChannelRead(message);
         } else {
             PeerLog.warn(LOGGER, accepted.remoteAddress(), "is refused: {}", refusal);

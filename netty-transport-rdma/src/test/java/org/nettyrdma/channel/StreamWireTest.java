@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -15,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -301,16 +303,18 @@ class StreamWireTest extends StreamFixture {
     }
 
     /** Otherwise a peer that does not close its side could have the memory of any number of connections held for it. */
-    @Test
-    void shouldCountAConnectionUntilThePeerHasClosedToo() throws Exception {
-        listener = listen(serverBootstrap(channel -> channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCountAConnectionUntilThePeerHasClosedToo(boolean byHandler) throws Exception {
+        ServerBootstrap server = serverBootstrap(channel -> channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelActive(ChannelHandlerContext ctx) {
                 ctx.fireChannelActive();
                 ctx.close();
             }
-        })).option(RdmaChannelOption.MAX_CONNECTIONS, 1).option(RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS, 1)
-                .childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 60_000));
+        })).childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 60_000);
+        listener = listen(byHandler ? server.handler(new ConnectionLimitHandler(1, 1))
+                : server.option(RdmaChannelOption.MAX_CONNECTIONS, 1).option(RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS, 1));
         try (RawStreamPeer peer = RawStreamPeer.connect(listener.localAddress())) {
             peer.expect(DISCONNECT);
             try (RawStreamPeer other = RawStreamPeer.request(listener.localAddress(), RawStreamPeer.HELLO)) {
@@ -318,8 +322,9 @@ class StreamWireTest extends StreamFixture {
             }
             peer.send(DISCONNECT).expectEnd();
         }
-        End first = awaitAccepted();
-        assertTrue(first.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        CountDownLatch released = new CountDownLatch(1);
+        awaitAccepted().channel.releaseFuture().addListener(done -> released.countDown()); // behind the listener of the handler
+        assertTrue(released.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
         RawStreamPeer.connect(listener.localAddress()).close();
     }
 
