@@ -23,6 +23,7 @@ final class StreamWork implements PostedWork {
     private final MessageCarrier carrier;
     private StreamOutput output; // from the agreement on
     private StreamMessage.Control unsent;
+    private boolean ending;
     private boolean disconnectSent;
     private boolean shutdownSent;
 
@@ -109,13 +110,25 @@ final class StreamWork implements PostedWork {
         if (disconnectSent || shutdownSent && message == StreamMessage.Control.SHUTDOWN) {
             return;
         }
-        output.end();
-        unsent = message;
-        sendRest();
+        if (unsent != StreamMessage.Control.DISCONNECT) {
+            unsent = message;
+        }
+        if (!ending) { // a promise that is told of the end may make its listener end or close the channel once more
+            ending = true;
+            try {
+                output.end();
+            } finally {
+                ending = false;
+            }
+            sendRest();
+        }
     }
 
     /** Posts what is left after the end, and that it is the end, as far as there is room; returns whether anything was posted. */
     boolean sendRest() throws Exception {
+        if (ending) {
+            return false; // what is left is still being counted
+        }
         boolean posted = output.writeRest();
         if (!output.hasRest() && unsent != null && sends.hasRoomForControl(1)) {
             carrier.send(unsent);

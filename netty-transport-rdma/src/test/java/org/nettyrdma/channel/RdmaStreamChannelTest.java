@@ -149,6 +149,23 @@ class RdmaStreamChannelTest extends StreamFixture {
     }
 
     @Test
+    void shouldSendTheRestBeforeItsEndWhereAListenerClosesTheChannel() throws Exception {
+        Pair pair = pair(true);
+        RdmaStreamChannel channel = pair.client().channel;
+        channel.eventLoop().execute(() -> {
+            channel.write(Unpooled.wrappedBuffer(bytes(10, 1))).addListener(done -> channel.close());
+            channel.write(Unpooled.wrappedBuffer(bytes(30_000, 2))); // more than there is room for at first
+            channel.flush();
+            channel.shutdownOutput(); // tells the first promise
+        });
+        pair.server().awaitEvent("ChannelInputShutdownEvent");
+        assertEquals(List.of("active", "ChannelInputShutdownEvent"), pair.server().events().subList(0, 2));
+        assertEquals(30_010, pair.server().received.size());
+        pair.server().channel.close();
+        assertTrue(pair.client().channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
+    @Test
     void shouldSendFilesLargerThanTheRing(@TempDir Path directory) throws Exception {
         byte[] content = bytes(1_000_000, 6);
         Path file = Files.write(directory.resolve("file"), content);
