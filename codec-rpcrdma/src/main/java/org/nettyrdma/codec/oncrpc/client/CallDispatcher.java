@@ -4,7 +4,6 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.Promise;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -38,7 +37,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
     private final XidMap<DurableCall> byXid = new XidMap<>();
     private final List<LinkKeeper> keepers = new ArrayList<>();
     private final List<RpcLink> links = new ArrayList<>();
-    private final Promise<Void> closing;
+    private final Runnable whenClosed;
     // A random start keeps a server's cache of replies from taking a new client's calls for an old one's.
     private int nextXid = ThreadLocalRandom.current().nextInt();
     private long nextSequence;
@@ -48,11 +47,14 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
     /** Why the last attempt to connect has failed, {@code null} if it has not. */
     private Throwable notConnected;
 
-    CallDispatcher(EventLoop home, ReconnectingRpcClientBuilder builder, ServerAddresses addresses, Promise<Void> closing) {
+    /**
+     * @param whenClosed is told that all connections have ended after {@link #close}; not if the event loop has ended before
+     */
+    CallDispatcher(EventLoop home, ReconnectingRpcClientBuilder builder, ServerAddresses addresses, Runnable whenClosed) {
         this.home = home;
         this.policy = builder.policy;
         this.listener = builder.listener;
-        this.closing = closing;
+        this.whenClosed = whenClosed;
         waiting = new WaitingCalls(policy, counters);
         for (int i = 0; i < builder.connections; i++) {
             // The first is where the state is, so that a client of one connection never passes from loop to loop.
@@ -306,7 +308,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
     @Override
     public void closed() {
         if (--keepersOpen == 0) {
-            closing.trySuccess(null);
+            whenClosed.run();
         }
     }
 }

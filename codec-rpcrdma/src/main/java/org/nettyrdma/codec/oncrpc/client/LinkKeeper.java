@@ -68,7 +68,7 @@ final class LinkKeeper {
         try {
             server = addresses.current();
             connecting = bootstrap.connect(server);
-        } catch (RuntimeException e) { // of the supplier, or of a bootstrap that lacks something
+        } catch (RuntimeException | Error e) { // of the supplier, or of a bootstrap that lacks something
             failed(server, e);
             return;
         }
@@ -90,14 +90,16 @@ final class LinkKeeper {
             tell(made, server, null, new ConnectException("nobody listens at " + server + ": the connection led to itself"));
             return;
         }
-        RpcLink opened;
         try {
-            opened = new RpcLink(home, made, server, owner);
-        } catch (RuntimeException e) {
+            open(made, server);
+        } catch (RuntimeException | Error e) { // of the pipeline, or of a handler that is not in it yet
             made.close();
             tell(made, server, null, e);
-            return;
         }
+    }
+
+    private void open(Channel made, SocketAddress server) {
+        RpcLink opened = new RpcLink(home, made, server, owner);
         if (ping == null) {
             tell(made, server, opened, null);
             return;

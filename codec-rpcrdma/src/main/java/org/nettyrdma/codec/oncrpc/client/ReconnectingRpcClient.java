@@ -66,8 +66,11 @@ public final class ReconnectingRpcClient implements AutoCloseable {
         home = builder.bootstrap.config().group().next();
         policy = builder.policy;
         closing = home.newPromise();
-        dispatcher = new CallDispatcher(home, builder, new ServerAddresses(builder.addresses), closing);
-        loopEnded = ended -> dispatcher.close(loopHasEnded());
+        dispatcher = new CallDispatcher(home, builder, new ServerAddresses(builder.addresses), this::closed);
+        loopEnded = ended -> {
+            dispatcher.close(loopHasEnded());
+            closing.trySuccess(null); // connections on other event loops cannot tell of their end any more
+        };
         home.execute(dispatcher::start);
         home.terminationFuture().addListener(loopEnded);
     }
@@ -203,7 +206,6 @@ public final class ReconnectingRpcClient implements AutoCloseable {
      */
     @Override
     public void close() {
-        home.terminationFuture().removeListener(loopEnded);
         if (home.inEventLoop()) {
             dispatcher.close(clientClosed());
             return;
@@ -211,7 +213,7 @@ public final class ReconnectingRpcClient implements AutoCloseable {
         try {
             home.execute(() -> dispatcher.close(clientClosed()));
         } catch (RejectedExecutionException e) {
-            dispatcher.close(clientClosed()); // nobody else has it any more
+            // The event loop has ended, and the client is closed with it.
         }
     }
 
@@ -222,6 +224,11 @@ public final class ReconnectingRpcClient implements AutoCloseable {
      */
     public Future<Void> closeFuture() {
         return closing;
+    }
+
+    private void closed() {
+        home.terminationFuture().removeListener(loopEnded);
+        closing.trySuccess(null);
     }
 
     private static Throwable clientClosed() {
