@@ -19,5 +19,6 @@ module org.nettyrdma.transport {
     provides org.nettyrdma.verbs.VerbsProvider with
             org.nettyrdma.verbs.disni.DisniProvider,
             org.nettyrdma.verbs.iwarp.IwarpProvider,
-            org.nettyrdma.verbs.shm.ShmProvider;
+            org.nettyrdma.verbs.shm.ShmProvider,
+            org.nettyrdma.verbs.shm.SameHostProvider;
 }

@@ -173,8 +173,10 @@ final class QueuePairConnection implements QueuePair.Listener {
         if (request == null) {
             peerPrivateData = copyOf(parameters.privateData());
         }
-        info = new RdmaConnectionInfo(provider.name(), parameters.mpaRevision(), parameters.checksum(),
-                parameters.inboundReadDepth(), parameters.outboundReadDepth(), provider.capabilities().maxMessageBytes());
+        String carrier = queuePair.carrier();
+        info = new RdmaConnectionInfo(carrier != null ? carrier : provider.name(), parameters.mpaRevision(),
+                parameters.checksum(), parameters.inboundReadDepth(), parameters.outboundReadDepth(),
+                provider.capabilities().maxMessageBytes());
         try {
             channel.agree(peerPrivateData);
         } catch (IOException e) {

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * Says whether RDMA can be used on this machine, through which provider, and if not, why.
  *
  * <p>Providers are found once, with {@link ServiceLoader}. The first available one is used, in the order in which they are found.
- * Of those of this project the one for hardware comes first, and that over shared memory last, behind software iWARP, which is
+ * Of those of this project the one for hardware comes first, and those with shared memory last, behind software iWARP, which is
  * always available. The system property {@code org.nettyrdma.provider} picks one by name instead; then no other is tried.
  *
  * <p>No provider is available with a version of Netty that this transport was not tested with, or where jars of both series of

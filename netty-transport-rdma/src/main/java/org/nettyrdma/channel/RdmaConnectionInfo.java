@@ -3,7 +3,8 @@ package org.nettyrdma.channel;
 /**
  * The values that both sides of a connection agreed on when it was set up. They do not change afterwards.
  *
- * @param provider          name of the provider that carries the connection, for example {@code "iwarp"}
+ * @param provider          name of the provider that carries the connection, for example {@code "iwarp"}; of the two that
+ *                          {@code "iwarp-shm"} chooses from, the one that it has chosen
  * @param mpaRevision       revision of MPA that the connection was set up with (RFC 5044, section 7.1.1; RFC 6581, section 6), 1
  *                          or 2; 0 where the transport is not iWARP or the provider does not tell
  * @param checksum          whether everything sent is covered by a CRC, which it is when either side asked for it (RFC 5044,

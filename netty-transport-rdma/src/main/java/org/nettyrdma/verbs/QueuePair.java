@@ -132,6 +132,15 @@ public interface QueuePair extends AutoCloseable {
     SocketAddress remoteAddress();
 
     /**
+     * Which provider carries the connection, where that of the context chooses among several.
+     *
+     * @return its {@link VerbsProvider#name()}; {@code null} for that of the context, or before the choice
+     */
+    default String carrier() {
+        return null;
+    }
+
+    /**
      * Ends the connection. Outstanding work requests are flushed, and the peer is told. Sends that were posted before may or may
      * not reach the peer. Can be called in every state, also more than once.
      */

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.nettyrdma.verbs.CompletionHandler;
@@ -21,7 +20,6 @@ import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.TimerQueue;
-import org.nettyrdma.verbs.support.WakeState;
 
 /**
  * The connections of one event loop. {@link #poll} lets ready sockets make progress, which fills the {@link DeliveryRing}, and
@@ -34,7 +32,6 @@ final class IwarpContext implements VerbsContext {
     private final TimerQueue timers;
     private final DeliveryRing deliveries;
     private final DeferredTasks deferred;
-    private final WakeState wakeState = new WakeState();
     /** Whether the last poll has only delivered. */
     private boolean socketsSkipped;
     private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -53,6 +50,7 @@ final class IwarpContext implements VerbsContext {
         timers = parts.timers();
         deliveries = parts.deliveries();
         deferred = parts.deferred();
+        parts.core().beforeClose(this::closeQueuePairs);
     }
 
     @Override
@@ -106,16 +104,7 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public void await(long timeoutNanos) throws IOException {
-        if (!deliveries.isEmpty() || !deferred.isEmpty()) {
-            return;
-        }
-        if (wakeState.beginSleep()) {
-            long limitNanos = timers.limitNanos(timeoutNanos);
-            if (limitNanos > 0) {
-                sockets.await(limitNanos == Long.MAX_VALUE ? 0 : 1 + TimeUnit.NANOSECONDS.toMillis(limitNanos - 1));
-            }
-        }
-        wakeState.endSleep();
+        parts.core().await(timeoutNanos, () -> true);
     }
 
     /** Both are one system call. */
@@ -126,19 +115,17 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public void wakeup() {
-        if (wakeState.wake()) {
-            sockets.wakeup();
-        }
+        parts.core().wakeup();
     }
 
     @Override
     public void close() {
-        if (!sockets.isOpen()) {
-            return;
-        }
+        parts.core().close();
+    }
+
+    private void closeQueuePairs() {
         for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
             queuePair.close();
         }
-        sockets.close();
     }
 }

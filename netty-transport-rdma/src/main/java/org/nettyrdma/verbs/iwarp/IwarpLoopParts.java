@@ -7,6 +7,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.LoopCore;
 import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.SendSlot;
@@ -18,29 +19,28 @@ import org.nettyrdma.verbs.support.TimerQueue;
 final class IwarpLoopParts {
 
     private static final int MAX_IDLE_BUFFERS = 64;
-    /** About half a megabyte, and more work requests than a busy loop has under way. */
-    private static final int MAX_IDLE_SLOTS = 4096;
 
+    private final LoopCore core;
     private final IwarpStatistics statistics;
-    private final ReadySockets sockets;
-    private final TimerQueue timers;
-    private final DeliveryRing deliveries = new DeliveryRing();
-    private final DeferredTasks deferred = new DeferredTasks();
-    private final IntSupplier steeringTagGenerator;
     private final Pool<ByteBuffer> stagingPool =
             new Pool<>(() -> ByteBuffer.allocateDirect(InboundStream.STAGING_BYTES), MAX_IDLE_BUFFERS);
     private final Pool<FpduBatch> batchPool;
-    private final Pool<SendSlot> slotPool = new Pool<>(SendSlot::new, MAX_IDLE_SLOTS);
     private final SocketDrain draining;
 
     IwarpLoopParts(IwarpStatistics statistics, LongSupplier nanoClock, IntSupplier steeringTagGenerator,
                    Supplier<FpduBatch> newBatch) throws IOException {
-        batchPool = new Pool<>(newBatch, MAX_IDLE_BUFFERS);
+        this(new LoopCore(nanoClock, steeringTagGenerator), statistics, newBatch);
+    }
+
+    IwarpLoopParts(LoopCore core, IwarpStatistics statistics, Supplier<FpduBatch> newBatch) {
+        this.core = core;
         this.statistics = statistics;
-        this.steeringTagGenerator = steeringTagGenerator;
-        timers = new TimerQueue(nanoClock);
-        draining = new SocketDrain(timers, stagingPool);
-        sockets = new ReadySockets(); // last, since it has to be closed
+        batchPool = new Pool<>(newBatch, MAX_IDLE_BUFFERS);
+        draining = new SocketDrain(core.timers(), stagingPool);
+    }
+
+    LoopCore core() {
+        return core;
     }
 
     IwarpStatistics statistics() {
@@ -48,29 +48,29 @@ final class IwarpLoopParts {
     }
 
     ReadySockets sockets() {
-        return sockets;
+        return core.sockets();
     }
 
     TimerQueue timers() {
-        return timers;
+        return core.timers();
     }
 
     DeliveryRing deliveries() {
-        return deliveries;
+        return core.deliveries();
     }
 
     /** Runs a task at the start of the next poll. */
     void defer(Runnable task) {
-        deferred.add(task);
+        core.deferred().add(task);
     }
 
     /** What is to run at the start of the next poll. */
     DeferredTasks deferred() {
-        return deferred;
+        return core.deferred();
     }
 
     IntSupplier steeringTagGenerator() {
-        return steeringTagGenerator;
+        return core.steeringTagGenerator();
     }
 
     Pool<ByteBuffer> stagingPool() {
@@ -82,7 +82,7 @@ final class IwarpLoopParts {
     }
 
     Pool<SendSlot> slotPool() {
-        return slotPool;
+        return core.slotPool();
     }
 
     SocketDrain draining() {

@@ -6,6 +6,7 @@ import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.support.LoopCore;
 import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
 /**
@@ -34,7 +35,7 @@ public final class IwarpProvider implements VerbsProvider {
 
     @Override
     public String name() {
-        return "iwarp";
+        return IwarpQueuePair.PROVIDER;
     }
 
     @Override
@@ -55,6 +56,16 @@ public final class IwarpProvider implements VerbsProvider {
     @Override
     public VerbsContext openContext() throws IOException {
         return new IwarpContext(statistics, System::nanoTime, new SteeringTagGenerator());
+    }
+
+    /**
+     * Opens a context that shares its core with one of another kind. That one polls and awaits for both.
+     *
+     * @param core what both stand on; its close closes this context, too
+     * @return the context
+     */
+    public VerbsContext openContext(LoopCore core) {
+        return new IwarpContext(new IwarpLoopParts(core, statistics, FpduBatch::new));
     }
 
     /**

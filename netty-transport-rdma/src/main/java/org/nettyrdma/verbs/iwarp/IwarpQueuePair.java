@@ -39,6 +39,9 @@ import org.slf4j.LoggerFactory;
  */
 final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.Owner {
 
+    /** The name of the provider. */
+    static final String PROVIDER = "iwarp";
+
     private static final Logger LOGGER = LoggerFactory.getLogger(IwarpQueuePair.class);
 
     /** How long a responder may take for its MPA reply. */
@@ -214,6 +217,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
     private void established(MpaFrame peerFrame) {
         stream = new DuplexStream(parts, channel, key, queues, negotiation);
         state = State.ESTABLISHED;
+        parts.statistics().countConnection();
         setupFrame = null;
         replyReader = null;
         ConnectionParameters parameters = new ConnectionParameters(peerFrame.userData(), negotiation.inboundReadDepth(),
@@ -327,6 +331,11 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
     @Override
     public boolean invalidate(long workRequestId, int steeringTag) {
         return queues.steeringTags().invalidate(workRequestId, steeringTag);
+    }
+
+    @Override
+    public String carrier() {
+        return PROVIDER;
     }
 
     @Override

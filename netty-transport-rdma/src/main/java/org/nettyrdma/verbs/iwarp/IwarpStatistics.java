@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class IwarpStatistics {
 
+    private final LongAdder connections = new LongAdder();
     private final LongAdder invalidRequests = new LongAdder();
     private final LongAdder lateRequests = new LongAdder();
     private final LongAdder displacedRequests = new LongAdder();
@@ -16,6 +17,15 @@ public final class IwarpStatistics {
     private final LongAdder lostConnections = new LongAdder();
 
     IwarpStatistics() {
+    }
+
+    /**
+     * Connections that were made, by either side.
+     *
+     * @return how many
+     */
+    public long connections() {
+        return connections.sum();
     }
 
     /**
@@ -80,6 +90,10 @@ public final class IwarpStatistics {
      */
     public long lostConnections() {
         return lostConnections.sum();
+    }
+
+    void countConnection() {
+        connections.increment();
     }
 
     void countInvalidRequest() {

@@ -15,6 +15,8 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.nettyrdma.verbs.support.SocketFailures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,19 +29,20 @@ final class BoundSocket {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(BoundSocket.class);
 
-    private static final char KIND = 's';
+    static final char KIND = 's';
+
     private static final int MAX_TRIES = 1000;
 
     private final ServerSocketChannel channel;
     private final SocketAddress address;
     private final Path socket;
-    private final Path link;
+    private final List<Path> links;
 
-    private BoundSocket(ServerSocketChannel channel, SocketAddress address, Path socket, Path link) {
+    private BoundSocket(ServerSocketChannel channel, SocketAddress address, Path socket, List<Path> links) {
         this.channel = channel;
         this.address = address;
         this.socket = socket;
-        this.link = link;
+        this.links = links;
     }
 
     /**
@@ -51,7 +54,7 @@ final class BoundSocket {
         if (ShmAddresses.isPath(address)) {
             Path path = ShmAddresses.path(address);
             removeStale(path);
-            return new BoundSocket(listen(path, backlog), address, path, null);
+            return new BoundSocket(listen(path, backlog), address, path, List.of());
         }
         InetSocketAddress inet = ShmAddresses.inet(address);
         Path socket = directory.file(KIND, directory.newNumber());
@@ -59,10 +62,36 @@ final class BoundSocket {
         try {
             int port = link(directory, inet, socket);
             return new BoundSocket(channel, new InetSocketAddress(inet.getAddress(), port), socket,
-                    directory.port(ShmAddresses.name(inet.getAddress()), port));
+                    List.of(directory.port(ShmAddresses.name(inet.getAddress()), port)));
         } catch (Throwable t) {
             channel.close();
             Files.deleteIfExists(socket);
+            throw t;
+        }
+    }
+
+    /**
+     * Listens for those who know the number by other means. Names of the address only tell others that they may ask for it; a
+     * name that somebody has, perhaps in another network, is left to him.
+     *
+     * @param inet   where this process listens over TCP
+     * @param number of the file
+     */
+    static BoundSocket bindBeside(ProcessDirectory directory, InetSocketAddress inet, int number, int backlog)
+            throws IOException {
+        Path socket = directory.file(KIND, number);
+        BoundSocket bound = new BoundSocket(listen(socket, backlog), inet, socket, new ArrayList<>());
+        try {
+            for (InetAddress each : ShmAddresses.reaching(inet.getAddress())) {
+                if (tryLink(directory, each, inet.getPort(), socket)) {
+                    bound.links.add(directory.port(ShmAddresses.name(each), inet.getPort()));
+                } else {
+                    LOGGER.info("{} port {} is another process's name in {}", each, inet.getPort(), directory.shared());
+                }
+            }
+            return bound;
+        } catch (Throwable t) {
+            bound.close();
             throw t;
         }
     }
@@ -146,7 +175,7 @@ final class BoundSocket {
         }
         SocketFailures.closeQuietly(channel);
         try {
-            if (link != null) {
+            for (Path link : links) {
                 Files.deleteIfExists(link);
             }
             Files.deleteIfExists(socket);

@@ -83,8 +83,12 @@ final class Setup implements SocketHandler {
 
     // ---- Asking
 
-    void connect(SocketAddress remote, SocketAddress local, byte[] privateData) throws IOException {
-        remotePath = ShmAddresses.find(parts.directory(), remote);
+    /**
+     * @param socket where to find the listener
+     * @param remote what the user calls it
+     */
+    void connect(Path socket, SocketAddress remote, SocketAddress local, byte[] privateData) throws IOException {
+        remotePath = socket;
         OwnControl control = new OwnControl(parts.directory());
         try {
             SocketAddress address = chooseLocal(remote, local, control);

@@ -14,6 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -93,6 +95,24 @@ final class ShmAddresses {
         }
         throw new ConnectException("Connection refused: nobody listens over shared memory at " + inet + " in "
                 + directory.shared());
+    }
+
+    /**
+     * Whether the directory knows somebody who may be the one that listens at an address. Only he himself can tell.
+     */
+    static boolean isHinted(ProcessDirectory directory, InetSocketAddress inet) throws IOException {
+        return Files.exists(directory.port(name(inet.getAddress()), inet.getPort()))
+                || Files.exists(directory.port(ANY, inet.getPort())) && isOfThisHost(inet.getAddress());
+    }
+
+    /** The addresses by which others, also in other networks of this host, reach what listens at an address. */
+    static List<InetAddress> reaching(InetAddress address) throws IOException {
+        List<InetAddress> all = new ArrayList<>(List.of(address));
+        if (address.isAnyLocalAddress()) {
+            NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
+                    .filter(each -> !each.isLoopbackAddress()).forEach(all::add);
+        }
+        return all;
     }
 
     private static boolean isOfThisHost(InetAddress address) throws IOException {

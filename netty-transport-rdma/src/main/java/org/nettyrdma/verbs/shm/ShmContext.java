@@ -7,7 +7,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
@@ -19,7 +18,6 @@ import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.TimerQueue;
-import org.nettyrdma.verbs.support.WakeState;
 
 /**
  * The connections of one event loop. {@link #poll} looks into the memory of those that are awake, now and then at the sockets,
@@ -39,21 +37,28 @@ final class ShmContext implements VerbsContext {
     private final DeliveryRing deliveries;
     private final DeferredTasks deferred;
     private final List<ShmQueuePair> polled;
-    private final WakeState wakeState = new WakeState();
     private final Set<ShmQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final int fewestPollsPerSelection;
+    private int pollsPerSelection = POLLS_PER_SELECTION;
     private int pollsToSelection;
 
-    ShmContext(ShmLoopParts parts) {
+    /**
+     * @param carriesData whether connections of another kind use the sockets for all that they carry; then these are looked at
+     *                    with every poll as long as that finds something
+     */
+    ShmContext(ShmLoopParts parts, boolean carriesData) {
         this.parts = parts;
+        fewestPollsPerSelection = carriesData ? 0 : POLLS_PER_SELECTION;
         sockets = parts.sockets();
         timers = parts.timers();
         deliveries = parts.deliveries();
         deferred = parts.deferred();
         polled = parts.polled();
+        parts.core().beforeClose(this::closeQueuePairs);
     }
 
     @Override
-    public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
+    public ShmQueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
         return add(new ShmQueuePair(parts, attributes, listener, null, queuePairs::remove));
     }
 
@@ -70,7 +75,7 @@ final class ShmContext implements VerbsContext {
         }
     }
 
-    private QueuePair add(ShmQueuePair queuePair) {
+    private ShmQueuePair add(ShmQueuePair queuePair) {
         queuePairs.add(queuePair);
         return queuePair;
     }
@@ -78,7 +83,11 @@ final class ShmContext implements VerbsContext {
     @Override
     public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                      ConnectionListener.Handler listener) throws IOException {
-        return new ShmListener(parts, address, backlog, attributes, listener);
+        return new ShmListener(parts, BoundSocket.bind(parts.directory(), address, backlog), attributes, listener);
+    }
+
+    ShmLoopParts parts() {
+        return parts;
     }
 
     @Override
@@ -86,8 +95,11 @@ final class ShmContext implements VerbsContext {
         int work = deferred.run(); // 1. what an earlier round left or a user asked for
         work += pollConnections();  // 2. the memory of peers
         if (polled.isEmpty() || --pollsToSelection < 0 || sockets.hasWork()) {
-            pollsToSelection = POLLS_PER_SELECTION;
-            work += sockets.progress(); // 3. connections that begin, sleepers that are woken, peers that have gone
+            int progress = sockets.progress(); // 3. connections that begin, sleepers that are woken, peers that have gone
+            pollsPerSelection = progress > 0 ? fewestPollsPerSelection
+                    : Math.min(POLLS_PER_SELECTION, 2 * pollsPerSelection + 1);
+            pollsToSelection = pollsPerSelection;
+            work += progress;
         }
         work += timers.run();      // 4. time-outs, after the data that may have come in time
         return work + deliveries.deliver(handler, maxCompletions);
@@ -113,17 +125,7 @@ final class ShmContext implements VerbsContext {
 
     @Override
     public void await(long timeoutNanos) throws IOException {
-        if (!deliveries.isEmpty() || !deferred.isEmpty()) {
-            return;
-        }
-        if (wakeState.beginSleep()) {
-            long limitNanos = timers.limitNanos(timeoutNanos);
-            if (limitNanos > 0 && fallAsleep()) {
-                pollsToSelection = 0;
-                sockets.await(limitNanos == Long.MAX_VALUE ? 0 : 1 + TimeUnit.NANOSECONDS.toMillis(limitNanos - 1));
-            }
-        }
-        wakeState.endSleep();
+        parts.core().await(timeoutNanos, this::fallAsleep);
     }
 
     /** Lets all connections sleep; {@code false} if one has something to do. */
@@ -136,24 +138,23 @@ final class ShmContext implements VerbsContext {
             queuePair.setPolled(false);
             polled.remove(i);
         }
+        pollsToSelection = 0;
         return deferred.isEmpty();
     }
 
     @Override
     public void wakeup() {
-        if (wakeState.wake()) {
-            sockets.wakeup();
-        }
+        parts.core().wakeup();
     }
 
     @Override
     public void close() {
-        if (!sockets.isOpen()) {
-            return;
-        }
+        parts.core().close();
+    }
+
+    private void closeQueuePairs() {
         for (ShmQueuePair queuePair : new ArrayList<>(queuePairs)) {
             queuePair.close();
         }
-        sockets.close();
     }
 }

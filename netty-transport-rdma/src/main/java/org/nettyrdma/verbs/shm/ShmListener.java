@@ -22,11 +22,11 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
     /** The oldest first. */
     private final Set<PendingRequest> pending = new LinkedHashSet<>();
 
-    ShmListener(ShmLoopParts parts, SocketAddress address, int backlog, ListenAttributes attributes, Handler handler)
-            throws IOException {
+    /** Takes the socket over. */
+    ShmListener(ShmLoopParts parts, BoundSocket socket, ListenAttributes attributes, Handler handler) throws IOException {
         this.parts = parts;
         this.attributes = attributes;
-        socket = BoundSocket.bind(parts.directory(), address, backlog);
+        this.socket = socket;
         try {
             acceptor = new Acceptor(socket.channel(), parts.sockets(), parts.timers(), parts.deliveries(), handler, this);
         } catch (Throwable t) {

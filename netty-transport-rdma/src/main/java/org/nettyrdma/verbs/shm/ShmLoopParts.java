@@ -1,18 +1,17 @@
 package org.nettyrdma.verbs.shm;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongSupplier;
+import java.util.function.IntSupplier;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.LoopCore;
 import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.SendSlot;
-import org.nettyrdma.verbs.support.SteeringTagGenerator;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
@@ -20,30 +19,25 @@ import org.nettyrdma.verbs.support.TimerQueue;
  */
 final class ShmLoopParts {
 
-    /** More work requests than a busy loop has under way. */
-    private static final int MAX_IDLE_SLOTS = 4096;
     private static final int SIGNAL_BYTES = 64;
 
+    private final LoopCore core;
     private final ShmSettings settings;
     private final ProcessDirectory directory;
     private final ShmStatistics statistics;
-    private final TimerQueue timers;
-    private final DeliveryRing deliveries = new DeliveryRing();
-    private final DeferredTasks deferred = new DeferredTasks();
-    private final SteeringTagGenerator steeringTagGenerator = new SteeringTagGenerator();
-    private final Pool<SendSlot> slotPool = new Pool<>(SendSlot::new, MAX_IDLE_SLOTS);
     private final Map<Long, PeerBlocks> peerBlocks = new HashMap<>();
     private final List<ShmQueuePair> polled = new ArrayList<>();
     private final ByteBuffer signals = ByteBuffer.allocateDirect(SIGNAL_BYTES);
-    private final ReadySockets sockets;
 
-    ShmLoopParts(ShmSettings settings, ProcessDirectory directory, ShmStatistics statistics, LongSupplier nanoClock)
-            throws IOException {
+    ShmLoopParts(LoopCore core, ShmSettings settings, ProcessDirectory directory, ShmStatistics statistics) {
+        this.core = core;
         this.settings = settings;
         this.directory = directory;
         this.statistics = statistics;
-        timers = new TimerQueue(nanoClock);
-        sockets = new ReadySockets(); // last, since it has to be closed
+    }
+
+    LoopCore core() {
+        return core;
     }
 
     ShmSettings settings() {
@@ -59,29 +53,29 @@ final class ShmLoopParts {
     }
 
     TimerQueue timers() {
-        return timers;
+        return core.timers();
     }
 
     DeliveryRing deliveries() {
-        return deliveries;
+        return core.deliveries();
     }
 
     /** Runs a task at the start of the next poll. */
     void defer(Runnable task) {
-        deferred.add(task);
+        core.deferred().add(task);
     }
 
     /** What is to run at the start of the next poll. */
     DeferredTasks deferred() {
-        return deferred;
+        return core.deferred();
     }
 
-    SteeringTagGenerator steeringTagGenerator() {
-        return steeringTagGenerator;
+    IntSupplier steeringTagGenerator() {
+        return core.steeringTagGenerator();
     }
 
     Pool<SendSlot> slotPool() {
-        return slotPool;
+        return core.slotPool();
     }
 
     /** The blocks of another process, for one more connection. */
@@ -100,6 +94,6 @@ final class ShmLoopParts {
     }
 
     ReadySockets sockets() {
-        return sockets;
+        return core.sockets();
     }
 }

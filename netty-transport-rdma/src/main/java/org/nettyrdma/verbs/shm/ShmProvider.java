@@ -6,6 +6,8 @@ import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.support.LoopCore;
+import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
 /**
  * Shared memory between processes of one host, on Linux. Every process writes only its own files; the others map them for reading
@@ -47,7 +49,7 @@ public final class ShmProvider implements VerbsProvider {
 
     @Override
     public String name() {
-        return "shm";
+        return ShmQueuePair.PROVIDER;
     }
 
     @Override
@@ -98,8 +100,18 @@ public final class ShmProvider implements VerbsProvider {
 
     @Override
     public VerbsContext openContext() throws IOException {
-        open();
-        return new ShmContext(new ShmLoopParts(settings, directory, statistics, System::nanoTime));
+        return openContext(new LoopCore(System::nanoTime, new SteeringTagGenerator()), false);
+    }
+
+    /** A context that may share its core with one of another kind; if there can be none, the core is closed. */
+    ShmContext openContext(LoopCore core, boolean coreCarriesData) throws IOException {
+        try {
+            open();
+            return new ShmContext(new ShmLoopParts(core, settings, directory, statistics), coreCarriesData);
+        } catch (Throwable t) {
+            core.close();
+            throw t;
+        }
     }
 
     /**

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.nettyrdma.peer.PeerLog;
@@ -32,6 +33,9 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  */
 final class ShmQueuePair implements QueuePair {
+
+    /** The name of the provider. */
+    static final String PROVIDER = "shm";
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ShmQueuePair.class);
 
@@ -78,11 +82,21 @@ final class ShmQueuePair implements QueuePair {
 
     @Override
     public void connect(SocketAddress remote, SocketAddress local, ByteBuffer privateData) throws IOException {
+        checkNotConnected();
+        connect(ShmAddresses.find(parts.directory(), remote), remote, local, privateData);
+    }
+
+    /** Connects to a socket that was found by other means than the address. */
+    void connect(Path socket, SocketAddress remote, SocketAddress local, ByteBuffer privateData) throws IOException {
+        checkNotConnected();
+        setup.connect(socket, remote, local, SetupFrame.checkPrivateData(privateData));
+        state = State.SETTING_UP;
+    }
+
+    private void checkNotConnected() {
         if (state != State.CREATED || setup.isAnswer()) {
             throw new IllegalStateException("connect in state " + state);
         }
-        setup.connect(remote, local, SetupFrame.checkPrivateData(privateData));
-        state = State.SETTING_UP;
     }
 
     @Override
@@ -103,6 +117,7 @@ final class ShmQueuePair implements QueuePair {
     void established(OwnControl own, PeerControl peer, SetupFrame frame, int outboundReadDepth) {
         exchange = new Exchange(queues, own, peer, parts.peerBlocks(frame.instance()), setup::ring, outboundReadDepth);
         state = State.ESTABLISHED;
+        parts.statistics().countConnection();
         ConnectionParameters parameters = new ConnectionParameters(frame.privateDataBuffer(), queues.grants().depth(),
                 outboundReadDepth, false, 0);
         deliver(() -> listener.established(parameters));
@@ -182,6 +197,11 @@ final class ShmQueuePair implements QueuePair {
     @Override
     public boolean invalidate(long workRequestId, int steeringTag) {
         return queues.steeringTags().invalidate(workRequestId, steeringTag);
+    }
+
+    @Override
+    public String carrier() {
+        return PROVIDER;
     }
 
     @Override
@@ -315,8 +335,8 @@ final class ShmQueuePair implements QueuePair {
 
     /** The peer has refused. */
     void rejected(String text, ByteBuffer privateData) {
-        end(new ConnectException("the peer has rejected the connection" + (text.isEmpty() ? "" : ": " + text)), privateData,
-                EndReason.CLOSED);
+        end(text.isEmpty() ? new RejectedByUserException()
+                : new ConnectException("the peer has rejected the connection: " + text), privateData, EndReason.CLOSED);
     }
 
     @Override

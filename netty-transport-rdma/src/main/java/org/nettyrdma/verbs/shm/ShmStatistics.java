@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class ShmStatistics {
 
+    private final LongAdder connections = new LongAdder();
     private final LongAdder invalidRequests = new LongAdder();
     private final LongAdder violations = new LongAdder();
     private final LongAdder terminatesReceived = new LongAdder();
@@ -14,6 +15,15 @@ public final class ShmStatistics {
     private final LongAdder wakeUpsSent = new LongAdder();
 
     ShmStatistics() {
+    }
+
+    /**
+     * Connections that were made, by either side.
+     *
+     * @return how many
+     */
+    public long connections() {
+        return connections.sum();
     }
 
     /**
@@ -59,6 +69,10 @@ public final class ShmStatistics {
      */
     public long wakeUpsSent() {
         return wakeUpsSent.sum();
+    }
+
+    void countConnection() {
+        connections.increment();
     }
 
     void countInvalidRequest() {

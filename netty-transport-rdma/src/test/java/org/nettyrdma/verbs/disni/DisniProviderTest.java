@@ -41,7 +41,7 @@ class DisniProviderTest {
                 names.add(providerType.getMethod("name").invoke(provider));
                 causes.add(providerType.getMethod("unavailabilityCause").invoke(provider));
             }
-            assertEquals(List.of("disni", "iwarp", "shm"), names);
+            assertEquals(List.of("disni", "iwarp", "shm", "iwarp-shm"), names);
             assertNotNull(causes.get(0));
             Class<?> rdma = loader.loadClass("org.nettyrdma.channel.Rdma");
             Object chosen = rdma.getMethod("provider").invoke(null);

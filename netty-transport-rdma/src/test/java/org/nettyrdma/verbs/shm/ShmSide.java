@@ -19,6 +19,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
 /** One end of connections under test: a context, memory, and what was heard of the last connection. */
@@ -28,6 +29,8 @@ final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, C
     static final long TIMEOUT_SECONDS = 30;
     static final QueuePairAttributes ATTRIBUTES = new QueuePairAttributes(64, 64, 4, 4, false, 1000);
 
+    final VerbsProvider verbs;
+    /** What has the memory. */
     final ShmProvider provider;
     final VerbsContext context;
     final ByteBuffer memory;
@@ -38,21 +41,28 @@ final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, C
     boolean established;
     boolean ended;
     IOException cause;
+    ConnectionParameters parameters;
+    byte[] rejection;
+    int ends;
     int received;
     int sent;
     int flushed;
     int failed;
 
-    ShmSide(ShmProvider provider) throws IOException {
-        this.provider = provider;
-        context = provider.openContext();
-        memory = provider.allocate(MEMORY_BYTES);
-        region = provider.registerMemory(memory);
+    ShmSide(VerbsProvider verbs) throws IOException {
+        this.verbs = verbs;
+        provider = verbs instanceof ShmProvider shm ? shm : verbs instanceof SameHostProvider both ? both.shm() : null;
+        context = verbs.openContext();
+        memory = verbs.allocate(MEMORY_BYTES);
+        region = verbs.registerMemory(memory);
     }
 
     SocketAddress listen() throws IOException {
-        ConnectionListener listener = context.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 16,
-                new ListenAttributes(5000, 16, 16, 0, true), this);
+        return listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    }
+
+    SocketAddress listen(SocketAddress address) throws IOException {
+        ConnectionListener listener = context.listen(address, 16, new ListenAttributes(5000, 16, 16, 0, true), this);
         listener.setAccepting(true);
         return listener.localAddress();
     }
@@ -70,7 +80,7 @@ final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, C
         queuePair.connect(address, null, ByteBuffer.allocate(0));
     }
 
-    private void open(QueuePair opened, int receives) throws IOException {
+    void open(QueuePair opened, int receives) throws IOException {
         queuePair = opened;
         established = false;
         ended = false;
@@ -109,19 +119,24 @@ final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, C
     }
 
     @Override
-    public void established(ConnectionParameters parameters) {
+    public void established(ConnectionParameters agreed) {
         established = true;
+        parameters = agreed;
     }
 
     @Override
     public void connectFailed(IOException reason, ByteBuffer privateData) {
         ended = true;
+        ends++;
         cause = reason;
+        rejection = new byte[privateData.remaining()];
+        privateData.duplicate().get(rejection);
     }
 
     @Override
     public void disconnected(IOException reason) {
         ended = true;
+        ends++;
         cause = reason;
     }
 
@@ -154,6 +169,6 @@ final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, C
     public void close() {
         context.close();
         region.close();
-        provider.free(memory);
+        verbs.free(memory);
     }
 }

@@ -1,0 +1,91 @@
+package org.nettyrdma.verbs.shm;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import org.nettyrdma.verbs.Capabilities;
+import org.nettyrdma.verbs.CompletionHandler;
+import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.support.LoopCore;
+
+/**
+ * Connections of both kinds on one event loop. Both contexts stand on the same sockets, timers and deliveries; that for shared
+ * memory, which has to look at memory besides, polls and sleeps for both.
+ */
+final class SameHostContext implements VerbsContext {
+
+    private final Capabilities capabilities;
+    private final ReplayedTags tags;
+    private final VerbsContext iwarp;
+    private final ShmContext shm;
+
+    SameHostContext(SameHostProvider provider) throws IOException {
+        capabilities = provider.capabilities();
+        tags = new ReplayedTags();
+        LoopCore core = new LoopCore(System::nanoTime, tags);
+        shm = provider.shm().openContext(core, true);
+        iwarp = provider.iwarp().openContext(core);
+    }
+
+    Capabilities capabilities() {
+        return capabilities;
+    }
+
+    ReplayedTags tags() {
+        return tags;
+    }
+
+    VerbsContext iwarp() {
+        return iwarp;
+    }
+
+    ShmContext shm() {
+        return shm;
+    }
+
+    ProcessDirectory directory() {
+        return shm.parts().directory();
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
+        return new SameHostQueuePair(this, attributes, listener);
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
+            throws IOException {
+        return (request instanceof ShmConnectionRequest ? shm : iwarp).createQueuePair(attributes, listener, request);
+    }
+
+    @Override
+    public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
+                                     ConnectionListener.Handler listener) throws IOException {
+        return ShmAddresses.isPath(address) ? shm.listen(address, backlog, attributes, listener)
+                : new SameHostListener(iwarp, shm, address, backlog, attributes, listener);
+    }
+
+    @Override
+    public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
+        return shm.poll(handler, maxCompletions);
+    }
+
+    @Override
+    public void await(long timeoutNanos) throws IOException {
+        shm.await(timeoutNanos);
+    }
+
+    @Override
+    public void wakeup() {
+        shm.wakeup();
+    }
+
+    @Override
+    public void close() {
+        shm.close(); // and what stands on the same sockets
+    }
+}
