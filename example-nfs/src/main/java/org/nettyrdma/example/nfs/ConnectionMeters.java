@@ -1,25 +1,35 @@
 package org.nettyrdma.example.nfs;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.AttributeKey;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Logs what each connection over RDMA has agreed on, and counts the connections by it, when their version is settled, in the
- * meter {@value #NAME}, with the tags {@code role}, {@code version} (1 or 2), {@code send} and {@code receive} (inline thresholds
- * in bytes) and {@code invalidates} and {@code invalidated} (whether replies from here and to here may be Sends with Invalidate).
+ * meter {@value #NAME}, with the tags {@code role}, {@code provider} (what carries the connection), {@code version} (1 or 2),
+ * {@code send} and {@code receive} (inline thresholds in bytes) and {@code invalidates} and {@code invalidated} (whether replies
+ * from here and to here may be Sends with Invalidate). The meter {@value #BYTES} has the bytes that each provider has moved for
+ * this side, with the tags {@code role}, {@code provider} and {@code direction}, {@code sent} or {@code received}: by messages,
+ * and by RDMA Writes and Reads of this side.
  */
 @ChannelHandler.Sharable
 final class ConnectionMeters extends ChannelInboundHandlerAdapter {
 
     static final String NAME = "nfs.rdma.connections";
+
+    static final String BYTES = "nfs.rdma.bytes";
 
     private static final AttributeKey<Boolean> COUNTED = AttributeKey.valueOf(ConnectionMeters.class, "COUNTED");
 
@@ -27,6 +37,7 @@ final class ConnectionMeters extends ChannelInboundHandlerAdapter {
 
     private final MeterRegistry registry;
     private final String role;
+    private final Map<String, ProviderTraffic> traffic = new ConcurrentHashMap<>();
 
     ConnectionMeters(MeterRegistry registry, String role) {
         this.registry = registry;
@@ -42,15 +53,32 @@ final class ConnectionMeters extends ChannelInboundHandlerAdapter {
                     terms.mayInvalidate() ? ", invalidates the peer's handles" : "",
                     terms.mayBeInvalidated() ? ", has its handles invalidated" : "");
             if (terms.agreed() && ctx.channel().attr(COUNTED).setIfAbsent(true) == null) {
-                Counter.builder(NAME).description("Connections made, by what they agreed on").tags(tags(terms)).register(registry)
-                        .increment();
+                RdmaChannel channel = (RdmaChannel) ctx.channel();
+                String provider = channel.connectionInfo().provider();
+                Counter.builder(NAME).description("Connections made, by what they agreed on").tags(tags(terms, provider))
+                        .register(registry).increment();
+                traffic.computeIfAbsent(provider, this::newTraffic).add(channel);
             }
         }
         ctx.fireUserEventTriggered(event);
     }
 
-    private Tags tags(ConnectionTerms terms) {
-        return Tags.of(Transport.ROLE_TAG, role, "version", String.valueOf(terms.version().number()),
+    private ProviderTraffic newTraffic(String provider) {
+        ProviderTraffic bytes = new ProviderTraffic();
+        meter(provider, "sent", bytes::sentBytes);
+        meter(provider, "received", bytes::receivedBytes);
+        return bytes;
+    }
+
+    /** The registry refers weakly to what a meter is of, which is nothing that goes away here, lest the last numbers do. */
+    private void meter(String provider, String direction, LongSupplier bytes) {
+        FunctionCounter.builder(BYTES, ConnectionMeters.class, any -> bytes.getAsLong()).baseUnit("bytes")
+                .description("Bytes that the provider has moved for this side")
+                .tags(Transport.ROLE_TAG, role, "provider", provider, "direction", direction).register(registry);
+    }
+
+    private Tags tags(ConnectionTerms terms, String provider) {
+        return Tags.of(Transport.ROLE_TAG, role, "provider", provider, "version", String.valueOf(terms.version().number()),
                 "send", String.valueOf(terms.sendBytes()), "receive", String.valueOf(terms.receiveBytes()),
                 "invalidates", String.valueOf(terms.mayInvalidate()), "invalidated", String.valueOf(terms.mayBeInvalidated()));
     }

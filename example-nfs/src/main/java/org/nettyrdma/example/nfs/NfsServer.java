@@ -82,7 +82,7 @@ public final class NfsServer implements AutoCloseable {
 
     private void listen(Transport transport, int port, NfsServerOptions options) throws IOException {
         EventLoopGroup group = transport.newEventLoopGroup(options.eventLoops(), "nfs-" + transport.scheme(),
-                options.idleStrategy());
+                options.idleStrategy(), options.provider());
         groups.add(group);
         List<RpcProgram> programs = List.of(service.nfsProgram(), service.mountProgram());
         InetSocketAddress address = options.bindAddress() == null ? new InetSocketAddress(port)

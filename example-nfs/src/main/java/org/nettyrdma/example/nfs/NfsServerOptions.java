@@ -10,9 +10,12 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.example.nfs.server.NfsServiceOptions;
+import org.nettyrdma.verbs.VerbsProvider;
 
 /** Where and how a server listens. Not thread safe while it is being set. */
 public final class NfsServerOptions {
@@ -25,6 +28,7 @@ public final class NfsServerOptions {
     private int eventLoops = 1;
     private int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
+    private Supplier<VerbsProvider> provider = Rdma::provider;
     private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
     private ConnectionLimits connectionLimits = ConnectionLimits.DEFAULTS;
     private NfsServiceOptions serviceOptions = NfsServiceOptions.DEFAULTS
@@ -91,6 +95,17 @@ public final class NfsServerOptions {
      */
     public NfsServerOptions setThreads(int count) {
         threads = checkPositive(count, "count");
+        return this;
+    }
+
+    /**
+     * Sets what carries {@link Transport#RDMA}; the default is {@link Rdma#provider()}.
+     *
+     * @param newProvider asked when the event loops are made; {@link ProviderChoice#provider} also uses shared memory
+     * @return this
+     */
+    public NfsServerOptions setProvider(Supplier<VerbsProvider> newProvider) {
+        provider = requireNonNull(newProvider, "newProvider");
         return this;
     }
 
@@ -180,6 +195,10 @@ public final class NfsServerOptions {
 
     int threads() {
         return threads;
+    }
+
+    Supplier<VerbsProvider> provider() {
+        return provider;
     }
 
     RdmaSettings rdmaSettings() {

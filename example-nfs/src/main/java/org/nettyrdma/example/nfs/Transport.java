@@ -39,6 +39,7 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.example.nfs.protocol.MountUpperLayerBinding;
 import org.nettyrdma.example.nfs.protocol.Nfs;
 import org.nettyrdma.example.nfs.protocol.NfsUpperLayerBinding;
+import org.nettyrdma.verbs.VerbsProvider;
 
 /**
  * What carries RPC messages. The constants hold all that differs between the two: the event loop group, the channel classes,
@@ -49,8 +50,9 @@ public enum Transport {
     /** RPC-over-RDMA on an {@link RdmaChannel}, with the bindings of NFS and MOUNT. */
     RDMA(Nfs.RDMA_PORT) {
         @Override
-        public EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy) {
-            return new RdmaEventLoopGroup(threads, new DefaultThreadFactory(name, true), Rdma.provider(), idleStrategy);
+        public EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy,
+                Supplier<VerbsProvider> provider) {
+            return new RdmaEventLoopGroup(threads, new DefaultThreadFactory(name, true), provider.get(), idleStrategy);
         }
 
         @Override
@@ -96,7 +98,8 @@ public enum Transport {
     /** Record marking over TCP (RFC 5531, section 11). */
     TCP(Nfs.TCP_PORT) {
         @Override
-        public EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy) {
+        public EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy,
+                Supplier<VerbsProvider> provider) {
             return new NioEventLoopGroup(threads, new DefaultThreadFactory(name, true));
         }
 
@@ -188,14 +191,28 @@ public enum Transport {
     }
 
     /**
-     * Creates event loops on daemon threads.
+     * Creates event loops on daemon threads, of the provider that is used unless another is named.
      *
      * @param threads number of event loops
      * @param name beginning of the threads' names
      * @param idleStrategy what an idle event loop does; only with {@link #RDMA}
      * @return a group that the caller shuts down
      */
-    public abstract EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy);
+    public EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy) {
+        return newEventLoopGroup(threads, name, idleStrategy, Rdma::provider);
+    }
+
+    /**
+     * Creates event loops on daemon threads.
+     *
+     * @param threads number of event loops
+     * @param name beginning of the threads' names
+     * @param idleStrategy what an idle event loop does; only with {@link #RDMA}
+     * @param provider what carries RDMA; only with {@link #RDMA}
+     * @return a group that the caller shuts down
+     */
+    public abstract EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy,
+            Supplier<VerbsProvider> provider);
 
     /**
      * Returns a bootstrap that has all but what to connect to.

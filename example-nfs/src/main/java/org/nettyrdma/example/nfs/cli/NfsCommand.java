@@ -54,8 +54,10 @@ public final class NfsCommand implements Runnable {
 
     /** Read when the first event loop asks for a provider, which is after the options were read. */
     @Option(names = "--provider", paramLabel = "NAME", scope = ScopeType.INHERIT,
-            description = {"What carries RDMA: iwarp (TCP), shm (shared memory, on one host) or disni (a device);",
-                    "default: disni where there is a device, else iwarp."})
+            description = {"What carries RDMA: iwarp (TCP), shm (shared memory, on one host), iwarp-shm (TCP, and to "
+                    + "processes of this host shared memory) or disni (a device);",
+                    "default: disni where there is a device, else iwarp-shm where /dev/shm has room, else iwarp; demo: iwarp "
+                    + "for iwarp-shm."})
     private void useProvider(String name) {
         System.setProperty("org.nettyrdma.provider", name);
     }

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.nettyrdma.codec.oncrpc.AuthSys;
+import org.nettyrdma.example.nfs.ProviderChoice;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -46,6 +47,7 @@ final class RemoteOptions {
         NfsClientOptions options = new NfsClientOptions()
                 .setCredential(credential().toOpaqueAuth())
                 .setUsesRpcbind(rpcbind)
+                .setProvider(ProviderChoice::provider)
                 .setRdmaSettings(rdma.toSettings());
         timeoutSeconds.ifPresent(seconds -> options.setCallTimeoutMillis(seconds * MILLIS_PER_SECOND)
                 .setConnectTimeoutMillis(seconds * MILLIS_PER_SECOND));

@@ -17,6 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.example.nfs.NfsServer;
 import org.nettyrdma.example.nfs.NfsServerOptions;
+import org.nettyrdma.example.nfs.ProviderChoice;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.server.Export;
@@ -40,6 +41,8 @@ import picocli.CommandLine.Spec;
             "  nfs serve --port 0 --rpcbind                any free port, for ls --rpcbind",
             "", "As a service: example-nfs/systemd/nfs-rdma.service; in a container: example-nfs/docker."})
 final class ServeCommand implements Callable<Integer> {
+
+    private static final int LONGEST_REMOVAL_MILLIS = 5_000;
 
     @Spec
     private CommandSpec spec;
@@ -126,7 +129,8 @@ final class ServeCommand implements Callable<Integer> {
 
     private NfsServerOptions options(Path root, boolean inMemory) {
         NfsServerOptions options = new NfsServerOptions().setPort(Transport.RDMA, port)
-                .setEventLoops(eventLoops).setIdleStrategy(idleStrategy).setRdmaSettings(rdma.toSettings())
+                .setEventLoops(eventLoops).setIdleStrategy(idleStrategy).setProvider(ProviderChoice::provider)
+                .setRdmaSettings(rdma.toSettings())
                 .setConnectionLimits(connections.toLimits());
         tcpPort.ifPresent(value -> options.setPort(Transport.TCP, value));
         threads.ifPresent(options::setThreads);
@@ -178,7 +182,21 @@ final class ServeCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             server.close();
             statistics.print(spec.commandLine().getErr());
+            awaitRemovalOfSharedMemory();
             Runtime.getRuntime().halt(ExitCode.OK);
         }, "nfs-shutdown"));
+    }
+
+    /** Another thread does so at the end of the process, at the same time; what it leaves takes memory. */
+    private static void awaitRemovalOfSharedMemory() {
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals("netty-rdma-shm-files")) {
+                try {
+                    thread.join(LONGEST_REMOVAL_MILLIS);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
     }
 }

@@ -8,12 +8,17 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
 import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindClient;
+import org.nettyrdma.example.nfs.ProviderChoice;
 import org.nettyrdma.example.nfs.RdmaSettings;
+import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.verbs.VerbsProvider;
 
 /** How a client connects and calls. Not thread safe while it is being set. */
 public final class NfsClientOptions {
@@ -27,6 +32,7 @@ public final class NfsClientOptions {
     private boolean usesRpcbind;
     private int rpcbindPort = RpcbindClient.PORT;
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
+    private Supplier<VerbsProvider> provider = Rdma::provider;
     private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
     private NfsClientStatistics statistics = new NfsClientStatistics();
     private MeterRegistry meterRegistry = new CompositeMeterRegistry();
@@ -115,6 +121,17 @@ public final class NfsClientOptions {
     }
 
     /**
+     * Sets what carries {@link Transport#RDMA}; the default is {@link Rdma#provider()}.
+     *
+     * @param newProvider asked when the event loops are made; {@link ProviderChoice#provider} also uses shared memory
+     * @return this
+     */
+    public NfsClientOptions setProvider(Supplier<VerbsProvider> newProvider) {
+        provider = requireNonNull(newProvider, "newProvider");
+        return this;
+    }
+
+    /**
      * Sets what the idle event loop of an RDMA connection does; the default is {@link IdleStrategy#ADAPTIVE}.
      *
      * @param strategy the strategy
@@ -170,6 +187,10 @@ public final class NfsClientOptions {
 
     int rpcbindPort() {
         return rpcbindPort;
+    }
+
+    Supplier<VerbsProvider> provider() {
+        return provider;
     }
 
     RdmaSettings rdmaSettings() {

@@ -45,7 +45,7 @@ final class RpcConnection implements Closeable {
      * @throws InterruptedIOException if the thread was interrupted; the interrupt is kept
      */
     static RpcConnection open(Transport transport, String host, int port, NfsClientOptions options) throws IOException {
-        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", options.idleStrategy());
+        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", options.idleStrategy(), options.provider());
         try {
             Bootstrap bootstrap = transport.newBootstrap(group, () -> new RpcClient(options.callTimeoutMillis()),
                     options.meterRegistry(), options.rdmaSettings());

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.TestServer;
@@ -152,8 +153,8 @@ class NfsCommandTest {
         Path source = Files.write(local.resolve("source"), new byte[3 << 20]);
         assertEquals(0, run("put", "--statistics", source.toString(), url(Transport.RDMA, "/copied")), () -> err);
         List<String> lines = err.lines().toList();
-        assertTrue(lines.contains("nfs.rdma.connections invalidated=true invalidates=true receive=4096 role=client send=4096 "
-                + "version=1 1"), err);
+        assertTrue(lines.contains("nfs.rdma.connections invalidated=true invalidates=true provider=iwarp receive=4096 "
+                + "role=client send=4096 version=1 1"), err);
         assertTrue(lines.contains("rpcrdma.chunks.calls.with.read.chunk role=client 3"), err);
         // One for the data of each WRITE, one for the reply of MOUNT's EXPORT.
         assertTrue(lines.contains("rpcrdma.chunks.exposures role=client 4"), err);
@@ -284,6 +285,8 @@ class NfsCommandTest {
         List<String> headings = out.lines().filter(line -> line.startsWith("NFS version 3 over "))
                 .map(line -> line.replaceAll("NFS version 3 over |, with the RDMA provider .*", "")).toList();
         assertEquals(List.of(shown.split(";")), headings, out);
+        assertEquals(shown.equals("TCP") ? 0 : headings.size(), out.lines()
+                .filter(line -> line.endsWith(", with the RDMA provider " + Rdma.provider().name())).count(), out);
         assertEquals(headings.size(), lines("All 3 entries are equal on the server and in the copy"), out);
         assertEquals(shown.equals("TCP") ? 0 : headings.size(), lines("RDMA Reads by the server"), out);
         assertEquals(headings.size(), lines("put "), out);

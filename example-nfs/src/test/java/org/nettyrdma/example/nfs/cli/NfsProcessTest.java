@@ -82,6 +82,60 @@ class NfsProcessTest {
         }
     }
 
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldUseSharedMemoryOnThisHostByItselfAndSayWhatCarriedWhat() throws Exception {
+        byte[] content = new byte[1_000_001];
+        new Random(4).nextBytes(content);
+        Path export = Files.createDirectory(directory.resolve("export"));
+        Files.write(export.resolve("file"), content);
+        Path shared = directory.resolve("shm");
+        Process server = start(sharing(shared, "serve", "--port", "0", "--bind", "127.0.0.1", "--export", export.toString(),
+                "--no-root-squash", "--statistics", "--state-dir", directory.resolve("state").toString()));
+        try {
+            String url = address(new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8)),
+                    "rdma://127.0.0.1:") + "file";
+            assertCarried("shm", content, start(sharing(shared, "cat", "--statistics", url)));
+            assertCarried("shm", content, start(sharing(shared, "cat", "--statistics", "--provider", "shm", url)));
+            assertCarried("iwarp", content, start(sharing(shared, "cat", "--statistics", "--provider", "iwarp", url)));
+            assertCarried("iwarp", content, start(sharing(directory.resolve("other"), "cat", "--statistics", url)));
+            server.toHandle().destroy(); // unlike that of the process this leaves what it has written
+            String log = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(0, exitCode(server), log);
+            assertEquals(2, number(log, "nfs.rdma.connections ", " provider=shm "), log);
+            assertEquals(2, number(log, "nfs.rdma.connections ", " provider=iwarp "), log);
+            assertTrue(number(log, "nfs.rdma.bytes direction=sent ", " provider=shm ") > 2 * content.length, log);
+            assertTrue(number(log, "nfs.rdma.bytes direction=sent ", " provider=iwarp ") > 2 * content.length, log);
+            assertTrue(number(log, "nfs.rdma.bytes direction=received ", " provider=shm ") > 0, log);
+        } finally {
+            server.destroyForcibly();
+        }
+        try (Stream<Path> files = Files.list(shared)) {
+            assertEquals(List.of("lock"), files.map(each -> each.getFileName().toString()).toList());
+        }
+    }
+
+    private static void assertCarried(String provider, byte[] content, Process cat) throws Exception {
+        assertArrayEquals(content, cat.getInputStream().readAllBytes());
+        String statistics = new String(cat.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, exitCode(cat), statistics);
+        assertEquals(1, number(statistics, "nfs.rdma.connections ", ""), statistics);
+        assertEquals(1, number(statistics, "nfs.rdma.connections ", " provider=" + provider + ' '), statistics);
+        assertTrue(number(statistics, "nfs.rdma.bytes direction=sent ", " provider=" + provider + ' ') > 0, statistics);
+    }
+
+    /** The sum of a meter. */
+    private static long number(String statistics, String name, String tag) {
+        return statistics.lines().filter(line -> line.startsWith(name) && line.contains(tag))
+                .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1))).sum();
+    }
+
+    private static List<String> sharing(Path shared, String... arguments) throws IOException {
+        List<String> command = command(arguments);
+        command.add(1, "-Dorg.nettyrdma.shm.directory=" + shared);
+        return command;
+    }
+
     /** So large that a copy of it in small pieces takes longer than anything else here; a hole, which costs nothing. */
     private static Path large(Path file) throws IOException {
         try (RandomAccessFile hole = new RandomAccessFile(file.toFile(), "rw")) {
