@@ -3,11 +3,24 @@
 
 #include "org_nettyrdma_verbs_disni_NativeExtensions.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
 
 /* The version that DiSNI 2.1 requires of its library. */
 enum { DISNI_VERSION = 32 };
+
+/* These moved from libdl to libc in glibc 2.34; by their first version they are found in either. */
+#if defined(__x86_64__)
+#define FIRST_GLIBC "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define FIRST_GLIBC "GLIBC_2.17"
+#endif
+__asm__(".symver dladdr,dladdr@" FIRST_GLIBC);
+__asm__(".symver dlclose,dlclose@" FIRST_GLIBC);
+__asm__(".symver dlopen,dlopen@" FIRST_GLIBC);
+__asm__(".symver dlsym,dlsym@" FIRST_GLIBC);
 
 #define LAYOUT(name) org_nettyrdma_verbs_disni_NativeExtensions_##name
 
@@ -19,6 +32,34 @@ DISNI(jint, getVersion)(UNUSED JNIEnv *env, UNUSED jobject self)
 EXTENSION(jint, abiVersion)(UNUSED JNIEnv *env, UNUSED jclass class)
 {
     return LAYOUT(ABI_VERSION);
+}
+
+/*
+ * DiSNI calls System.loadLibrary("disni"). Where the process shows this function to all, Java takes the library of that name for a part of the
+ * program and looks for no file: JNI specification, "Support for Statically Linked Libraries". It is shown by offerToDisni alone; a library that
+ * is loaded from a file is not searched for it.
+ */
+JNIEXPORT jint JNICALL JNI_OnLoad_disni(UNUSED JavaVM *vm, UNUSED void *reserved)
+{
+    return JNI_VERSION_1_8;
+}
+
+EXTENSION(jboolean, offerToDisni)(JNIEnv *env, UNUSED jclass class)
+{
+    void *own = (void *) (uintptr_t) &JNI_OnLoad_disni;
+    /* Finds what all see first, and this library's own last. */
+    if (dlsym(RTLD_DEFAULT, "JNI_OnLoad_disni") != own) {
+        return JNI_FALSE;
+    }
+    Dl_info info;
+    void *library = dladdr(own, &info) == 0 ? NULL : dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (library == NULL) {
+        throw_error(env, "dlopen", ELIBACC);
+        return JNI_FALSE;
+    }
+    /* What all see they see until the virtual machine lets go of the library. */
+    dlclose(library);
+    return JNI_TRUE;
 }
 
 EXTENSION(jint, liveHandles)(UNUSED JNIEnv *env, UNUSED jclass class)

@@ -29,7 +29,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DocumentCommandsTest {
 
     /** Programs of the system, which need root or a device, or come with Java. */
-    private static final Set<String> OF_THE_SYSTEM = Set.of("apt", "java", "jfr", "modprobe", "rdma", "rping", "tcpdump", "ulimit");
+    private static final Set<String> OF_THE_SYSTEM = Set.of("apt", "java", "jfr", "make", "modprobe", "rdma",
+            "rping", "tcpdump", "ulimit");
     private static final Set<String> OF_MAVEN = Set.of("skipTests", "test", "surefire.failIfNoSpecifiedTests",
             "surefire.rerunFailingTestsCount", "maven.main.skip");
     private static final Pattern PLACEHOLDER = Pattern.compile("[A-Z]+|\\.\\.\\.");
@@ -119,7 +120,9 @@ class DocumentCommandsTest {
             if (argument.equals("-pl")) {
                 modules.addAll(List.of(command.arguments().get(i + 1).split(",")));
             } else if (argument.startsWith("-P")) {
-                assertTrue(poms.contains("<id>" + argument.substring(2) + "</id>"), command::toString);
+                for (String profile : argument.substring(2).split(",")) {
+                    assertTrue(poms.contains("<id>" + profile + "</id>"), command::toString);
+                }
             } else if (argument.startsWith("-D")) {
                 String[] property = argument.substring(2).split("=", 2);
                 assertTrue(OF_MAVEN.contains(property[0]) || poms.contains(property[0]) || isReadByTests(modules, property[0]),

@@ -150,11 +150,12 @@ class NativeImageMetadataTest {
                 }
             }
         }
-        assertEquals(Set.of("CreditWindow", "DirectMemory", "DisniProvider", "NativeLibrary", "NativeVerbs", "NettyVersion",
-                "Rdma", "RegisteredByteBuf", "RpcCall", "RpcServerHandler"), found);
+        assertEquals(Set.of("CreditWindow", "DirectMemory", "DisniProvider", "LibraryFile", "NativeLibrary", "NativeVerbs",
+                "NettyVersion", "Rdma", "RegisteredByteBuf", "RpcCall", "RpcServerHandler"), found);
         Set<String> named = types(entries("netty-transport-rdma").stream());
         assertTrue(named.containsAll(Set.of("sun.misc.Unsafe", "com.ibm.disni.verbs.RdmaVerbs",
                 "com.ibm.disni.verbs.impl.NativeDispatcher")), named::toString);
+        assertTrue(resources("netty-transport-rdma").contains("\\\\QMETA-INF/native/libnettyrdma_disni_\\\\E"));
         assertTrue(resources("netty-transport-rdma").contains("\\\\QMETA-INF/io.netty.versions.properties\\\\E"));
     }
 

@@ -15,9 +15,11 @@ import org.nettyrdma.verbs.VerbsProvider;
 /**
  * RDMA hardware, through the verbs of DiSNI: InfiniBand, RoCE and iWARP cards, and the Linux kernel's software devices.
  *
- * <p>It needs the jar {@code com.ibm.disni:disni}, a native library {@code libdisni.so} on {@code java.library.path}, and a
- * device; what is missing, {@link #unavailabilityCause()} says. The library is best the project's own; upstream's works, with
- * fewer {@link #capabilities() capabilities}. The provider uses one device: that of the first address of this machine that has
+ * <p>It needs the jar {@code com.ibm.disni:disni}, a native library, and a device; what is missing,
+ * {@link #unavailabilityCause()} says. The library is the file that the system property {@code org.nettyrdma.disni.library} names
+ * by its absolute path, else {@code libdisni.so} on {@code java.library.path}, else the one in this project's jar with the
+ * classifier {@code linux-x86_64}. On the library path upstream's works, too, with fewer
+ * {@link #capabilities() capabilities}. The provider uses one device: that of the first address of this machine that has
  * one, or of the address that the system property {@code org.nettyrdma.disni.address} names.
  *
  * <p>When the device is removed all connections end, and it is closed. Once it is back, the next channel that is asked for opens

@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
 final class NativeExtensions {
 
     /** The revision of this class that the library must have been built for. */
-    static final int ABI_VERSION = 2;
+    static final int ABI_VERSION = 3;
 
     // A connection event, as nextConnectionEvent and lastConnectionEvent write it.
     /** Number of the event, in the order of {@code enum rdma_cm_event_type}: an {@code int}. */
@@ -168,6 +168,14 @@ final class NativeExtensions {
 
     /** Returns the {@link #ABI_VERSION} that the library was built for. */
     static native int abiVersion();
+
+    /**
+     * Makes DiSNI's {@code System.loadLibrary("disni")} find this library, wherever it was loaded from. DiSNI must be in the same
+     * class loader, and must not have been used yet. Not needed where the library is on the library path.
+     *
+     * @return {@code false} if the library of another class loader is found instead
+     */
+    static native boolean offerToDisni() throws IOException;
 
     /** Returns how many handles are valid in this process; for tests that look for leaks. */
     static native int liveHandles();

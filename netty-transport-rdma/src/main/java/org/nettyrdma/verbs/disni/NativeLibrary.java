@@ -8,31 +8,31 @@ import java.io.IOException;
  */
 final class NativeLibrary {
 
-    private static final String NAME = "disni";
-    private static final String WHAT_TO_DO =
-            "Build netty-transport-rdma with -Pnative, or take its linux-x86_64 jar, and start Java with"
-            + " -Djava.library.path=<directory that holds " + System.mapLibraryName(NAME) + ">";
+    private static final String FILE_NAME = System.mapLibraryName(LibraryFile.NAME);
+    private static final String WHAT_TO_DO = "Add the jar of netty-transport-rdma with classifier linux-x86_64 to the class path,"
+            + " or build " + FILE_NAME + " with -Pnative and start Java with -Djava.library.path=<directory that holds it>";
 
     private static final Throwable UNAVAILABILITY_CAUSE;
     private static final boolean EXTENSIONS;
 
     static {
         Throwable cause = findDisni();
-        cause = cause == null ? load() : cause;
-        cause = cause == null ? tryDisni() : cause;
         boolean extensions = false;
         if (cause == null) {
             try {
-                int version = NativeExtensions.abiVersion();
-                extensions = true;
-                cause = versionMismatch(version);
+                boolean foundByDisni = LibraryFile.load();
+                extensions = hasFittingExtensions();
+                if (!foundByDisni) {
+                    offerToDisni(extensions);
+                }
             } catch (UnsatisfiedLinkError e) {
-                // Upstream's library: usable, without the extensions.
-                extensions = false;
+                cause = unavailable("The native library of DiSNI cannot be used: " + e.getMessage() + ". " + advice(e), e);
+            } catch (SecurityException e) {
+                cause = unavailable("The native library of DiSNI must not be loaded: " + e.getMessage(), e);
             }
         }
-        UNAVAILABILITY_CAUSE = cause;
-        EXTENSIONS = extensions && cause == null;
+        UNAVAILABILITY_CAUSE = cause == null ? tryDisni() : cause;
+        EXTENSIONS = extensions && UNAVAILABILITY_CAUSE == null;
     }
 
     private NativeLibrary() {
@@ -48,15 +48,37 @@ final class NativeLibrary {
         }
     }
 
-    private static Throwable load() {
+    /** {@code false} for upstream's library, which is usable without the extensions. */
+    private static boolean hasFittingExtensions() {
+        int version;
         try {
-            // DiSNI loads the library by this name, too, from the same class loader: whichever comes second does nothing.
-            System.loadLibrary(NAME);
-            return null;
+            version = NativeExtensions.abiVersion();
         } catch (UnsatisfiedLinkError e) {
-            return unavailable("The native library of DiSNI cannot be loaded: " + e.getMessage() + ". " + advice(e), e);
-        } catch (SecurityException e) {
-            return unavailable("The native library of DiSNI must not be loaded: " + e.getMessage(), e);
+            return false;
+        }
+        requireVersion(version);
+        return true;
+    }
+
+    /** Throws if a library of this version cannot be used. */
+    static void requireVersion(int version) {
+        if (version != NativeExtensions.ABI_VERSION) {
+            throw new UnsatisfiedLinkError(FILE_NAME + " has version " + version + " of the extensions, but this "
+                    + "netty-transport-rdma needs version " + NativeExtensions.ABI_VERSION + ": take both from the same release");
+        }
+    }
+
+    private static void offerToDisni(boolean extensions) {
+        if (!extensions) {
+            throw new UnsatisfiedLinkError("the file that " + LibraryFile.PROPERTY + " names is not of this project, and DiSNI "
+                    + "finds others on java.library.path alone");
+        }
+        try {
+            if (!NativeExtensions.offerToDisni()) {
+                throw new UnsatisfiedLinkError(FILE_NAME + " is already loaded in another classloader");
+            }
+        } catch (IOException e) {
+            throw new UnsatisfiedLinkError("DiSNI would not find it: " + e.getMessage());
         }
     }
 
@@ -66,10 +88,9 @@ final class NativeLibrary {
             new RdmaProviderNat();
             return null;
         } catch (IOException e) {
-            return unavailable("DiSNI refuses " + System.mapLibraryName(NAME) + ": " + e.getMessage() + ". " + WHAT_TO_DO, e);
+            return unavailable("DiSNI refuses " + FILE_NAME + ": " + e.getMessage() + ". " + WHAT_TO_DO, e);
         } catch (UnsatisfiedLinkError e) {
-            return unavailable(System.mapLibraryName(NAME) + " is not the library of DiSNI: it has no " + e.getMessage() + ". "
-                    + WHAT_TO_DO, e);
+            return unavailable("DiSNI does not work with " + FILE_NAME + ": " + e.getMessage() + ". " + advice(e), e);
         }
     }
 
@@ -85,14 +106,6 @@ final class NativeLibrary {
                     + "share";
         }
         return WHAT_TO_DO;
-    }
-
-    /** Returns why a library of this version cannot be used, or {@code null} if it can. */
-    static Throwable versionMismatch(int version) {
-        return version == NativeExtensions.ABI_VERSION ? null : unavailable(
-                System.mapLibraryName(NAME) + " has version " + version
-                + " of the extensions, but this netty-transport-rdma needs version "
-                        + NativeExtensions.ABI_VERSION + ": take both from the same release. " + WHAT_TO_DO, null);
     }
 
     private static Throwable unavailable(String message, Throwable cause) {

@@ -32,6 +32,7 @@ class NativeLibraryTest {
     @DisabledIfSystemProperty(named = BUILT, matches = "true")
     void shouldSayWhatToDoWhereThereIsNoLibrary() {
         String message = NativeLibrary.unavailabilityCause().getMessage();
+        assertTrue(message.contains("classifier linux-x86_64"), message);
         assertTrue(message.contains("-Djava.library.path="), message);
         assertTrue(message.contains("libdisni.so"), message);
     }
@@ -45,8 +46,9 @@ class NativeLibraryTest {
 
     @Test
     void shouldRefuseALibraryOfAnotherVersion() {
-        assertNull(NativeLibrary.versionMismatch(NativeExtensions.ABI_VERSION));
-        String message = NativeLibrary.versionMismatch(NativeExtensions.ABI_VERSION + 1).getMessage();
+        NativeLibrary.requireVersion(NativeExtensions.ABI_VERSION);
+        String message = assertThrows(UnsatisfiedLinkError.class,
+                () -> NativeLibrary.requireVersion(NativeExtensions.ABI_VERSION + 1)).getMessage();
         assertTrue(message.contains("version " + (NativeExtensions.ABI_VERSION + 1)), message);
         assertTrue(message.contains("same release"), message);
     }
