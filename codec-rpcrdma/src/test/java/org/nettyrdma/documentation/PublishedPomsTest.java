@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -43,6 +44,17 @@ class PublishedPomsTest {
             }
         }
         assertEquals(libraries, new TreeSet<>(texts(VERSIONS, "//dependency/artifactId")));
+    }
+
+    @Test
+    void shouldMakeTheBillOfMaterialsWithTheSamePlugins() throws Exception {
+        List<String> plugins = texts(VERSIONS, "//plugin/artifactId");
+        assertFalse(plugins.isEmpty());
+        List<String> versions = new ArrayList<>();
+        for (String plugin : plugins) {
+            versions.add(text(PARENT, "/project/properties/" + plugin.replaceFirst("^maven-", "") + ".version"));
+        }
+        assertEquals(versions, texts(VERSIONS, "//plugin/version"));
     }
 
     @ParameterizedTest

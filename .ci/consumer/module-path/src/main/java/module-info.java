@@ -1,0 +1,3 @@
+module programs {
+    requires org.nettyrdma.codec;
+}
