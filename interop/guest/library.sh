@@ -94,9 +94,10 @@ use_device() {
 }
 
 # Becomes Java, for use in a subshell. It is emulated: what it compiles must pay soon. exec_java LIBRARY_PATH ARGUMENT...
+# With an empty path the native library is the one in the jar.
 exec_java() {
     ulimit -l unlimited
-    exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.nettyrdma.provider=disni -Djava.library.path="$1" "${@:2}"
+    exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.nettyrdma.provider=disni ${1:+-Djava.library.path="$1"} "${@:2}"
 }
 
 # Test classes of the transport: run_tests CLASS_PATH LIBRARY_PATH [OPTION_OF_JAVA...] CLASS...

@@ -2,19 +2,20 @@
 
 provider=netty-transport-rdma
 provider_classpath=
-native_library=
+nfs_classpath=
+native_library= # a folder for the library path, empty for the library in the jar
 
-# Compiles the transport with its tests and its native half, and sets provider_classpath and native_library as the guest sees them.
+# Builds the transport with its tests and the jar of its native half, and sets provider_classpath and nfs_classpath as the guest sees them.
 build_provider() {
     install_packages libibverbs-dev librdmacm-dev perftest
     # example-nfs is built by now; this adds the native library and the libraries of the tests.
     mvn -q -B -Dstyle.color=never -f "$product/pom.xml" -Pnative -pl $provider -am -DskipTests \
-        test-compile dependency:build-classpath "-Dmdep.outputFile=$state/provider.libraries" -Dmdep.includeScope=test \
+        package dependency:build-classpath "-Dmdep.outputFile=$state/provider.libraries" -Dmdep.includeScope=test \
         >"$state/build-provider.log" 2>&1 || die "the provider does not build: $(tail -5 "$state/build-provider.log")"
-    provider_classpath=$(in_guest "$product/$provider/target/test-classes:$product/$provider/target/classes:$(<"$state/provider.libraries")")
-    native_library=$(in_guest "$product/$provider/target/native")
-    # The library of the example has no DiSNI: a user adds it.
-    nfs_classpath=$(in_guest "$product/example-nfs/target/classes:$product/example-nfs/target/lib/*:$(tr ':' '\n' <"$state/provider.libraries" | grep /disni-)")
+    local -a native=("$product/$provider/target/$provider"-*-linux-x86_64.jar)
+    provider_classpath=$(in_guest "$product/$provider/target/test-classes:$product/$provider/target/classes:${native[0]}:$(<"$state/provider.libraries")")
+    # The example has neither DiSNI nor the native jar: a user adds both.
+    nfs_classpath=$(in_guest "$product/example-nfs/target/classes:$product/example-nfs/target/lib/*:${native[0]}:$(tr ':' '\n' <"$state/provider.libraries" | grep /disni-)")
 }
 
 # Builds the native library without what upstream's own lacks, and sets upstream_library as the guest sees it.
