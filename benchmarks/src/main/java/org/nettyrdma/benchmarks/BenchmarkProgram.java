@@ -55,7 +55,7 @@ final class BenchmarkProgram implements RpcProgram {
             read(call);
         } else if (procedure == Operation.WRITE.procedure()) {
             ByteBuf data = Xdr.readOpaqueSlice(call.arguments(), maxOpaqueBytes, "data");
-            call.reply(call.alloc().directBuffer(Integer.BYTES).writeInt(data.readableBytes()));
+            call.reply(call.newResults(Integer.BYTES).writeInt(data.readableBytes()));
         } else if (procedure == Operation.CHECKSUM.procedure()) {
             ByteBuf data = Xdr.readOpaqueSlice(call.arguments(), maxOpaqueBytes, "data");
             call.reply(call.alloc().directBuffer(Integer.BYTES).writeInt(Payload.checksum(data)));
@@ -66,7 +66,7 @@ final class BenchmarkProgram implements RpcProgram {
 
     private void echo(RpcCall call) {
         ByteBuf data = Xdr.readOpaqueSlice(call.arguments(), maxOpaqueBytes, "data");
-        ByteBuf results = call.alloc().directBuffer(Integer.BYTES + Xdr.paddedLength(data.readableBytes()));
+        ByteBuf results = call.newResults(Integer.BYTES + Xdr.paddedLength(data.readableBytes()));
         Xdr.writeOpaque(results, data);
         call.reply(results);
     }

@@ -90,21 +90,29 @@ final class LoadGenerator implements AutoCloseable {
     private RpcRequest newRequest(Operation operation) {
         int bytes = load.payloadBytes();
         return switch (operation) {
-            case ECHO -> request(operation,
-                    channel.alloc().directBuffer(Integer.BYTES + bytes).writeInt(bytes).writeBytes(payload, 0, bytes));
-            case READ -> request(operation, channel.alloc().directBuffer(Integer.BYTES).writeInt(bytes));
+            case ECHO -> {
+                RpcRequest request = request(operation, Integer.BYTES + bytes);
+                request.arguments().writeInt(bytes).writeBytes(payload, 0, bytes);
+                yield request;
+            }
+            case READ -> {
+                RpcRequest request = request(operation, Integer.BYTES);
+                request.arguments().writeInt(bytes);
+                yield request;
+            }
             case WRITE, CHECKSUM -> {
                 CompositeByteBuf arguments = channel.alloc().compositeDirectBuffer(3) // with room for the header
                         .addComponent(true, channel.alloc().directBuffer(Integer.BYTES).writeInt(bytes))
                         .addComponent(true, payload.retainedSlice(0, bytes));
-                yield request(operation, arguments).setDataItems(dataItems);
+                yield new RpcRequest(BenchmarkProgram.PROGRAM, BenchmarkProgram.VERSION, operation.procedure(), arguments)
+                        .setReplySpace(replySpace).setDataItems(dataItems);
             }
         };
     }
 
-    private RpcRequest request(Operation operation, ByteBuf arguments) {
-        return new RpcRequest(BenchmarkProgram.PROGRAM, BenchmarkProgram.VERSION, operation.procedure(), arguments)
-                .setReplySpace(replySpace);
+    private RpcRequest request(Operation operation, int argumentBytes) {
+        return new RpcRequest(BenchmarkProgram.PROGRAM, BenchmarkProgram.VERSION, operation.procedure(), channel.alloc(),
+                argumentBytes).setReplySpace(replySpace);
     }
 
     private void check(Future<ByteBuf> reply, Operation operation, boolean everyByte) throws Throwable {

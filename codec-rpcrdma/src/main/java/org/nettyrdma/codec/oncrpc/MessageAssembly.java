@@ -3,6 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
+import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 
 /** Puts a header in front of arguments or results. */
 final class MessageAssembly {
@@ -14,13 +15,16 @@ final class MessageAssembly {
     }
 
     /**
-     * A buffer for a header, with room behind it if {@link #join} is going to copy {@code body} there. The reference of
-     * {@code body} stays with the caller, unless something is thrown: then it is released.
+     * A buffer for a header. If {@link #join} is going to copy {@code body} behind it, there is room for that, and for a header
+     * of the transport in front. The reference of {@code body} stays with the caller, unless something is thrown: then it is
+     * released.
      */
     static ByteBuf newHeader(ByteBufAllocator alloc, int headerBytes, ByteBuf body) {
         int bodyBytes = body.readableBytes();
         try {
-            return alloc.buffer(bodyBytes <= MAX_COPIED_BYTES ? headerBytes + bodyBytes : headerBytes);
+            return bodyBytes <= MAX_COPIED_BYTES
+                    ? HeadRoom.newBuffer(alloc, HeadRoom.TRANSPORT_BYTES, headerBytes + bodyBytes)
+                    : alloc.buffer(headerBytes);
         } catch (RuntimeException | Error e) { // no memory, for instance
             body.release();
             throw e;

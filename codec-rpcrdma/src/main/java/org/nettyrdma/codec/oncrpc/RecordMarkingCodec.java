@@ -8,6 +8,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.TooLongFrameException;
 import java.util.Objects;
+import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 
 /**
  * Record marking (RFC 5531, section 11): one RPC message per {@link ByteBuf} over a byte stream such as TCP.
@@ -24,8 +25,9 @@ import java.util.Objects;
  * any byte of it is kept. While it waits for the memory, nothing more is read. A peer that sends a record more slowly than
  * {@link TransferLimits} allow loses the connection. While others wait for such memory, the connection ends after a second.
  *
- * <p><b>Outbound</b> a {@link ByteBuf} or {@link RpcMessage} leaves as one fragment: the marker and the message as two
- * buffers, which the channel gathers. A message of another type passes unchanged.
+ * <p><b>Outbound</b> a {@link ByteBuf} or {@link RpcMessage} leaves as one fragment. Where {@link RpcClient} or
+ * {@link RpcServerHandler} has left room in front of a short message, the marker is written there. Otherwise the marker and the
+ * message are two buffers, which the channel gathers. A message of another type passes unchanged.
  */
 public final class RecordMarkingCodec extends ChannelDuplexHandler {
 
@@ -39,6 +41,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
     private final TransferLimits limits;
     /** {@code null} without a budget. */
     private RecordMemory memory;
+    private HeadRoom headRoom;
 
     /** The bytes of the next marker that are here, in the lower bits; a marker may be split anywhere. */
     private int marker;
@@ -78,6 +81,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
+        headRoom = HeadRoom.ofThread();
         if (budget != null) {
             memory = new RecordMemory(ctx, budget, limits, this::decode);
         }
@@ -224,7 +228,13 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
             message.release();
             return;
         }
-        ctx.write(ctx.alloc().ioBuffer(MARKER_BYTES).writeInt(LAST_FRAGMENT | message.readableBytes()));
+        int newMarker = LAST_FRAGMENT | message.readableBytes();
+        int end = message.writerIndex();
+        if (headRoom.take(message, MARKER_BYTES)) {
+            message.writeInt(newMarker).writerIndex(end);
+        } else {
+            ctx.write(ctx.alloc().ioBuffer(MARKER_BYTES).writeInt(newMarker));
+        }
         ctx.write(message, promise);
     }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallAbandoned;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 import org.nettyrdma.peer.PeerLog;
@@ -52,6 +53,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     private volatile ChannelHandlerContext ctx;
     private PendingCallTable pending;
     private FlushBatch flushBatch;
+    private HeadRoom headRoom;
     /** What went wrong last on the connection, to be named as the reason when it is lost. */
     private Throwable lastFailure;
     private boolean closed;
@@ -155,7 +157,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         call.written = new PendingCallWrite(ctx.channel(), ctx.executor(), call);
         // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
         pending.add(call, timeoutMillis(request));
+        headRoom.offer(message);
         ctx.write(message, call.written);
+        headRoom.withdraw();
         flushBatch.written();
         pending.armTimer();
     }
@@ -178,10 +182,17 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             request.arguments().release();
             throw e;
         }
-        ByteBufAllocator alloc = ctx.alloc();
-        ByteBuf encoded = MessageAssembly.newHeader(alloc, headerBytes, request.arguments());
-        header.write(encoded);
-        ByteBuf message = MessageAssembly.join(alloc, encoded, request.arguments());
+        ByteBuf message = request.arguments();
+        int end = message.writerIndex();
+        if (request.hasHeadRoom() && HeadRoom.begin(message, headerBytes)) {
+            header.write(message);
+            message.writerIndex(end);
+        } else {
+            ByteBufAllocator alloc = ctx.alloc();
+            ByteBuf encoded = MessageAssembly.newHeader(alloc, headerBytes, request.arguments());
+            header.write(encoded);
+            message = MessageAssembly.join(alloc, encoded, request.arguments());
+        }
         return request.dataItems() == null && request.replySpace() == null ? message
                 : new RpcMessage(message, items, request.replySpace());
     }
@@ -289,6 +300,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         flushBatch = new FlushBatch(context);
+        headRoom = HeadRoom.ofThread();
         pending = new PendingCallTable(context.executor(), firstXid, nanoClock, this::timedOut);
         ctx = context; // last, as it publishes the others
     }

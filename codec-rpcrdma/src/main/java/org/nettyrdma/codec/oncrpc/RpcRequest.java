@@ -4,8 +4,10 @@ import static io.netty.util.internal.ObjectUtil.checkPositive;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.util.List;
+import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 
 /**
  * What to call, for {@link RpcClient#call}. Not thread safe while it is being set. One request makes one call.
@@ -16,6 +18,8 @@ public final class RpcRequest {
     private final int version;
     private final int procedure;
     private final ByteBuf arguments;
+    /** Whether {@link #arguments} is a buffer of this request, with {@link HeadRoom}. */
+    private final boolean headRoom;
     private OpaqueAuth credential = OpaqueAuth.NONE;
     private List<DataItem> dataItems;
     private ReplySpace replySpace;
@@ -34,10 +38,31 @@ public final class RpcRequest {
      *                  takes the header as its first component
      */
     public RpcRequest(int program, int version, int procedure, ByteBuf arguments) {
+        this(program, version, procedure, arguments, false);
+    }
+
+    /**
+     * Creates a request whose arguments the caller writes to {@link #arguments} before the call. That costs less than a buffer of
+     * the caller's: there is room in front for the headers of a call, so that they and the arguments leave as one piece, and
+     * nothing is copied. That holds as long as nobody else has a reference to the buffer, and the credential is not much longer
+     * than 50 bytes.
+     *
+     * @param program       number of the program
+     * @param version       version of the program, an unsigned 32-bit number
+     * @param procedure     number of the procedure, an unsigned 32-bit number
+     * @param alloc         where the buffer comes from; the allocator of the channel spares the transport a copy
+     * @param argumentBytes how many bytes the buffer has room for before it grows, 0 or more
+     */
+    public RpcRequest(int program, int version, int procedure, ByteBufAllocator alloc, int argumentBytes) {
+        this(program, version, procedure, HeadRoom.newBuffer(alloc, HeadRoom.MESSAGE_BYTES, argumentBytes), true);
+    }
+
+    private RpcRequest(int program, int version, int procedure, ByteBuf arguments, boolean headRoom) {
         this.program = program;
         this.version = version;
         this.procedure = procedure;
         this.arguments = requireNonNull(arguments, "arguments");
+        this.headRoom = headRoom;
     }
 
     /**
@@ -160,6 +185,10 @@ public final class RpcRequest {
      */
     public ByteBuf arguments() {
         return arguments;
+    }
+
+    boolean hasHeadRoom() {
+        return headRoom;
     }
 
     /**

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.transport.CallbackPromise;
+import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,6 +80,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     private final ServedCallOwner owner = new Owner();
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
+    private HeadRoom headRoom;
     private ReadPause pause;
     private ReadThrottle throttle;
     /** {@code null} without a budget. */
@@ -215,6 +217,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         flushBatch = new FlushBatch(context);
+        headRoom = HeadRoom.ofThread();
         pause = new ReadPause(context);
         throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress, pause);
         callMemory = memory == null ? null : new ServedCallMemory(context, memory, transferLimits, pause, this::replyWritten);
@@ -466,7 +469,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
         callsInProgress -= call == null ? 0 : 1;
         throttle.replyStarted();
+        headRoom.offer(message);
         ctx.write(message, memoryBytes == 0 ? replyPromise : callMemory.reply(memoryBytes));
+        headRoom.withdraw();
         throttle.pauseIfOver();
         flushBatch.written();
     }

@@ -436,7 +436,7 @@ class RpcClientTest {
         other.runPendingTasks();
         List<Integer> xids = new ArrayList<>();
         for (ByteBuf message = other.readOutbound(); message != null; message = other.readOutbound()) {
-            xids.add(message.getInt(0));
+            xids.add(message.readInt());
             message.release();
         }
         assertEquals(List.of(-1, 0), xids);
@@ -508,7 +508,7 @@ class RpcClientTest {
             }
             last = message;
         }
-        int xid = last.getInt(0);
+        int xid = last.readInt();
         last.release();
         return xid;
     }

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.channel.RemoteInvalidation;
+import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
@@ -33,8 +34,9 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * taken for the forward one, except that an RDMA_ERROR is always an answer.
  *
  * <h2>Buffers</h2>
- * Inbound, the received buffer becomes the content of the message. Outbound, a short body is copied behind its header,
- * because that costs less than one more piece to gather; a longer one is sent from where it is.
+ * Inbound, the received buffer becomes the content of the message. Outbound, the header of a body with {@link HeadRoom} is
+ * written there. Another short body is copied behind its header, because that costs less than one more piece to gather; a
+ * longer one is sent from where it is.
  */
 public final class RpcRdmaCodec extends ChannelDuplexHandler {
 
@@ -121,6 +123,11 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     public RpcRdmaCodec obsoleteTypes(PaddingRemoval padding) {
         decoder.obsoleteTypes(padding);
         return this;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        encoder.begin(HeadRoom.ofThread());
     }
 
     @Override

@@ -3,10 +3,11 @@ package org.nettyrdma.codec.rpcrdma.format;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
+import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Extension;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 
-/** Writes messages for the {@link RpcRdmaCodec}. Stateless, so any thread may use it. */
+/** Writes messages for the {@link RpcRdmaCodec} of one channel, on its event loop. */
 final class RpcRdmaEncoder {
 
     /** Bodies up to this length are copied behind their header. */
@@ -14,10 +15,16 @@ final class RpcRdmaEncoder {
 
     private final FormatTable formats;
     private final HeaderFormat versionOne;
+    private HeadRoom headRoom;
 
     RpcRdmaEncoder(FormatTable formats) {
         this.formats = formats;
         this.versionOne = formats.versionOne();
+    }
+
+    /** Before the first message. */
+    void begin(HeadRoom newHeadRoom) {
+        headRoom = newHeadRoom;
     }
 
     private static boolean mayHaveBody(RpcRdmaMessage message) {
@@ -37,9 +44,15 @@ final class RpcRdmaEncoder {
             throw new IllegalArgumentException(message.header() + " with " + body.readableBytes() + " bytes of body");
         }
         HeaderFormat format = message.version() == HeaderLayout.VERSION ? versionOne : formats.ofSent(message);
+        int headerBytes = format.lengthOf(message);
+        int end = body.writerIndex();
+        if (headRoom.take(body, headerBytes)) {
+            format.write(message, body);
+            return body.writerIndex(end);
+        }
         int bodyBytes = body.readableBytes();
         boolean copy = bodyBytes <= COPIED_BODY_BYTES;
-        ByteBuf send = alloc.directBuffer(format.lengthOf(message) + (copy ? bodyBytes : 0));
+        ByteBuf send = alloc.directBuffer(headerBytes + (copy ? bodyBytes : 0));
         try {
             format.write(message, send);
             if (copy) {

@@ -6,17 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Assume;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.Size;
+import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.format.RandomHeaders.ReadEntry;
 import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /** Writing and reading are inverse for every header that may be sent, and nothing but the whole of it is one. */
@@ -63,6 +69,33 @@ class RpcRdmaHeaderPropertyTest {
 
         assertEquals(sample.header, sample.read(in));
         assertEquals(ByteBufUtil.hexDump(rest), ByteBufUtil.hexDump(in), "what follows the header");
+    }
+
+    /** A header with several segments is too long for the room. */
+    @Property
+    void shouldWriteInFrontOfABodyAsIntoABufferOfItsOwn(@ForAll("samples") Sample sample, @ForAll Role role,
+                                                        @ForAll @Size(max = 2000) byte[] body) {
+        Assume.that(sample.header.version() == sample.format.version().number()); // an error may quote another one
+        byte[] rest = sample.header instanceof Msg ? body : new byte[0];
+        EmbeddedChannel channel = new EmbeddedChannel(
+                RpcRdmaCodec.client(RandomHeaders.LIMITS, new ChunkCounters(), HeaderExtensions.NONE));
+        ByteBuf roomy = HeadRoom.newBuffer(channel.alloc(), HeadRoom.TRANSPORT_BYTES, 0).writeBytes(rest);
+
+        ByteBuf ordinary = sent(channel, RpcRdmaMessage.of(role, sample.header, Unpooled.wrappedBuffer(rest)));
+        HeadRoom.ofThread().offer(roomy);
+        ByteBuf inFront = sent(channel, RpcRdmaMessage.of(role, sample.header, roomy));
+
+        assertEquals(ByteBufUtil.hexDump(ordinary), ByteBufUtil.hexDump(inFront));
+        boolean fits = ordinary.readableBytes() - rest.length <= HeadRoom.TRANSPORT_BYTES;
+        assertEquals(fits, inFront == roomy);
+        ordinary.release();
+        inFront.release();
+        assertEquals(0, roomy.refCnt());
+    }
+
+    private static ByteBuf sent(EmbeddedChannel channel, RpcRdmaMessage message) {
+        channel.writeOutbound(message);
+        return channel.readOutbound();
     }
 
     @Property

@@ -26,7 +26,7 @@ class ProgramCallerTest {
                 });
         channel.flushOutbound();
         ByteBuf call = channel.readOutbound();
-        channel.writeInbound(Unpooled.buffer().writeInt(call.getInt(0)).writeInt(1).writeZero(16));
+        channel.writeInbound(Unpooled.buffer().writeInt(call.getInt(call.readerIndex())).writeInt(1).writeZero(16));
         call.release();
         assertTrue(result.isDone());
         assertEquals("the call failed: java.lang.OutOfMemoryError: as if",
