@@ -32,6 +32,9 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
     private static final AtomicIntegerFieldUpdater<RegisteredByteBuf> FIXED =
             AtomicIntegerFieldUpdater.newUpdater(RegisteredByteBuf.class, "fixed");
 
+    /** Whether words are read and written by their address, which a {@link ByteBuffer} would check again. */
+    private static final boolean WORDS = PlatformDependent.isUnaligned() && ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+
     private final ByteBufAllocator allocator;
     private final BlockPool pool;
     private final boolean hasAddress;
@@ -228,22 +231,22 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected int _getInt(int index) {
-        return memory.getInt(index);
+        return WORDS && address != 0 ? Integer.reverseBytes(PlatformDependent.getInt(address + index)) : memory.getInt(index);
     }
 
     @Override
     protected int _getIntLE(int index) {
-        return Integer.reverseBytes(memory.getInt(index));
+        return Integer.reverseBytes(_getInt(index));
     }
 
     @Override
     protected long _getLong(int index) {
-        return memory.getLong(index);
+        return WORDS && address != 0 ? Long.reverseBytes(PlatformDependent.getLong(address + index)) : memory.getLong(index);
     }
 
     @Override
     protected long _getLongLE(int index) {
-        return Long.reverseBytes(memory.getLong(index));
+        return Long.reverseBytes(_getLong(index));
     }
 
     @Override
@@ -274,22 +277,30 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected void _setInt(int index, int value) {
-        memory.putInt(index, value);
+        if (WORDS && address != 0) {
+            PlatformDependent.putInt(address + index, Integer.reverseBytes(value));
+        } else {
+            memory.putInt(index, value);
+        }
     }
 
     @Override
     protected void _setIntLE(int index, int value) {
-        memory.putInt(index, Integer.reverseBytes(value));
+        _setInt(index, Integer.reverseBytes(value));
     }
 
     @Override
     protected void _setLong(int index, long value) {
-        memory.putLong(index, value);
+        if (WORDS && address != 0) {
+            PlatformDependent.putLong(address + index, Long.reverseBytes(value));
+        } else {
+            memory.putLong(index, value);
+        }
     }
 
     @Override
     protected void _setLongLE(int index, long value) {
-        memory.putLong(index, Long.reverseBytes(value));
+        _setLong(index, Long.reverseBytes(value));
     }
 
     // --- Copies
