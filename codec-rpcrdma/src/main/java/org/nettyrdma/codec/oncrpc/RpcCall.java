@@ -3,6 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 import java.net.SocketAddress;
 import java.util.List;
@@ -49,6 +50,15 @@ public final class RpcCall {
         this.credential = header.credential();
         this.verifier = header.verifier();
         this.arguments = arguments;
+    }
+
+    /** The same call, not yet answered, whose answer goes to another owner. */
+    RpcCall withOwner(ServedCallOwner other) {
+        return new RpcCall(other, header(), arguments);
+    }
+
+    ServedCallOwner owner() {
+        return owner;
     }
 
     /**
@@ -230,11 +240,25 @@ public final class RpcCall {
 
     /** Answers without results; {@code false} if the call was answered before. */
     boolean tryRefuse(AcceptStatus status) {
+        return tryRefuse(new RpcReplyHeader.Accepted(xid, status));
+    }
+
+    /** Answers without results; {@code false} if the call was answered before. */
+    boolean tryRefuse(RpcReplyHeader reply) {
         if (!claim(GIVEN)) {
             return false;
         }
-        owner.refuse(this, new RpcReplyHeader.Accepted(xid, status));
+        owner.refuse(this, reply);
         return true;
+    }
+
+    /** Answers with a whole message, which is released if the call was answered before. */
+    void tryAnswer(Object message) {
+        if (claim(GIVEN)) {
+            owner.send(this, message);
+        } else {
+            ReferenceCountUtil.release(message);
+        }
     }
 
     /** Answers with SYSTEM_ERR in place of a program that takes too long; {@code false} if the call was answered before. */

@@ -1,5 +1,8 @@
 package org.nettyrdma.codec.oncrpc;
 
+import java.net.SocketAddress;
+import org.nettyrdma.peer.PeerAddress;
+
 /**
  * A program that a server exports, in a range of its versions. One object serves all connections. It must be safe for use by
  * several threads at once: all event loops, or all threads of the executor that the handlers of the server have.
@@ -54,6 +57,33 @@ public interface RpcProgram {
      */
     default int maxResultBytes(RpcCall call) {
         return 0;
+    }
+
+    /**
+     * Whether a call may be executed more than once when its client sends it again, with the same effect and a reply that is as
+     * good. A {@link DuplicateRequestCache} lets such calls pass. The default says so of procedure 0, which does nothing
+     * (RFC 5531, section 12.1), and of no other.
+     *
+     * @param version   the version of the program
+     * @param procedure the procedure, an unsigned 32-bit number
+     * @return {@code false} if a {@link DuplicateRequestCache} has to see that the call is executed once; constant
+     */
+    default boolean isIdempotent(int version, int procedure) {
+        return procedure == 0;
+    }
+
+    /**
+     * Who sends a call, for a {@link DuplicateRequestCache}. A program that knows its clients by other means than their address
+     * says so here. The default is the address without the port, of IPv6 the first 64 bits: a client may come back from another
+     * port. Clients over transports whose addresses name the connection are all another one each time.
+     *
+     * @param call the call; neither the content nor the indices of its arguments may be changed, and it must not be answered
+     * @return an object with {@code equals} and {@code hashCode}; {@code null} if it cannot be known any more, as the connection
+     *         has ended. Then the call is answered with SYSTEM_ERR and not executed
+     */
+    default Object clientOf(RpcCall call) {
+        SocketAddress address = call.remoteAddress();
+        return address == null ? null : PeerAddress.of(address);
     }
 
     /**

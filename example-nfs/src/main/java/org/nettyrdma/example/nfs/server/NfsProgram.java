@@ -29,18 +29,15 @@ final class NfsProgram implements RpcProgram {
     private final Export export;
     private final FileTree tree;
     private final ProcedureTable procedures;
-    private final DuplicateRequestCache duplicates;
     private final NfsStatistics statistics;
     private final FaultLog faults = new FaultLog(LOGGER);
     private final int maxReadBytes;
 
-    NfsProgram(Export export, FileTree tree, ProcedureTable procedures, DuplicateRequestCache duplicates,
-               NfsStatistics statistics, int maxReadBytes) {
+    NfsProgram(Export export, FileTree tree, ProcedureTable procedures, NfsStatistics statistics, int maxReadBytes) {
         this.maxReadBytes = maxReadBytes;
         this.export = export;
         this.tree = tree;
         this.procedures = procedures;
-        this.duplicates = duplicates;
         this.statistics = statistics;
     }
 
@@ -83,6 +80,13 @@ final class NfsProgram implements RpcProgram {
         return bytes;
     }
 
+    /** Of a procedure that is not there nothing is executed. */
+    @Override
+    public boolean isIdempotent(int version, int number) {
+        NfsProcedure procedure = NfsProcedure.of(number);
+        return procedure == null || procedure == NfsProcedure.NULL || procedures.get(procedure).repeatable();
+    }
+
     @Override
     public void call(RpcCall call) {
         NfsProcedure procedure = NfsProcedure.of(call.procedure());
@@ -92,10 +96,8 @@ final class NfsProgram implements RpcProgram {
             long startNanos = System.nanoTime();
             call.reply(Unpooled.EMPTY_BUFFER);
             statistics.called(procedure, NfsStatus.OK, 0, 0, System.nanoTime() - startNanos);
-        } else if (procedures.get(procedure).repeatable()) {
-            execute(call, procedure);
         } else {
-            executeOnce(call, procedure);
+            execute(call, procedure);
         }
     }
 
@@ -107,22 +109,6 @@ final class NfsProgram implements RpcProgram {
         } else {
             call.reply(withData(nfsCall, results), List.of(nfsCall.dataItem()));
         }
-    }
-
-    private void executeOnce(RpcCall call, NfsProcedure procedure) {
-        DuplicateRequestCache.Key key = duplicates.keyOf(call);
-        if (!duplicates.begin(key, call)) {
-            return;
-        }
-        ByteBuf results;
-        try {
-            results = results(newCall(call), procedure);
-        } catch (RuntimeException | Error e) {
-            duplicates.failed(key, e);
-            throw e;
-        }
-        duplicates.executed(key, results);
-        call.reply(results);
     }
 
     private NfsCall newCall(RpcCall call) {

@@ -7,6 +7,7 @@ import java.security.SecureRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.codec.oncrpc.DuplicateRequestCache;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 
 /**
@@ -58,8 +59,8 @@ public final class NfsService implements AutoCloseable {
         ProcedureTable procedures =
                 new ProcedureTable(tree, export, openFiles, options, new SecureRandom().nextLong());
         DuplicateRequestCache duplicates = new DuplicateRequestCache(options.duplicateCacheEntries(),
-                options.duplicateCacheMillis(), System::nanoTime);
-        nfsProgram = new NfsProgram(export, tree, procedures, duplicates, statistics, options.maxReadBytes());
+                DuplicateRequestCache.DEFAULT_MAX_BYTES, options.duplicateCacheMillis());
+        nfsProgram = duplicates.guard(new NfsProgram(export, tree, procedures, statistics, options.maxReadBytes()));
         mountProgram = new MountProgram(export, tree);
         idleFiles = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "nfs-idle-files");

@@ -1,0 +1,56 @@
+package org.nettyrdma.codec.oncrpc;
+
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+
+/** Tells calls apart by a digest under a secret, so that nobody who does not know a call can compute its key. Thread safe. */
+final class CallDigest {
+
+    /**
+     * What tells one call from another.
+     *
+     * @param client  who has sent it
+     * @param xid     its XID
+     * @param high    the digest of all the rest
+     * @param low     more of it
+     */
+    record Key(Object client, int xid, long high, long low) {
+    }
+
+    private static final int SECRET_BYTES = 32;
+
+    private final byte[] secret = new byte[SECRET_BYTES];
+
+    CallDigest() {
+        new SecureRandom().nextBytes(secret);
+    }
+
+    /** The call's arguments have not been read. */
+    Key of(Object client, RpcCall call) {
+        RpcCallHeader header = call.header();
+        OpaqueAuth credential = header.credential();
+        byte[] body = credential.body();
+        MessageDigest sha256 = sha256();
+        sha256.update(secret);
+        sha256.update(ByteBuffer.allocate(5 * Integer.BYTES).putInt(header.program()).putInt(header.version())
+                .putInt(header.procedure()).putInt(credential.flavor()).putInt(body.length).flip());
+        // The stamp in front of an AUTH_SYS body may be another one each time that a call is sent (RFC 5531, appendix A).
+        int start = credential.flavor() == AuthFlavor.AUTH_SYS.code() ? Math.min(Integer.BYTES, body.length) : 0;
+        sha256.update(body, start, body.length - start);
+        for (ByteBuffer part : call.arguments().nioBuffers()) {
+            sha256.update(part);
+        }
+        ByteBuffer digest = ByteBuffer.wrap(sha256.digest());
+        return new Key(client, header.xid(), digest.getLong(), digest.getLong());
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

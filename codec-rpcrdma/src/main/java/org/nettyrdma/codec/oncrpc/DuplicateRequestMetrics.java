@@ -1,0 +1,59 @@
+package org.nettyrdma.codec.oncrpc;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Binds the numbers of a {@link DuplicateRequestCache} to a Micrometer registry; needs micrometer-core on the class path. Names:
+ * <ul>
+ * <li>{@code rpc.server.duplicates.executed}, {@code .hits}, {@code .joins}, {@code .evictions}, {@code .refused}: counters, as
+ * {@link DuplicateRequestStatistics} describes them
+ * <li>{@code rpc.server.duplicates.running}, {@code .replies}: calls in execution, and replies kept, gauges
+ * <li>{@code rpc.server.duplicates.size}: what the replies take in bytes, a gauge
+ * </ul>
+ */
+public final class DuplicateRequestMetrics implements MeterBinder {
+
+    private final DuplicateRequestCache cache;
+    private final Tags tags;
+
+    /**
+     * Binds with tags.
+     *
+     * @param cache what to measure
+     * @param tags  added to every meter; may be empty
+     */
+    public DuplicateRequestMetrics(DuplicateRequestCache cache, Iterable<Tag> tags) {
+        this.cache = cache;
+        this.tags = Tags.of(tags);
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        counter(registry, "executed", DuplicateRequestStatistics::executed, "Calls given to their program");
+        counter(registry, "hits", DuplicateRequestStatistics::hits, "Calls answered with a reply that was kept");
+        counter(registry, "joins", DuplicateRequestStatistics::joins, "Calls that came while the same call was executed");
+        counter(registry, "evictions", DuplicateRequestStatistics::evictions, "Replies forgotten for want of room");
+        counter(registry, "refused", DuplicateRequestStatistics::refused, "Calls refused for want of room");
+        gauge(registry, "running", null, DuplicateRequestStatistics::running, "Calls in execution");
+        gauge(registry, "replies", null, DuplicateRequestStatistics::replies, "Replies kept");
+        gauge(registry, "size", "bytes", DuplicateRequestStatistics::bytes, "What the replies take");
+    }
+
+    private void counter(MeterRegistry registry, String name, ToDoubleFunction<DuplicateRequestStatistics> value,
+                         String description) {
+        FunctionCounter.builder("rpc.server.duplicates." + name, cache, source -> value.applyAsDouble(source.statistics()))
+                .tags(tags).description(description).register(registry);
+    }
+
+    private void gauge(MeterRegistry registry, String name, String unit, ToDoubleFunction<DuplicateRequestStatistics> value,
+                       String description) {
+        Gauge.builder("rpc.server.duplicates." + name, cache, source -> value.applyAsDouble(source.statistics())).tags(tags)
+                .baseUnit(unit).description(description).register(registry);
+    }
+}
