@@ -59,6 +59,11 @@ final class ReadThrottle {
         replies++;
     }
 
+    /** Whether replies are being written. */
+    boolean hasReplies() {
+        return replies > 0;
+    }
+
     void replyDone() {
         replies--;
         if (paused) {

@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
@@ -21,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.transport.CallbackPromise;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
+import org.nettyrdma.codec.oncrpc.transport.ServerShutdown;
 import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +55,8 @@ import org.slf4j.LoggerFactory;
  * void promise.
  *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
- * written closes the connection, because its caller would wait in vain.
+ * written closes the connection, because its caller would wait in vain. {@link GracefulShutdown} ends a connection behind the
+ * replies to the calls that have come.
  */
 public final class RpcServerHandler extends ChannelDuplexHandler {
 
@@ -93,6 +96,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     /** A connection's callers are few, so the last credential is likely to be the next one. */
     private OpaqueAuth lastCredential = OpaqueAuth.NONE;
 
+    /** No further call is begun. */
+    private boolean draining;
     private int callsInProgress;
     // The event loop alone writes the first four, others may look: so they are written opaquely, which costs nothing.
     private final AtomicLong calls = new AtomicLong();
@@ -238,7 +243,14 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
         pause.messageRead();
         switch (RpcMessageType.peek(message)) {
-            case CALL -> callReceived(message);
+            case CALL -> {
+                if (draining) {
+                    increment(droppedMessages);
+                    message.release();
+                } else {
+                    callReceived(message);
+                }
+            }
             case REPLY -> context.fireChannelRead(message);
             case UNKNOWN -> {
                 increment(droppedMessages);
@@ -478,14 +490,42 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
     private void replyWritten(Throwable cause) {
         throttle.replyDone();
-        if (cause == null) {
-            return;
+        if (cause != null) {
+            replyLost(cause);
         }
+        endIfDrained();
+    }
+
+    private void replyLost(Throwable cause) {
         increment(lostReplies);
         if (cause instanceof RpcReplyReplacedException) {
             LOGGER.debug("{} reply was replaced: {}", channel(), cause.getMessage());
         } else if (channel().isActive()) {
             PeerLog.warn(LOGGER, channel(), "reply cannot be written, closing the connection: {}", cause);
+            channel().close();
+        }
+    }
+
+    /** Begins no further call, and ends the connection when the others are answered. Event loop only. */
+    void drain() {
+        ServerShutdown.begin(channel()); // before the next reply
+        draining = true;
+        endIfDrained();
+    }
+
+    private void endIfDrained() {
+        if (!draining || callsInProgress > 0 || throttle.hasReplies()) {
+            return;
+        }
+        if (channel() instanceof DuplexChannel stream) {
+            // A close with unread input would make TCP send a reset, which destroys replies on their way.
+            channel().config().setAutoRead(true);
+            stream.shutdownOutput().addListener(ended -> {
+                if (!ended.isSuccess()) {
+                    stream.close();
+                }
+            });
+        } else {
             channel().close();
         }
     }

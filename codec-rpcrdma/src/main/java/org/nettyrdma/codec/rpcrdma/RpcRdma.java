@@ -18,6 +18,7 @@ import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.TransferLimits;
+import org.nettyrdma.codec.oncrpc.transport.ServerShutdown;
 import org.nettyrdma.codec.rpcrdma.connection.ConnectionHandler;
 import org.nettyrdma.codec.rpcrdma.connection.FirstTermsHandler;
 import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
@@ -282,6 +283,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
      * arrived keep their receives, and only what is left can be granted.
      */
     private static int grantable(RdmaChannel channel, int most, int besides, int receives) {
+        if (ServerShutdown.isBegun(channel)) {
+            return 1;
+        }
         int share = Math.min(channel.fairMessages(), channel.reserveReceives(most, besides));
         return channel.config().isAutoRead() ? share : Math.min(share, receives - channel.heldMessages());
     }

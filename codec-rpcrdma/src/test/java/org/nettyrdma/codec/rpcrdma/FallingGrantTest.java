@@ -24,6 +24,7 @@ import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.codec.oncrpc.RpcCall;
+import org.nettyrdma.codec.oncrpc.transport.ServerShutdown;
 import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 /** Credits that a connection was granted while there were few others are taken back as more come (RFC 8166, section 3.3). */
@@ -81,6 +82,23 @@ class FallingGrantTest {
         send(1);
         assertEquals(CREDITS, grantOf(take()));
         assertTrue(child.isActive());
+    }
+
+    @Test
+    void shouldGrantOneWhenTheServerShutsDown() throws Exception {
+        Channel listener = RpcRdma.server().program(program).credits(CREDITS).build()
+                .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class)).bind(RawPeer.loopback()).sync()
+                .channel();
+        peer = RawPeer.connect(listener, RawPeer.LINUX_CLIENT);
+        send(1);
+        RpcCall first = take();
+        assertEquals(CREDITS, grantOf(first));
+        send(2);
+        RpcCall second = take();
+        RpcCall third = take();
+        ServerShutdown.begin(first.channel());
+        assertEquals(1, grantOf(second));
+        assertEquals(1, grantOf(third));
     }
 
     /** Connects others, which do nothing, until no more than so many credits can be granted to each. */

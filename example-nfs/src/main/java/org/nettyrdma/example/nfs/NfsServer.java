@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.codec.oncrpc.GracefulShutdown;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
@@ -24,18 +26,19 @@ import org.nettyrdma.example.nfs.server.NfsService;
 
 /**
  * A server that answers NFS version 3 and MOUNT version 3 over RDMA, TCP or both, with the same program objects. Any thread may
- * use it, except that {@link #start} and {@link #close} wait and must not be called on an event loop.
+ * use it, except that {@link #start}, {@link #shutDown} and {@link #close} wait and must not be called on an event loop.
  */
 public final class NfsServer implements AutoCloseable {
 
-    private static final long QUIET_MILLIS = 0;
+    /** For how long event loops go on after an end in good order: so long software iWARP waits for its peers to take all. */
+    private static final long QUIET_MILLIS = 2_000;
     private static final long CLOSE_TIMEOUT_MILLIS = 10_000;
 
     private final NfsService service;
     private final ExecutorService executor;
     private final List<EventLoopGroup> groups = new ArrayList<>();
     private final Map<Transport, Channel> channels = new EnumMap<>(Transport.class);
-    private final AcceptedConnections connections = new AcceptedConnections();
+    private final GracefulShutdown shutdown = new GracefulShutdown();
     private final RpcbindRegistrations registrations;
     /** What the calls of all connections take, over both transports. */
     private final MemoryBudget memory;
@@ -89,8 +92,7 @@ public final class NfsServer implements AutoCloseable {
                 : new InetSocketAddress(options.bindAddress(), port);
         ServerBootstrap bootstrap = transport.newServerBootstrap(group, () -> newHandler(transport, programs),
                 options.meterRegistry(), options.rdmaSettings(), options.connectionLimits(), memory);
-        connections.collect(bootstrap);
-        ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
+        ChannelFuture bound = shutdown.collect(bootstrap).bind(address).awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException("cannot listen on " + transport.scheme() + " port " + port + ": " + bound.cause().getMessage(),
                     bound.cause());
@@ -122,16 +124,25 @@ public final class NfsServer implements AutoCloseable {
         return channel == null ? null : (InetSocketAddress) channel.localAddress();
     }
 
-    /**
-     * Takes registrations with rpcbind back, stops listening, closes all connections, lets calls that are being carried out end,
-     * and waits for all of that. A second call does nothing.
-     */
+    /** Ends the server without waiting for clients; as {@link #shutDown} with no time. A second call does nothing. */
     @Override
     public void close() {
+        shutDown(0);
+    }
+
+    /**
+     * Takes registrations with rpcbind back, stops listening, ends all connections as {@link GracefulShutdown} describes, lets
+     * calls that are being carried out end, and waits for all of that. A second call does nothing.
+     *
+     * @param timeoutMillis how long calls may take to be answered, in milliseconds; 0 closes all connections at once
+     * @return how many connections had to be closed because the time was over
+     */
+    public int shutDown(long timeoutMillis) {
         registrations.close();
-        channels.values().forEach(channel -> channel.close().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));
-        connections.close(CLOSE_TIMEOUT_MILLIS);
-        groups.forEach(group -> group.shutdownGracefully(QUIET_MILLIS, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
+        Future<Integer> ended = shutdown.start(timeoutMillis);
+        ended.awaitUninterruptibly(timeoutMillis + CLOSE_TIMEOUT_MILLIS);
+        long quietMillis = timeoutMillis == 0 ? 0 : QUIET_MILLIS;
+        groups.forEach(group -> group.shutdownGracefully(quietMillis, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
         groups.forEach(group -> group.terminationFuture().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));
         executor.shutdown();
         try {
@@ -140,5 +151,6 @@ public final class NfsServer implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         service.close();
+        return ended.isSuccess() ? ended.getNow() : 0;
     }
 }

@@ -24,6 +24,16 @@ final class ConnectionOptions {
                     + "${DEFAULT-VALUE}.")
     private int idleSeconds;
 
+    @Option(names = "--drain-timeout", paramLabel = "SECONDS", defaultValue = "5",
+            converter = NumberConverter.SecondsOrNever.class,
+            description = "At the end answer the calls that have come for at most this time, 0 to 1000000, 0 to close all "
+                    + "connections at once; default: ${DEFAULT-VALUE}.")
+    private int drainSeconds;
+
+    long drainMillis() {
+        return TimeUnit.SECONDS.toMillis(drainSeconds);
+    }
+
     ConnectionLimits toLimits() {
         return new ConnectionLimits(maxConnections, maxConnectionsPerAddress, TimeUnit.SECONDS.toMillis(idleSeconds));
     }

@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
 /** {@code nfs serve}. */
 @Command(name = "serve",
         description = {"Serves a folder, or an empty file system in memory, with NFS and MOUNT version 3 over RDMA.",
-            "SIGTERM or Ctrl-C ends it in good order, with exit code 0."},
+            "SIGTERM or Ctrl-C ends it in good order, with exit code 0: it answers the calls that have come, and takes no more."},
         footerHeading = "%nExamples:%n",
         footer = {"  nfs serve                                   in memory, on port 20049",
             "  nfs serve --export /srv/data --read-only",
@@ -180,7 +180,10 @@ final class ServeCommand implements Callable<Integer> {
     /** A process that a signal ends would report the signal and not success, hence the explicit exit code. */
     private void closeAtEndOfProcess(NfsServer server) {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            server.close();
+            int cut = server.shutDown(connections.drainMillis());
+            if (cut > 0) {
+                spec.commandLine().getErr().println("closed " + cut + " connections whose calls were not answered in time");
+            }
             statistics.print(spec.commandLine().getErr());
             awaitRemovalOfSharedMemory();
             Runtime.getRuntime().halt(ExitCode.OK);

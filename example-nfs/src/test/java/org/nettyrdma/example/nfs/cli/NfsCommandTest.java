@@ -83,6 +83,8 @@ class NfsCommandTest {
                 + "1000000; try ''nfs serve --help'''",
         "serve --idle-timeout -1,   'nfs serve: Invalid value for option ''--idle-timeout'': ''-1'' is not a number from 0 to "
                 + "1000000; try ''nfs serve --help'''",
+        "serve --drain-timeout x,   'nfs serve: Invalid value for option ''--drain-timeout'': ''x'' is not a number from 0 to "
+                + "1000000; try ''nfs serve --help'''",
         "ping -c 0 tcp://x,  'nfs ping: Invalid value for option ''-c'': ''0'' is not a number from 1 to 2147483647; try ''nfs "
                 + "ping --help'''",
     })

@@ -1,0 +1,159 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import io.netty.util.concurrent.Promise;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Ends a server so that its clients lose no call, over RDMA and TCP:
+ * <pre>{@code
+ * GracefulShutdown shutdown = new GracefulShutdown();
+ * shutdown.collect(serverBootstrap).bind(20049);
+ * ...
+ * shutdown.start(10_000).sync();
+ * group.shutdownGracefully();
+ * }</pre>
+ *
+ * <ol>
+ * <li>The listeners are closed. From then on no call is begun that comes in. The calls that {@link RpcServerHandler} has received
+ * by then are executed and answered. Over RDMA their replies grant one credit (RFC 8166, section 3.3), so that clients send few
+ * more calls in vain. Calls that come nevertheless wait at their client until the connection ends: a call that takes long holds
+ * up the others of its connection.
+ * <li>A connection ends when its last reply is written; one without calls ends at once. The client finds calls without an answer
+ * on it, of which the server has executed none. A {@code ReconnectingRpcClient} sends them to another server, or to this one
+ * when it is back, with the same XIDs.
+ * <li>When the time is over, what is left is closed. Then the client cannot know which calls were executed.
+ * </ol>
+ *
+ * <p><b>Whether replies arrive.</b> No transport tells this side that its peer has seen a reply. What it does tell is enough as
+ * long as the network and the peer live, because replies and the end of the connection arrive in order:
+ * <ul>
+ * <li>TCP: after the last reply this side ends its output only, and throws away what still comes in, until the client closes.
+ * A client that has seen the end of the stream has all replies. A close with unread calls would make TCP send a reset, which
+ * destroys replies on their way.
+ * <li>RDMA hardware and shared memory: a Send is completed when the peer's memory has it. The connection is closed after that.
+ * A client that takes completions before the end of the connection, as {@code RdmaChannel} does, sees all replies.
+ * <li>Software iWARP: a Send is completed when TCP has taken it. The provider then ends its output and reads on as above, for
+ * up to {@code RdmaChannelOption.CLOSE_TIMEOUT_MILLIS} (2 s), after the channel is closed. An event loop group that is shut down
+ * with a quiet period of as long, which is Netty's default, leaves it the time. With less, the last replies may be lost on a
+ * network that loses packets.
+ * </ul>
+ * A client that dies, or whose network fails, may not have seen replies to calls that were executed. Then it is the
+ * {@link DuplicateRequestCache} of the server to which the client comes back that knows them, or nobody after a restart.
+ *
+ * <p>One object serves any number of listeners, and ends all of them together. Connections whose pipeline has no
+ * {@link RpcServerHandler} are closed at once. Calls from the server to its clients are not waited for. Thread safe.
+ */
+@ChannelHandler.Sharable
+public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
+
+    private final ChannelGroup listeners = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE);
+    private final ChannelGroup connections = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE);
+    private final AtomicBoolean started = new AtomicBoolean();
+    private final Promise<Integer> ended = GlobalEventExecutor.INSTANCE.newPromise();
+
+    /** Creates an object that knows no listener yet. */
+    public GracefulShutdown() {
+    }
+
+    /**
+     * Makes the listeners of a bootstrap known, and the connections that they accept. To be called before it binds, and after
+     * its handler for listeners is set, if it has one: this object comes behind that.
+     *
+     * @param bootstrap makes listeners
+     * @return the bootstrap
+     */
+    public ServerBootstrap collect(ServerBootstrap bootstrap) {
+        ChannelHandler first = bootstrap.config().handler();
+        return bootstrap.handler(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel listener) {
+                if (first != null) {
+                    listener.pipeline().addLast(first);
+                }
+                listener.pipeline().addLast(GracefulShutdown.this);
+            }
+        });
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        listeners.add(ctx.channel());
+        if (started.get()) {
+            ctx.close();
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (message instanceof Channel accepted) {
+            connections.add(accepted);
+        }
+        ctx.fireChannelRead(message);
+    }
+
+    /**
+     * Begins the end. A second call changes nothing.
+     *
+     * @param timeoutMillis how long calls may take to be answered, and clients to see that, in milliseconds; 0 closes all
+     *                      connections at once
+     * @return done when all listeners and connections are closed: how many connections had to be closed because the time was
+     *         over. Its listeners run on a thread of {@link GlobalEventExecutor}
+     * @throws IllegalArgumentException if the time is negative
+     */
+    public Future<Integer> start(long timeoutMillis) {
+        checkPositiveOrZero(timeoutMillis, "timeoutMillis");
+        if (started.compareAndSet(false, true)) {
+            // When a listener is closed, its event loop has passed all that it has accepted to their event loops.
+            listeners.close().addListener(closed -> GlobalEventExecutor.INSTANCE.execute(() -> drain(timeoutMillis)));
+        }
+        return ended;
+    }
+
+    private void drain(long timeoutMillis) {
+        int[] cut = new int[1];
+        ScheduledFuture<?> timer = GlobalEventExecutor.INSTANCE.schedule(() -> {
+            cut[0] = connections.size();
+            connections.close();
+        }, timeoutMillis, TimeUnit.MILLISECONDS);
+        connections.newCloseFuture().addListener(closed -> GlobalEventExecutor.INSTANCE.execute(() -> {
+            timer.cancel(false);
+            ended.trySuccess(cut[0]);
+        }));
+        if (timeoutMillis > 0) {
+            connections.forEach(GracefulShutdown::drain);
+        }
+    }
+
+    private static void drain(Channel connection) {
+        try {
+            connection.eventLoop().execute(() -> {
+                ChannelHandlerContext context = connection.pipeline().context(RpcServerHandler.class);
+                if (context == null) {
+                    connection.close();
+                } else {
+                    context.executor().execute(((RpcServerHandler) context.handler())::drain);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // The event loop has shut down, and its connections are closed.
+        } catch (IllegalStateException e) {
+            connection.unsafe().closeForcibly(); // no event loop has taken it
+        }
+    }
+}
