@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs;
 
+import io.micrometer.core.instrument.Tags;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.codec.oncrpc.DuplicateRequestMetrics;
 import org.nettyrdma.codec.oncrpc.GracefulShutdown;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
@@ -66,6 +68,7 @@ public final class NfsServer implements AutoCloseable {
         }
         NfsService service = new NfsService(export, options.serviceOptions());
         new NfsMetrics(service.statistics()).bindTo(options.meterRegistry());
+        new DuplicateRequestMetrics(service.duplicates(), Tags.empty()).bindTo(options.meterRegistry());
         NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(),
                 new DefaultThreadFactory("nfs-server", true)),
                 new RpcbindRegistrations(options.rpcbindSocket()), new MemoryBudget(options.maxCallBytes()));

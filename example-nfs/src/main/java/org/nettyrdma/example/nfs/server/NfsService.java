@@ -37,6 +37,7 @@ public final class NfsService implements AutoCloseable {
     private static final int CLOSES_PER_IDLE_TIME = 2;
 
     private final NfsStatistics statistics = new NfsStatistics();
+    private final DuplicateRequestCache duplicates;
     private final OpenFiles openFiles;
     private final RpcProgram nfsProgram;
     private final RpcProgram mountProgram;
@@ -58,7 +59,7 @@ public final class NfsService implements AutoCloseable {
         openFiles = new OpenFiles(tree, options.openFiles(), options.openFileIdleMillis());
         ProcedureTable procedures =
                 new ProcedureTable(tree, export, openFiles, options, new SecureRandom().nextLong());
-        DuplicateRequestCache duplicates = new DuplicateRequestCache(options.duplicateCacheEntries(),
+        duplicates = new DuplicateRequestCache(options.duplicateCacheEntries(),
                 DuplicateRequestCache.DEFAULT_MAX_BYTES, options.duplicateCacheMillis());
         nfsProgram = duplicates.guard(new NfsProgram(export, tree, procedures, statistics, options.maxReadBytes()));
         mountProgram = new MountProgram(export, tree);
@@ -102,6 +103,15 @@ public final class NfsService implements AutoCloseable {
      */
     public NfsStatistics statistics() {
         return statistics;
+    }
+
+    /**
+     * What answers calls that clients send again.
+     *
+     * @return the cache of this service
+     */
+    public DuplicateRequestCache duplicates() {
+        return duplicates;
     }
 
     int openFiles() {

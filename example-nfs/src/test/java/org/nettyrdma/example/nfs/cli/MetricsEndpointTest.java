@@ -60,6 +60,7 @@ class MetricsEndpointTest {
                     && line.contains("outcome=\"success\"") && line.contains("program=\"100003\"")
                     && line.contains("transport=\"" + transport + '"')), text);
         }
+        assertTrue(text.contains("rpc_server_duplicates_"), text);
         assertTrue(text.contains("nfs_server_calls_seconds_count{procedure=\"GETATTR\"}"), text);
     }
 
