@@ -26,6 +26,13 @@ enum Attack {
             return flood(target, turn, Calls.hex("00000007 00000002 00000001 00000005 00000000 00000000 00000007"));
         }
     },
+    /** As many FPDUs as there can be in a stream, none of which says anything. */
+    EMPTY_SEGMENTS(40) {
+        @Override
+        Attacker open(AttackTarget target, int turn) throws IOException {
+            return flood(target, turn, new byte[0]);
+        }
+    },
     UNREAD_SMALL_REPLIES(8) {
         @Override
         Attacker open(AttackTarget target, int turn) throws IOException {

@@ -12,6 +12,7 @@ import java.util.Queue;
 /** The same over iWARP (RFC 5040, 5041 and 5044), without markers and checksums: each message is one Send of one segment. */
 final class RawRdmaStream extends RawStream {
 
+    private static final int WRITE = 0xC140;
     private static final int SEND = 0x4143;
     private static final int READ_REQUEST = 0x4141;
     private static final int READ_RESPONSE = 0xC142;
@@ -61,8 +62,13 @@ final class RawRdmaStream extends RawStream {
         return read;
     }
 
+    /** No bytes are an empty RDMA Write: 20 bytes in all, the smallest FPDU there is, and legal at any time. */
     @Override
     void encode(byte[] message, ByteBuffer to) {
+        if (message.length == 0) {
+            to.putShort((short) 14).putShort((short) WRITE).putInt(0).putLong(0).putInt(0);
+            return;
+        }
         to.putShort((short) (18 + message.length)).putShort((short) SEND).putInt(0).putInt(0).putInt(nextSequenceNumber++)
                 .putInt(0)
                 .put(message);
