@@ -214,6 +214,23 @@ class ServerLimitsTest {
         data.release();
     }
 
+    /** Data of 32 bytes in 32 segments keeps the server as busy as data of 8 KiB, and takes as much memory. */
+    @Test
+    void shouldCountWhatItTakesToFetchDataInManyPieces() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxTotalBytes(150_000));
+        ByteBuf data = peer.registered(Bytes.pattern(32, 1));
+        StringBuilder list = new StringBuilder();
+        for (int i = 0; i < 32; i++) {
+            list.append("00000001 00000030").append(RawPeer.hex(peer.expose(data, i, 1, RemoteAccess.READ).segment()));
+        }
+        sendAndHoldUp("00000009 00000001 00000020 00000000" + list + NO_CHUNKS + storeCall("00000009", 32));
+        awaitTrue(server.memory()::usedBytes, 32 + 31 * 256);
+        released.countDown();
+        assertStored(data);
+        awaitTrue(server.memory()::usedBytes, 0);
+        data.release();
+    }
+
     @Test
     void shouldKeepTheMemoryOfACallUntilItIsAnswered() throws Exception {
         start(ResourceLimits.DEFAULT.withMaxTotalBytes(150_000));

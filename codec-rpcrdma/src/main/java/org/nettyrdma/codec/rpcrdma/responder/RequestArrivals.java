@@ -54,6 +54,9 @@ final class RequestArrivals {
         boolean isCallWanted();
     }
 
+    /** What each segment but a call's first takes besides its data, in bytes: objects of its RDMA Read or Write, places in queues. */
+    private static final int SEGMENT_BYTES = 256;
+
     private static final Logger LOGGER = LoggerFactory.getLogger(RequestArrivals.class);
 
     private final ChannelHandlerContext ctx;
@@ -123,13 +126,22 @@ final class RequestArrivals {
         }
     }
 
-    /** What a call makes this side hold: its Read chunks, and a reply that fills what it offers. */
+    /** What a call makes this side hold: its Read chunks, a reply that fills what it offers, and what it takes to move both. */
     private long bytesOf(ChunkLists chunks) {
-        long replyBytes = chunks.replyChunk() == null ? 0 : chunks.replyChunk().lengthBytes();
+        long replyBytes = 0;
+        int segments = -1;
+        if (chunks.replyChunk() != null) {
+            replyBytes = chunks.replyChunk().lengthBytes();
+            segments += chunks.replyChunk().segments().size();
+        }
         for (int i = 0; i < chunks.writeChunks().size(); i++) {
             replyBytes += chunks.writeChunks().get(i).lengthBytes();
+            segments += chunks.writeChunks().get(i).segments().size();
         }
-        return readBytes(chunks) + Math.min(replyBytes, limits.maxMessageBytes());
+        for (int i = 0; i < chunks.readChunks().size(); i++) {
+            segments += chunks.readChunks().get(i).segments().size();
+        }
+        return readBytes(chunks) + Math.min(replyBytes, limits.maxMessageBytes()) + (long) SEGMENT_BYTES * Math.max(0, segments);
     }
 
     private static long readBytes(ChunkLists chunks) {
