@@ -7,7 +7,6 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.GenericFutureListener;
-import java.util.List;
 import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
@@ -195,7 +194,7 @@ final class RpcCallTimer extends ChannelDuplexHandler {
     }
 
     private void lose(XidMap<Call> calls, Side side) {
-        for (Call call : List.copyOf(calls.values())) {
+        for (Call call : calls.values()) {
             calls.remove(call.xid);
             end(call, side, Outcome.LOST);
         }

@@ -291,7 +291,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
             return;
         }
         closed = true;
-        List<DurableCall> calls = new ArrayList<>(byXid.values());
+        List<DurableCall> calls = byXid.values();
         calls.sort((one, other) -> Long.compare(one.sequence, other.sequence));
         for (DurableCall call : calls) {
             Future<ByteBuf> attempt = call.attempt;

@@ -283,7 +283,7 @@ public final class RequesterCallTable {
      */
     void close(Runnable andThen) {
         closed = true;
-        List<RequesterCall> left = List.copyOf(outstanding.values());
+        List<RequesterCall> left = outstanding.values();
         outstanding.clear();
         admission.close(); // first, so that the end of one call does not let another begin
         andThen.run();

@@ -2,20 +2,31 @@ package org.nettyrdma.handler.credit.support;
 
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
-import java.util.Collection;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * Requests in progress, by the number that ties a response to its request. Not thread safe.
  *
- * <p>Most clients count these numbers up. An {@link IntObjectHashMap} alone would be slow with that: it keeps consecutive keys
- * side by side, and looks at all others when it removes the oldest. So this map scatters the keys.
+ * <p>Most clients count these numbers up. So each number has one slot, by its lowest bits, and those of a client that counts
+ * never meet in one. To add, find or take out is to look at one slot; nothing is moved. A number whose slot another one has goes
+ * into a hash map instead. There its key is scattered, because a peer may choose numbers as it likes.
  *
  * @param <V> what is kept of a request
  */
 public final class XidMap<V> {
 
+    private static final int FEWEST_SLOTS = 8;
+    /** Of a client that has more requests in progress, those beyond are in the hash map. */
+    private static final int MOST_SLOTS = 1024;
+
     /** {@code null} before the first request: a connection has several such maps, and perhaps never a request. */
-    private IntObjectMap<V> byKey;
+    private Object[] values;
+    private int[] xids;
+    private int slotted;
+    /** Those that found their slot taken; {@code null} before the first. */
+    private IntObjectMap<V> others;
 
     /** Creates an empty map. */
     public XidMap() {
@@ -28,6 +39,16 @@ public final class XidMap<V> {
         return product ^ product >>> 16;
     }
 
+    /** The value of a number, if it is in its slot. */
+    @SuppressWarnings("unchecked")
+    private V slotted(int xid) {
+        if (values == null) {
+            return null;
+        }
+        int slot = xid & values.length - 1;
+        return xids[slot] == xid ? (V) values[slot] : null;
+    }
+
     /**
      * Adds a value, or replaces the one with the same number.
      *
@@ -36,14 +57,51 @@ public final class XidMap<V> {
      * @return the value that was replaced, {@code null} if there was none
      */
     public V put(int xid, V value) {
-        return map().put(key(xid), value);
+        if (values == null) {
+            allocate(FEWEST_SLOTS);
+        }
+        int slot = xid & values.length - 1;
+        if (values[slot] != null && xids[slot] != xid && values.length < MOST_SLOTS && slotted >= values.length / 2) {
+            grow();
+            slot = xid & values.length - 1;
+        }
+        V old = slotted(xid);
+        if (old == null) {
+            // Where the slot became free after this number had found it taken, it is still among the others.
+            if (values[slot] != null || others != null && others.containsKey(key(xid))) {
+                return others().put(key(xid), value);
+            }
+            slotted++;
+        }
+        values[slot] = value;
+        xids[slot] = xid;
+        return old;
     }
 
-    private IntObjectMap<V> map() {
-        if (byKey == null) {
-            byKey = new IntObjectHashMap<>();
+    private void allocate(int slots) {
+        values = new Object[slots];
+        xids = new int[slots];
+    }
+
+    /** Twice the slots: numbers that have different ones keep different ones. */
+    private void grow() {
+        Object[] oldValues = values;
+        int[] oldXids = xids;
+        allocate(2 * oldValues.length);
+        for (int i = 0; i < oldValues.length; i++) {
+            if (oldValues[i] != null) {
+                int slot = oldXids[i] & values.length - 1;
+                values[slot] = oldValues[i];
+                xids[slot] = oldXids[i];
+            }
         }
-        return byKey;
+    }
+
+    private IntObjectMap<V> others() {
+        if (others == null) {
+            others = new IntObjectHashMap<>();
+        }
+        return others;
     }
 
     /**
@@ -53,7 +111,8 @@ public final class XidMap<V> {
      * @return its value, {@code null} if there is none
      */
     public V get(int xid) {
-        return byKey == null ? null : byKey.get(key(xid));
+        V value = slotted(xid);
+        return value == null && others != null ? others.get(key(xid)) : value;
     }
 
     /**
@@ -63,7 +122,13 @@ public final class XidMap<V> {
      * @return its value, {@code null} if there was none
      */
     public V remove(int xid) {
-        return byKey == null ? null : byKey.remove(key(xid));
+        V value = slotted(xid);
+        if (value == null) {
+            return others == null ? null : others.remove(key(xid));
+        }
+        values[xid & values.length - 1] = null;
+        slotted--;
+        return value;
     }
 
     /**
@@ -73,7 +138,7 @@ public final class XidMap<V> {
      * @return {@code true} if so
      */
     public boolean contains(int xid) {
-        return byKey != null && byKey.containsKey(key(xid));
+        return get(xid) != null;
     }
 
     /**
@@ -82,7 +147,7 @@ public final class XidMap<V> {
      * @return the number, 0 or more
      */
     public int size() {
-        return byKey == null ? 0 : byKey.size();
+        return slotted + (others == null ? 0 : others.size());
     }
 
     /**
@@ -91,22 +156,38 @@ public final class XidMap<V> {
      * @return {@code true} if so
      */
     public boolean isEmpty() {
-        return byKey == null || byKey.isEmpty();
+        return size() == 0;
     }
 
     /**
      * The values, in no particular order.
      *
-     * @return a view, which follows changes of this map
+     * @return a copy, which later changes of this map leave alone
      */
-    public Collection<V> values() {
-        return map().values();
+    @SuppressWarnings("unchecked")
+    public List<V> values() {
+        List<V> all = new ArrayList<>(size());
+        if (slotted > 0) {
+            for (Object value : values) {
+                if (value != null) {
+                    all.add((V) value);
+                }
+            }
+        }
+        if (others != null) {
+            all.addAll(others.values());
+        }
+        return all;
     }
 
     /** Takes all values out. */
     public void clear() {
-        if (byKey != null) {
-            byKey.clear();
+        if (slotted > 0) {
+            Arrays.fill(values, null);
+            slotted = 0;
+        }
+        if (others != null) {
+            others.clear();
         }
     }
 }

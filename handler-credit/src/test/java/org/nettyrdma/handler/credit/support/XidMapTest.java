@@ -63,4 +63,35 @@ class XidMapTest {
         }
         expected.forEach((xid, value) -> assertEquals(value, map.get(xid)));
     }
+
+    @Test
+    void shouldKeepNumbersThatMeetInOneSlot() {
+        Map<Integer, String> expected = new HashMap<>();
+        Random random = new Random(11);
+        int next = Integer.MAX_VALUE - 20_000; // a client that counts, beyond the largest number
+        for (int i = 0; i < 100_000; i++) {
+            int xid = random.nextInt(4) == 0 ? 0x1000 * random.nextInt(5) + random.nextInt(3) : next - random.nextInt(40);
+            switch (random.nextInt(4)) {
+                case 0 -> assertEquals(expected.get(xid), map.get(xid));
+                case 1 -> assertEquals(expected.remove(xid), map.remove(xid));
+                default -> {
+                    next++;
+                    assertEquals(expected.put(xid, "value " + i), map.put(xid, "value " + i));
+                }
+            }
+            assertEquals(expected.containsKey(xid), map.contains(xid));
+            assertEquals(expected.size(), map.size());
+            if (i % 1000 == 0) {
+                assertEquals(new HashSet<>(expected.values()), new HashSet<>(map.values()));
+                if (i % 10_000 == 0) {
+                    expected.clear();
+                    map.clear();
+                    assertTrue(map.isEmpty());
+                }
+            }
+        }
+        expected.forEach((xid, value) -> assertEquals(value, map.remove(xid)));
+        assertTrue(map.isEmpty());
+        assertTrue(map.values().isEmpty());
+    }
 }
