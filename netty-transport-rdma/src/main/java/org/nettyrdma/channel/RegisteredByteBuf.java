@@ -75,6 +75,16 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
         return pool.regions() == table ? block() : null;
     }
 
+    /**
+     * Where some of the bytes are, {@code null} if this buffer does not have them or they are not in the memory of a table.
+     *
+     * @throws io.netty.util.IllegalReferenceCountException if it has been released, and the block may be another's
+     */
+    Block blockIn(MemoryRegionTable table, int index, int length) {
+        ensureAccessible();
+        return index >= 0 && length <= capacity - index ? blockIn(table) : null;
+    }
+
     private void use(Block newBlock) {
         block = newBlock;
         newBlock.buffer = this;

@@ -57,6 +57,12 @@ final class RegisteredPieces implements MemoryRegionTable.Pieces {
     }
 
     private boolean collect(ByteBuf buffer, int index, int length) {
+        if (buffer instanceof RegisteredByteBuf registered) { // nearly all are, and know where they are
+            Block block = registered.blockIn(table, index, length);
+            if (block != null) {
+                return add(block.region(), block.offset + index, length);
+            }
+        }
         if (hasAddresses && buffer.hasMemoryAddress()) {
             return table.find(buffer.memoryAddress() + index, length, this);
         }
