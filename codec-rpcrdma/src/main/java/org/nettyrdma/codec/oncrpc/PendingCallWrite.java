@@ -1,21 +1,30 @@
 package org.nettyrdma.codec.oncrpc;
 
-import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultChannelPromise;
-import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GenericFutureListener;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.RejectedExecutionException;
+import org.nettyrdma.codec.oncrpc.transport.WritePromise;
 
 /**
- * The write of a call, which tells the client where it fails. A listener would do the same; but a promise with more than one
- * listener, and handlers below add theirs, costs two more objects per call. Event loop only.
+ * The write of a call, which tells the client where it fails. Its state belongs to the event loop, so that a write that nobody
+ * else waits for takes no atomic instruction; a {@link DefaultChannelPromise} takes four. Only the event loop can cancel it.
  */
-final class PendingCallWrite extends DefaultChannelPromise {
+final class PendingCallWrite extends WritePromise {
 
     private final PendingCall call;
     private boolean begun;
+    private boolean ended;
+    private Throwable failure;
+    /** For who listens or waits; {@code null} if nobody does. */
+    private ChannelPromise followed;
 
-    PendingCallWrite(Channel channel, EventExecutor executor, PendingCall call) {
-        super(channel, executor);
+    PendingCallWrite(ChannelHandlerContext ctx, PendingCall call) {
+        super(ctx);
         this.call = call;
     }
 
@@ -25,34 +34,119 @@ final class PendingCallWrite extends DefaultChannelPromise {
     }
 
     @Override
-    public boolean setUncancellable() {
-        boolean uncancellable = super.setUncancellable();
-        begun |= uncancellable;
-        return uncancellable;
+    protected void written(Throwable cause) {
+        if (cause != null) {
+            call.client().writeFailed(call, cause);
+        }
     }
 
     @Override
-    public ChannelPromise setFailure(Throwable cause) {
-        super.setFailure(cause);
-        call.client().writeFailed(call, cause);
-        return this;
-    }
-
-    @Override
-    public boolean tryFailure(Throwable cause) {
-        if (!super.tryFailure(cause)) {
+    protected boolean tryEnd(Throwable cause) {
+        if (ended) {
             return false;
         }
-        call.client().writeFailed(call, cause);
+        ended = true;
+        failure = cause;
+        if (followed != null) {
+            tellEnd(followed);
+        }
+        tellWritten(cause);
         return true;
+    }
+
+    private void tellEnd(ChannelPromise promise) {
+        if (failure == null) {
+            promise.trySuccess();
+        } else {
+            promise.tryFailure(failure);
+        }
+    }
+
+    @Override
+    protected void endedTooLate(Throwable cause) {
+        // The event loop has shut down, and with it the table of calls; nobody is left to be told.
+    }
+
+    @Override
+    protected ChannelPromise awaited() {
+        if (!context().executor().inEventLoop()) {
+            return awaitedElsewhere();
+        }
+        if (followed == null) {
+            followed = new DefaultChannelPromise(channel(), context().executor());
+            if (ended) {
+                tellEnd(followed);
+            }
+        }
+        return followed;
+    }
+
+    /** For another thread, which must not see the state, a promise of its own. */
+    private ChannelPromise awaitedElsewhere() {
+        ChannelPromise promise = new DefaultChannelPromise(channel(), context().executor());
+        try {
+            context().executor().execute(() -> awaited().addListener((ChannelFuture write) -> {
+                if (write.isSuccess()) {
+                    promise.trySuccess();
+                } else {
+                    promise.tryFailure(write.cause());
+                }
+            }));
+        } catch (RejectedExecutionException e) {
+            promise.tryFailure(e);
+        }
+        return promise;
+    }
+
+    @Override
+    public boolean setUncancellable() {
+        begun |= !isCancelled();
+        return !isCancelled();
+    }
+
+    @Override
+    public boolean isCancellable() {
+        return !ended && !begun;
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        if (!super.cancel(mayInterruptIfRunning)) {
-            return false;
-        }
-        call.client().writeFailed(call, cause());
-        return true;
+        return context().executor().inEventLoop() && isCancellable() && tryEnd(new CancellationException());
+    }
+
+    @Override
+    public boolean isVoid() {
+        return false;
+    }
+
+    @Override
+    public ChannelPromise unvoid() {
+        return this;
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return failure instanceof CancellationException;
+    }
+
+    @Override
+    public boolean isDone() {
+        return ended;
+    }
+
+    @Override
+    public boolean isSuccess() {
+        return ended && failure == null;
+    }
+
+    @Override
+    public Throwable cause() {
+        return failure;
+    }
+
+    @Override
+    public ChannelPromise removeListener(GenericFutureListener<? extends Future<? super Void>> listener) {
+        awaited().removeListener(listener);
+        return this;
     }
 }

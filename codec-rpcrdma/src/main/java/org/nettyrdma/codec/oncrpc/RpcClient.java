@@ -154,7 +154,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             call.tryFailure(new RpcConnectionException(request, "not written", false, e));
             return;
         }
-        call.written = new PendingCallWrite(ctx.channel(), ctx.executor(), call);
+        call.written = new PendingCallWrite(ctx, call);
         // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
         pending.add(call, timeoutMillis(request));
         headRoom.offer(message);
