@@ -8,6 +8,7 @@ import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.ReplyRoute;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
+import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ChunkError;
@@ -116,6 +117,7 @@ final class ReplyDelivery {
 
     /** Passes up the reply or the failure of a call. */
     private void deliver(RequesterCall call, RpcRdmaMessage reply) {
+        boolean inline = isInline(call, reply);
         ByteBuf message = null;
         Throwable failure = null;
         try {
@@ -125,7 +127,7 @@ final class ReplyDelivery {
                         + "has ended, and the device has not taken the access away"); // it may change while somebody looks at it
             }
             if (failure == null) {
-                message = assemble(call, reply);
+                message = inline ? takeWhole(call, reply) : assemble(call, reply);
             }
         } catch (RpcRdmaException e) {
             statistics.increment(Counter.MALFORMED_MESSAGES);
@@ -133,13 +135,20 @@ final class ReplyDelivery {
         } catch (RuntimeException | Error e) { // no memory, for instance: the caller would wait for the time-out
             failure = e;
         } finally {
-            reply.release();
+            if (!inline || failure != null) {
+                reply.release();
+            }
         }
         if (failure == null) {
             ctx.fireChannelRead(message);
         } else {
             ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), failure));
         }
+    }
+
+    /** Whether the message is the whole reply, as most are: then there is nothing to put together, and nothing to check. */
+    private static boolean isInline(RequesterCall call, RpcRdmaMessage reply) {
+        return reply.chunks() == ChunkLists.EMPTY && !reply.isNoMsg() && call.exposure() == null && !call.isReplyFetched();
     }
 
     /** Why the call has failed, or {@code null} if the header says that it was answered. */
@@ -173,6 +182,12 @@ final class ReplyDelivery {
         return null;
     }
 
+    /** What {@link #assemble} returns of an inline reply, with the reference of the message. */
+    private ByteBuf takeWhole(RequesterCall call, RpcRdmaMessage reply) {
+        count(call, reply.content(), ReplyRoute.INLINE);
+        return reply.content();
+    }
+
     private ByteBuf assemble(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {
         ReducedReply parts = ReducedReply.of(call, reply);
         ByteBuf message = parts.assemble(ctx.alloc(), bindings);
@@ -180,6 +195,15 @@ final class ReplyDelivery {
         ReplyRoute route = call.isReplyFetched() ? ReplyRoute.READ_CHUNK
                 : parts.isLong() ? ReplyRoute.REPLY_CHUNK
                 : placedBytes > 0 ? ReplyRoute.WRITE_CHUNK : ReplyRoute.INLINE;
+        count(call, message, route);
+        if (placedBytes > 0 || parts.isLong()) {
+            statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);
+            statistics.add(Counter.REPLY_CHUNK_BYTES, parts.replyChunkBytes());
+        }
+        return message;
+    }
+
+    private void count(RequesterCall call, ByteBuf message, ReplyRoute route) {
         statistics.increment(switch (route) {
             case INLINE -> Counter.REPLIES_INLINE;
             case WRITE_CHUNK -> Counter.REPLIES_WITH_WRITE_CHUNK;
@@ -191,10 +215,5 @@ final class ReplyDelivery {
         }
         call.replied(observer, route);
         call.replied(message.readableBytes());
-        if (placedBytes > 0 || parts.isLong()) {
-            statistics.add(Counter.WRITE_CHUNK_BYTES, placedBytes);
-            statistics.add(Counter.REPLY_CHUNK_BYTES, parts.replyChunkBytes());
-        }
-        return message;
     }
 }
