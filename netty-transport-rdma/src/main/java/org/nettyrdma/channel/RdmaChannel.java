@@ -430,6 +430,9 @@ public final class RdmaChannel extends QueuePairChannel {
         if (!isOpen()) {
             return;
         }
+        if (work != null) {
+            work.sends().hold();
+        }
         boolean wasConnecting = state() == ChannelState.CONNECTING;
         connectionIs(ChannelState.CLOSED);
         if (connection.isRequested() && parent() instanceof AcceptingChannel server) {

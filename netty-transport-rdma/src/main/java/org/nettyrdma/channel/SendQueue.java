@@ -3,6 +3,7 @@ package org.nettyrdma.channel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.util.IllegalReferenceCountException;
 import java.io.IOException;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
@@ -12,8 +13,8 @@ import org.nettyrdma.verbs.support.Rings;
 /**
  * The Sends, RDMA Writes and RDMA Reads of one channel that the device has not completed. They complete in the order in
  * which they were posted, so that they form a ring, which grows with use. Messages stay in the {@link ChannelOutboundBuffer}
- * until then; this queue holds a reference of its own on each, because Netty drops its own at once when a channel is closed,
- * while the device may still read or write the memory. Event loop only.
+ * until then, which has a reference on each. Netty drops these at once when a channel is closed, while the device may still read
+ * or write the memory. So {@link #hold} is called before. Event loop only.
  */
 final class SendQueue {
 
@@ -32,6 +33,8 @@ final class SendQueue {
     private int reserved; // entries of the device's queue that are used for invalidations
     private boolean full;
     private int toSkip;
+    /** This has a reference of its own on each message. */
+    private boolean held;
     private final ChannelOutboundBuffer.MessageProcessor poster = this::postUnlessPosted;
 
     SendQueue(PostingTools tools, QueuePair queuePair, int channelId, RdmaChannelConfig config,
@@ -72,7 +75,6 @@ final class SendQueue {
         }
         int number = head + outstanding;
         Object sink = null;
-        retain(message); // the device's own reference, until the completion of this slot is polled
         try {
             SendWorkRequest request = tools.workRequest();
             if (message instanceof RdmaRead read) {
@@ -85,8 +87,7 @@ final class SendQueue {
             tools.pieces().addTo(request);
             queuePair.postSend(request);
         } catch (Throwable t) {
-            // Not posted, so that no completion will come.
-            release(message, sink);
+            releaseSink(sink); // not posted, so that no completion will come
             throw t;
         }
         messages[index(number)] = message;
@@ -154,10 +155,25 @@ final class SendQueue {
         }
     }
 
+    /** The channel is about to be closed, and nothing more is posted: keeps what the device may use until it has completed. */
+    void hold() {
+        if (held) {
+            return;
+        }
+        held = true;
+        for (int number = head; number != head + outstanding; number++) {
+            try {
+                retain(messages[index(number)]);
+            } catch (IllegalReferenceCountException e) { // released once too often by its owner; the others are kept all the same
+                messages[index(number)] = Unpooled.EMPTY_BUFFER;
+            }
+        }
+    }
+
     /**
-     * The device has finished with the oldest message; its reference is dropped.
+     * The device has finished with the oldest message.
      *
-     * @return the message, to be found in the outbound buffer; it may have been released
+     * @return the message, to be found in the outbound buffer; it may have been released if the channel is closed
      */
     Object complete(int slot, boolean success) {
         if (outstanding == 0 || slot != slot(head)) {
@@ -208,12 +224,15 @@ final class SendQueue {
         }
     }
 
-    private static void release(Object message, Object sink) {
+    private static void releaseSink(Object sink) {
         if (sink instanceof ByteBuf bounce) {
             bounce.release();
         } else {
             Pin.release((Pin) sink);
         }
+    }
+
+    private static void release(Object message) {
         if (message instanceof ByteBuf buffer) {
             buffer.release();
         } else {
@@ -225,11 +244,14 @@ final class SendQueue {
         int index = index(head);
         Object message = messages[index];
         Object sink = sinks == null ? null : sinks[index];
-        release(message, sink);
-        messages[index] = null;
         if (sink != null) {
+            releaseSink(sink);
             sinks[index] = null;
         }
+        if (held) {
+            release(message);
+        }
+        messages[index] = null;
         head++;
         outstanding--;
     }
@@ -287,7 +309,7 @@ final class SendQueue {
         return outstanding + reserved < depth;
     }
 
-    /** Drops the device's references: it has lost all access to the memory. */
+    /** Forgets all that is posted: the device has lost all access to the memory. */
     void releasePosted() {
         while (outstanding > 0) {
             freeOldest();

@@ -10,7 +10,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCounted;
 import java.lang.reflect.Proxy;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -80,8 +82,7 @@ class SendQueueTest {
             queue.postFlushed(outbound());
             assertEquals(DEPTH, queue.outstanding());
             assertTrue(queue.wasFull());
-            assertEquals(2, messages.get(DEPTH - 1).refCnt(), "the device holds a reference of its own");
-            assertEquals(1, messages.get(DEPTH).refCnt(), "what is not posted is not held");
+            assertEquals(1, messages.get(DEPTH - 1).refCnt(), "that of the outbound buffer, until the channel is closed");
             for (int i = 0; i < DEPTH; i++) {
                 complete(queue, messages.get(i));
                 assertEquals(0, messages.get(i).refCnt());
@@ -122,6 +123,51 @@ class SendQueueTest {
     }
 
     @Test
+    void shouldKeepWhatTheDeviceUsesBeyondTheEndOfTheChannel() throws Exception {
+        SendQueue queue = newQueue();
+        List<ReferenceCounted> messages = List.of(newMessage(), new RdmaSend(newMessage()),
+                new RdmaRead(new RemoteSegment(7, 16, 0), tools.registeredAllocator().directBuffer(16, 16)), newMessage());
+        for (ReferenceCounted message : messages) {
+            write(message, 8);
+        }
+        queue.postFlushed(outbound());
+        ByteBuf notPosted = newMessage();
+        write(notPosted, 8);
+        queue.hold();
+        queue.hold(); // as a close may fail half-way and be tried again
+        for (ReferenceCounted message : messages) {
+            assertEquals(2, message.refCnt(), "the device holds a reference of its own");
+            outbound().remove(new ClosedChannelException());
+            assertEquals(1, message.refCnt());
+        }
+        assertEquals(1, notPosted.refCnt(), "what is not posted is not held");
+        outbound().remove(new ClosedChannelException());
+        assertEquals(0, notPosted.refCnt());
+        for (ReferenceCounted message : messages) {
+            assertSame(message, queue.complete(WorkRequestId.slot(posted.remove(0)), message != messages.get(3)));
+            SendQueue.confirm(message, null);
+            assertEquals(0, message.refCnt());
+        }
+        assertEquals(0, queue.outstanding());
+    }
+
+    @Test
+    void shouldKeepTheOthersWhereOneWasReleasedTooOften() throws Exception {
+        SendQueue queue = newQueue();
+        ByteBuf first = newMessage();
+        ByteBuf second = newMessage();
+        write(first, 8);
+        write(second, 8);
+        queue.postFlushed(outbound());
+        first.release();
+        queue.hold();
+        assertEquals(2, second.refCnt());
+        queue.releasePosted();
+        assertEquals(1, second.refCnt());
+        second.release();
+    }
+
+    @Test
     void shouldReleaseAllThatIsPostedAfterGrowth() throws Exception {
         SendQueue queue = newQueue();
         List<ByteBuf> messages = new ArrayList<>();
@@ -130,6 +176,7 @@ class SendQueueTest {
             write(messages.get(i), 8);
         }
         queue.postFlushed(outbound());
+        queue.hold();
         queue.releasePosted();
         for (ByteBuf message : messages) {
             assertEquals(1, message.refCnt());
