@@ -268,6 +268,24 @@ class ReconnectingOverRdmaTest {
     }
 
     @Test
+    void shouldGoOnWithANewConnectionWhenCancelledCallsHaveTakenAllCredits() throws Exception {
+        start(RpcRdma.server().credits(4));
+        RpcRdma rpcRdma = RpcRdma.client().binding(BulkProgram.BINDING).build();
+        try (ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap(rpcRdma), this::addresses)
+                .policy(QUICK.withMaxLostCalls(4).withCallTimeoutMillis(300)).connect()) {
+            assertLoaded(client); // the grant is known
+            for (int i = 0; i < 4; i++) {
+                Future<ByteBuf> lost = client.call(request(HANG, Unpooled.buffer().writeInt(i)));
+                hanging().arguments().release();
+                assertTrue(lost.cancel(false));
+            }
+            RpcRdmaPair.result(client.call(request(ECHO, RpcRdmaPair.opaque(new byte[10_000])).setTimeoutMillis(30_000)))
+                    .release();
+            assertEquals(2, client.statistics().connects());
+        }
+    }
+
+    @Test
     void shouldWithdrawMemoryOfLostAttempts() throws Exception {
         start(RpcRdma.server());
         RpcRdma rpcRdma = RpcRdma.client().build();

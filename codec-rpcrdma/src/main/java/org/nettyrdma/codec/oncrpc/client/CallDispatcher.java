@@ -171,13 +171,15 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
             link.answered();
             end(call);
             call.succeed(attempt.getNow());
-        } else if (cause instanceof RpcTimeoutException && !call.isDone()) {
+        } else if (cause instanceof RpcTimeoutException) {
             timedOut(call, null);
             giveUpIfSilent(link);
         } else if (!call.isDone() && !closed && lost && isForAnother(call, cause)) {
             link.keep(call, cause.getCause());
         } else {
-            if (!lost && !(cause instanceof RpcConnectionException) && !attempt.isCancelled()) {
+            if (attempt.isCancelled()) {
+                link.cancelled(policy.maxLostCalls(), policy.callTimeoutMillis());
+            } else if (!lost && !(cause instanceof RpcConnectionException)) {
                 link.answered();
             }
             end(call);

@@ -25,9 +25,10 @@ import org.nettyrdma.codec.oncrpc.RpcRequest;
  * @param maxCallsPerConnection calls under way on one connection before further ones wait; 1 to 1024, default 1024, the most that
  *                              wait for credits over RDMA. The arguments of calls under way are kept, too
  * @param maxLostCalls          calls of one connection that time out one after the other, nothing else being answered, before the
- *                              connection is ended and calls go on with a new one; 0 for never, default 16. Over RDMA each of
- *                              them has a credit that only the end of the connection gives back. Too small a value shows as
- *                              lost connections to a server that is merely slow
+ *                              connection is ended and calls go on with a new one; 0 for never, default 16. Cancelled calls
+ *                              count, too; but then the server has {@code callTimeoutMillis} more to answer anything. Over RDMA
+ *                              each of them has a credit that only the end of the connection gives back. Too small a value
+ *                              shows as lost connections to a server that is merely slow
  * @param callTimeoutMillis     how long a call waits for its reply in all, over all connections, unless
  *                              {@linkplain RpcRequest#setTimeoutMillis it says otherwise}, in milliseconds; 1 or more, default
  *                              {@link RpcClient#DEFAULT_CALL_TIMEOUT_MILLIS}

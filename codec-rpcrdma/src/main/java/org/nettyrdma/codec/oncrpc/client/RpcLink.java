@@ -6,11 +6,14 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.nettyrdma.codec.oncrpc.RpcAcceptException;
 import org.nettyrdma.codec.oncrpc.RpcClient;
@@ -46,6 +49,9 @@ final class RpcLink {
     private final List<DurableCall> orphans = new ArrayList<>();
     private int outstanding;
     private int timedOut;
+    private int cancelled;
+    /** Ends the connection unless the server answers before; {@code null} while few calls are lost. */
+    private ScheduledFuture<?> silence;
     private boolean answered;
     private boolean lost;
     private boolean closed;
@@ -161,6 +167,15 @@ final class RpcLink {
     void answered() {
         answered = true;
         timedOut = 0;
+        cancelled = 0;
+        stopSilence();
+    }
+
+    private void stopSilence() {
+        if (silence != null) {
+            silence.cancel(false);
+            silence = null;
+        }
     }
 
     /**
@@ -170,6 +185,22 @@ final class RpcLink {
      */
     int timedOut() {
         return ++timedOut;
+    }
+
+    /**
+     * A caller has given up a call. That says nothing of the server, which may be no slower than usual. But where enough calls
+     * are lost and it then answers nothing for as long as a call may take, the connection is ended.
+     *
+     * @param maxLost       how many are enough, time-outs included; 0 for no number
+     * @param silenceMillis how long a call may take
+     */
+    void cancelled(int maxLost, long silenceMillis) {
+        cancelled++;
+        int gone = timedOut + cancelled;
+        if (maxLost > 0 && gone >= maxLost && silence == null && !lost) {
+            silence = home.schedule(() -> close(new IOException(gone + " calls have timed out or were cancelled, and the server "
+                    + "has answered nothing for another " + silenceMillis + " ms")), silenceMillis, TimeUnit.MILLISECONDS);
+        }
     }
 
     /** Ends the connection. */
@@ -184,6 +215,7 @@ final class RpcLink {
     private void channelClosed() {
         lost = true;
         closed = true;
+        stopSilence();
         endIfLast();
     }
 

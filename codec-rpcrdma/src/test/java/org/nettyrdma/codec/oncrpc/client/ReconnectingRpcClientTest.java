@@ -417,6 +417,25 @@ class ReconnectingRpcClientTest {
     }
 
     @Test
+    void shouldKeepTheConnectionWhereCancelledCallsAreMerelySlow() throws Exception {
+        ReconnectingRpcClient client = connect(QUICK.withMaxLostCalls(2).withCallTimeoutMillis(200), 1);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 2; i++) {
+                Future<ByteBuf> call = client.call(request(HOLD, i));
+                held().arguments().release();
+                assertTrue(call.cancel(false));
+            }
+            assertEquals(round, result(client.call(request(ECHO, round))));
+        }
+        Future<ByteBuf> longer = client.call(request(HOLD, 9).setTimeoutMillis(30_000));
+        RpcCall call = held();
+        assertFalse(longer.await(600), "nothing has ended the connection");
+        RestartedServer.answer(call);
+        assertEquals(9, result(longer));
+        assertEquals(1, client.statistics().connects());
+    }
+
+    @Test
     void shouldServeCallersThatWaitAndCallersWithStages() throws Exception {
         ReconnectingRpcClient client = connect(QUICK, 1);
         ByteBuf results = client.callAndWait(request(ECHO, 5));
