@@ -405,7 +405,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         }
         closeAll();
         // Closed channels stay until the device has returned their buffers, or their timer gives up.
-        return channels.isEmpty() && confirmShutdown();
+        return channels.isEmpty() && context.isDrained() && confirmShutdown();
     }
 
     private void closeAll() {

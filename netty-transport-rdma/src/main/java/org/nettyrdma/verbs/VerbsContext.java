@@ -100,6 +100,17 @@ public interface VerbsContext extends AutoCloseable {
     void wakeup();
 
     /**
+     * Whether peers have taken what connections that are closed have handed over, as far as that can be seen. An event loop that
+     * ends goes on polling until it is so, and closes the context then. A provider for which a completed Send has arrived, as on
+     * a device, has nothing to wait for. Others bound the time by {@link QueuePairAttributes#closeTimeoutMillis}.
+     *
+     * @return {@code false} while something could be lost if the context were closed now
+     */
+    default boolean isDrained() {
+        return true;
+    }
+
+    /**
      * Closes the context with all that was created from it. Work requests that are still outstanding are not completed any more.
      * After this call the device accesses neither their memory nor exposed memory, except where {@link QueuePair#mayUsePosted()}
      * and {@link QueuePair#mayUseExposed} say so of a queue pair.

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
@@ -31,11 +33,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 
 /** Event loops run tasks and timers beside their connections, and stop. A part of {@link RdmaTransportContract}. */
 public abstract class EventLoopContract extends TransportFixture {
+
+    private static final int SENT_BYTES = 64 * 1024;
 
     @ParameterizedTest
     @EnumSource(IdleStrategy.class)
@@ -240,5 +245,47 @@ public abstract class EventLoopContract extends TransportFixture {
         EventLoop loop = other.next();
         stop(other);
         assertThrows(RejectedExecutionException.class, () -> loop.execute(() -> { }));
+    }
+
+    @Test
+    void shouldDeliverWhatItHasSentBeforeItEnds() throws Exception {
+        assumeTrue(provider().capabilities().receiverWaits(), "the connection would end for want of a receive");
+        RdmaEventLoopGroup other = newGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(other).childOption(ChannelOption.AUTO_READ, false)
+                        .childOption(RdmaChannelOption.SHARED_RECEIVES, false)
+                        .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 1)
+                        .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, 1024)
+                        .childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 30_000),
+                bootstrap().option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, SENT_BYTES));
+        for (int i = 0; i < 10; i++) {
+            connection.client().send("that nobody will read " + i); // input that is left over makes TCP send a reset
+        }
+        CountDownLatch free = new CountDownLatch(1);
+        connection.client().channel().eventLoop().execute(() -> {
+            try {
+                free.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        int sent = 0;
+        while (sent < 100) {
+            ByteBuf message = connection.server().channel().alloc().buffer(SENT_BYTES).writeZero(SENT_BYTES);
+            if (!connection.server().channel().writeAndFlush(message).await(100)) {
+                break; // the provider has taken all it can
+            }
+            sent++;
+        }
+        Endpoint.await(connection.server().channel().close());
+        other.shutdownGracefully(0, Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        other.awaitTermination(300, TimeUnit.MILLISECONDS); // it may, where nothing can be lost any more
+        free.countDown();
+        for (int i = 0; i < sent; i++) {
+            ByteBuf message = connection.client().awaitMessage();
+            assertEquals(SENT_BYTES, message.readableBytes());
+            message.release();
+        }
+        connection.client().awaitInactive();
+        assertTrue(other.awaitTermination(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS), "event loops did not stop");
     }
 }

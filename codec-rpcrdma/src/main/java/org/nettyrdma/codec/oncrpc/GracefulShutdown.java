@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * shutdown.collect(serverBootstrap).bind(20049);
  * ...
  * shutdown.start(10_000).sync();
- * group.shutdownGracefully();
+ * group.shutdownGracefully(0, 10, TimeUnit.SECONDS);
  * }</pre>
  *
  * <ol>
@@ -49,9 +49,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <li>RDMA hardware and shared memory: a Send is completed when the peer's memory has it. The connection is closed after that.
  * A client that takes completions before the end of the connection, as {@code RdmaChannel} does, sees all replies.
  * <li>Software iWARP: a Send is completed when TCP has taken it. The provider then ends its output and reads on as above, for
- * up to {@code RdmaChannelOption.CLOSE_TIMEOUT_MILLIS} (2 s), after the channel is closed. An event loop group that is shut down
- * with a quiet period of as long, which is Netty's default, leaves it the time. With less, the last replies may be lost on a
- * network that loses packets.
+ * up to {@code RdmaChannelOption.CLOSE_TIMEOUT_MILLIS} (2 s), after the channel is closed. An event loop that is shut down
+ * goes on until then.
  * </ul>
  * A client that dies, or whose network fails, may not have seen replies to calls that were executed. Then it is the
  * {@link DuplicateRequestCache} of the server to which the client comes back that knows them, or nobody after a restart.

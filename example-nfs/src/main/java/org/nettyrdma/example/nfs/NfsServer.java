@@ -32,8 +32,6 @@ import org.nettyrdma.example.nfs.server.NfsService;
  */
 public final class NfsServer implements AutoCloseable {
 
-    /** For how long event loops go on after an end in good order: so long software iWARP waits for its peers to take all. */
-    private static final long QUIET_MILLIS = 2_000;
     private static final long CLOSE_TIMEOUT_MILLIS = 10_000;
 
     private final NfsService service;
@@ -144,8 +142,7 @@ public final class NfsServer implements AutoCloseable {
         registrations.close();
         Future<Integer> ended = shutdown.start(timeoutMillis);
         ended.awaitUninterruptibly(timeoutMillis + CLOSE_TIMEOUT_MILLIS);
-        long quietMillis = timeoutMillis == 0 ? 0 : QUIET_MILLIS;
-        groups.forEach(group -> group.shutdownGracefully(quietMillis, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
+        groups.forEach(group -> group.shutdownGracefully(0, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS));
         groups.forEach(group -> group.terminationFuture().awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS));
         executor.shutdown();
         try {

@@ -34,6 +34,7 @@ final class DrainingSocket implements SocketHandler, SocketTable.Entry {
     private final PeerAddress peer;
     private final long number;
     private TimerQueue.Timer timer;
+    private boolean waiting;
 
     /**
      * @param peer      whose connection it was
@@ -59,6 +60,8 @@ final class DrainingSocket implements SocketHandler, SocketTable.Entry {
      */
     void start(int timeoutMillis) {
         key.attach(this);
+        waiting = true;
+        all.waitingBegun();
         try {
             channel.shutdownOutput();
             key.interestOps(SelectionKey.OP_READ);
@@ -96,6 +99,7 @@ final class DrainingSocket implements SocketHandler, SocketTable.Entry {
         if (n < 0 && little) {
             close();
         } else if (n < 0) {
+            endWaiting();
             key.interestOps(0); // the peer may still be taking what it was sent, which nothing tells
         }
     }
@@ -116,7 +120,15 @@ final class DrainingSocket implements SocketHandler, SocketTable.Entry {
         close();
     }
 
+    private void endWaiting() {
+        if (waiting) {
+            waiting = false;
+            all.waitingEnded();
+        }
+    }
+
     private void close() {
+        endWaiting();
         if (timer != null) {
             timer.cancel();
         }

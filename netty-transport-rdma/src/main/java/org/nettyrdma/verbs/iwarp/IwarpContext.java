@@ -118,6 +118,12 @@ final class IwarpContext implements VerbsContext {
         parts.core().wakeup();
     }
 
+    /** Of a peer that has ended its output too, the system goes on delivering when the socket is closed. */
+    @Override
+    public boolean isDrained() {
+        return !parts.draining().isWaiting();
+    }
+
     @Override
     public void close() {
         parts.core().close();

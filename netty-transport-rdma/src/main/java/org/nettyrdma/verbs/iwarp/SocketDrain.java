@@ -20,6 +20,8 @@ final class SocketDrain {
     private final Pool<ByteBuffer> stagingPool;
     private final SocketTable<DrainingSocket> sockets = new SocketTable<>(MAX_SOCKETS, MAX_SOCKETS);
     private long lastNumber;
+    /** Of the sockets, those whose peers may still send, so that closing them now would make TCP send a reset. */
+    private int waiting;
 
     SocketDrain(TimerQueue timers, Pool<ByteBuffer> stagingPool) {
         this.timers = timers;
@@ -47,6 +49,21 @@ final class SocketDrain {
         if (oneTooMany != null) {
             oneTooMany.drop();
         }
+    }
+
+    /** Whether there is a socket whose peer has not ended its output yet. */
+    boolean isWaiting() {
+        return waiting > 0;
+    }
+
+    /** A socket begins to wait for the end of its peer's output. */
+    void waitingBegun() {
+        waiting++;
+    }
+
+    /** A socket has seen the end, or waits no longer. */
+    void waitingEnded() {
+        waiting--;
     }
 
     /** A socket is drained and closed. */

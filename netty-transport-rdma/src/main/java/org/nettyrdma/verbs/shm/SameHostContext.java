@@ -85,6 +85,11 @@ final class SameHostContext implements VerbsContext {
     }
 
     @Override
+    public boolean isDrained() {
+        return iwarp.isDrained();
+    }
+
+    @Override
     public void close() {
         shm.close(); // and what stands on the same sockets
     }

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.verbs.support.Pool;
+import org.nettyrdma.verbs.support.SocketHandler;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 class SocketDrainTest {
@@ -68,6 +69,22 @@ class SocketDrainTest {
         assertEquals(List.of(true, false, false, true), drained.stream().map(SocketChannel::isOpen).toList());
         assertTrue(drain.drop(2));
         assertFalse(drain.drop(2));
+    }
+
+    @Test
+    void shouldWaitUntilEachPeerHasEndedItsOutputOrIsDropped() throws IOException {
+        assertFalse(drain.isWaiting());
+        drainConnectionFrom("127.0.0.1");
+        drainConnectionFrom("127.0.0.1");
+        assertTrue(drain.isWaiting());
+        opened.get(0).close();
+        selector.select();
+        for (SelectionKey key : selector.selectedKeys()) {
+            ((SocketHandler) key.attachment()).ready(key.readyOps());
+        }
+        assertTrue(drain.isWaiting());
+        assertTrue(drain.drop(2));
+        assertFalse(drain.isWaiting());
     }
 
     private SocketChannel drainConnectionFrom(String address) throws IOException {
