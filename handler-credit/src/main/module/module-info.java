@@ -1,6 +1,7 @@
 module org.nettyrdma.handler.credit {
     requires transitive io.netty.common;
     requires transitive io.netty.transport;
+    requires jdk.jfr;
     requires org.slf4j;
 
     exports org.nettyrdma.handler.credit;

@@ -35,20 +35,20 @@ public final class DuplicateRequestMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        counter(registry, "executed", DuplicateRequestStatistics::executed, "Calls given to their program");
-        counter(registry, "hits", DuplicateRequestStatistics::hits, "Calls answered with a reply that was kept");
-        counter(registry, "joins", DuplicateRequestStatistics::joins, "Calls that came while the same call was executed");
-        counter(registry, "evictions", DuplicateRequestStatistics::evictions, "Replies forgotten for want of room");
-        counter(registry, "refused", DuplicateRequestStatistics::refused, "Calls refused for want of room");
-        gauge(registry, "running", null, DuplicateRequestStatistics::running, "Calls in execution");
-        gauge(registry, "replies", null, DuplicateRequestStatistics::replies, "Replies kept");
+        counter(registry, "executed", "calls", DuplicateRequestStatistics::executed, "Calls given to their program");
+        counter(registry, "hits", "calls", DuplicateRequestStatistics::hits, "Calls answered with a reply that was kept");
+        counter(registry, "joins", "calls", DuplicateRequestStatistics::joins, "Calls that came while the same was executed");
+        counter(registry, "evictions", "replies", DuplicateRequestStatistics::evictions, "Replies forgotten for want of room");
+        counter(registry, "refused", "calls", DuplicateRequestStatistics::refused, "Calls refused for want of room");
+        gauge(registry, "running", "calls", DuplicateRequestStatistics::running, "Calls in execution");
+        gauge(registry, "replies", "replies", DuplicateRequestStatistics::replies, "Replies kept");
         gauge(registry, "size", "bytes", DuplicateRequestStatistics::bytes, "What the replies take");
     }
 
-    private void counter(MeterRegistry registry, String name, ToDoubleFunction<DuplicateRequestStatistics> value,
+    private void counter(MeterRegistry registry, String name, String unit, ToDoubleFunction<DuplicateRequestStatistics> value,
                          String description) {
         FunctionCounter.builder("rpc.server.duplicates." + name, cache, source -> value.applyAsDouble(source.statistics()))
-                .tags(tags).description(description).register(registry);
+                .tags(tags).baseUnit(unit).description(description).register(registry);
     }
 
     private void gauge(MeterRegistry registry, String name, String unit, ToDoubleFunction<DuplicateRequestStatistics> value,

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import org.nettyrdma.handler.credit.support.WaitTimes;
 
 /**
  * Admits the calls of one connection as memory allows: first the memory of the connection, then its share of the memory of all
@@ -38,8 +39,13 @@ public final class MemoryAdmission {
     private final Executor executor;
     private final Supplier<SocketAddress> peer;
     private final Runnable admittedLate;
-    private final Queue<Candidate> waiting = new ArrayDeque<>();
+    private final Queue<Waiting> waiting = new ArrayDeque<>();
     private long usedBytes;
+
+    /** A candidate, and since when it waits. */
+    private record Waiting(Candidate candidate, WaitTimes.Wait time) {
+    }
+
     /** {@code null} before the first call, as the peer of a connection need not be known earlier. */
     private MemoryBudget.Share share;
     /** The call that the share waits for, or {@code null} if it waits for nothing. */
@@ -108,7 +114,7 @@ public final class MemoryAdmission {
             candidate.admitted();
             return true;
         }
-        waiting.add(candidate);
+        waiting.add(new Waiting(candidate, total.waitTimes().begin()));
         admitWaiting();
         return false;
     }
@@ -141,7 +147,7 @@ public final class MemoryAdmission {
      * @return whether it was still waiting; it is neither admitted nor dropped then
      */
     public boolean remove(Candidate candidate) {
-        if (!waiting.remove(candidate)) {
+        if (!waiting.removeIf(each -> each.candidate == candidate && ended(each))) {
             return false;
         }
         if (candidate == claimant && share.withdraw()) {
@@ -165,6 +171,25 @@ public final class MemoryAdmission {
         admitWaiting();
     }
 
+    private boolean ended(Waiting each) {
+        each.time.end(peer);
+        return true;
+    }
+
+    private Candidate poll() {
+        Waiting first = waiting.poll();
+        if (first == null) {
+            return null;
+        }
+        ended(first);
+        return first.candidate;
+    }
+
+    private Candidate peek() {
+        Waiting first = waiting.peek();
+        return first == null ? null : first.candidate;
+    }
+
     private boolean hasRoom(long bytes) {
         return usedBytes == 0 || usedBytes + bytes <= maxBytes;
     }
@@ -181,14 +206,14 @@ public final class MemoryAdmission {
         boolean late = false;
         admitting = true;
         try {
-            for (Candidate first = waiting.peek(); first != null && claimant == null && hasRoom(first.bytes());
-                    first = waiting.peek()) {
+            for (Candidate first = peek(); first != null && claimant == null && hasRoom(first.bytes());
+                    first = peek()) {
                 if (!share().tryTake(first.bytes())) {
                     claimant = first;
                     share.claim(first.bytes());
                     break;
                 }
-                waiting.remove();
+                poll();
                 start(first);
                 late = true;
             }
@@ -206,8 +231,8 @@ public final class MemoryAdmission {
         }
         Candidate candidate = claimant;
         claimant = null;
-        if (waiting.peek() == candidate) {
-            waiting.remove();
+        if (peek() == candidate) {
+            poll();
             start(candidate);
             admittedLate.run();
         } else { // it was taken back when its turn had come
@@ -226,7 +251,7 @@ public final class MemoryAdmission {
             share.close();
         }
         usedBytes = 0;
-        for (Candidate candidate = waiting.poll(); candidate != null; candidate = waiting.poll()) {
+        for (Candidate candidate = poll(); candidate != null; candidate = poll()) {
             candidate.dropped();
         }
     }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import org.nettyrdma.handler.credit.support.WaitTimes;
 import org.nettyrdma.peer.PeerAddress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +61,7 @@ public final class MemoryBudget {
     private final Map<PeerAddress, Address> addresses = new HashMap<>();
     private final Set<Share> waiting = new LinkedHashSet<>();
     private long usedBytes;
+    private final WaitTimes waits = new WaitTimes("memory");
 
     /**
      * Creates a budget of which nothing is used.
@@ -109,6 +111,28 @@ public final class MemoryBudget {
      */
     public synchronized int waiting() {
         return waiting.size();
+    }
+
+    /**
+     * How often calls, and records that had not arrived whole, have waited for memory, and wait no more.
+     *
+     * @return their number
+     */
+    public long waits() {
+        return waits.count() + (records == null ? 0 : records.waits());
+    }
+
+    /**
+     * How long these waited in all.
+     *
+     * @return nanoseconds
+     */
+    public long waitedNanos() {
+        return waits.nanos() + (records == null ? 0 : records.waitedNanos());
+    }
+
+    WaitTimes waitTimes() {
+        return waits;
     }
 
     /**

@@ -46,6 +46,25 @@ public interface RpcCallListener {
     void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos);
 
     /**
+     * A call has ended: the same with more figures. It passes on what the other method takes, unless it is overridden.
+     *
+     * @param side          which end this is
+     * @param program       number of the program, unsigned
+     * @param version       version of the program, unsigned
+     * @param procedure     number of the procedure, unsigned
+     * @param outcome       how it ended
+     * @param elapsedNanos  how long it took
+     * @param queuedNanos   of that, how long until the transport had taken the call, which is the wait for credits, for memory
+     *                      and for room in the send queue; the whole if it never took it; 0 at a server
+     * @param callBytes     length of the call with its header, chunks included
+     * @param replyBytes    length of the reply with its header, chunks included; 0 if there was none
+     */
+    default void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos, long queuedNanos,
+                       long callBytes, long replyBytes) {
+        ended(side, program, version, procedure, outcome, elapsedNanos);
+    }
+
+    /**
      * Adds the handler that tells of the calls of one connection, in both directions. It goes in front of {@link RpcClient} and
      * {@link RpcServerHandler}. For RPC-over-RDMA {@code RpcRdmaBuilder.callListener} does that.
      *

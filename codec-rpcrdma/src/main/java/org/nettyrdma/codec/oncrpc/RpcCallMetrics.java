@@ -1,5 +1,7 @@
 package org.nettyrdma.codec.oncrpc;
 
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -9,12 +11,21 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 
 /**
  * Keeps in a Micrometer registry how long calls take; needs micrometer-core on the class path. Timers:
  * {@code rpc.client.call.duration} for calls made and {@code rpc.server.call.duration} for calls served, with the tags
  * {@code program}, {@code version} and {@code procedure} (numbers) and {@code outcome} (of {@link RpcCallListener.Outcome}, in
- * lower case). They are histograms from which a system such as Prometheus reckons percentiles, over many processes too.
+ * lower case). They are histograms from which a system such as Prometheus reckons percentiles, over many processes too. With the
+ * same tags:
+ * <ul>
+ * <li>{@code rpc.client.call.wait}: the part of the duration until the transport had taken the call, a timer without a histogram.
+ * What is left is the time of the network and the server
+ * <li>{@code rpc.client.call.request}, {@code .response}, {@code rpc.server.call.request}, {@code .response}: bytes of calls and
+ * replies, counters
+ * </ul>
  *
  * <p>A peer chooses the numbers of the calls that a server gets, and must not fill the registry with them. So calls which a
  * server has not answered with results have {@code other} in place of the numbers, unless the same procedure has been answered
@@ -34,7 +45,9 @@ public final class RpcCallMetrics implements RpcCallListener {
 
     private final MeterRegistry registry;
     private final Tags tags;
-    private final Map<Key, Timer> timers = new ConcurrentHashMap<>();
+    private final Map<Key, Series> series = new ConcurrentHashMap<>();
+    /** Of those, what has no numbers. */
+    private final Map<Key, Series> others = new ConcurrentHashMap<>();
 
     /**
      * Creates timers in a registry when the first calls end.
@@ -49,34 +62,69 @@ public final class RpcCallMetrics implements RpcCallListener {
 
     @Override
     public void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos) {
-        Timer timer = timers.get(new Key(side, program, version, procedure, outcome));
-        if (timer == null) {
-            timer = newTimer(side, program, version, procedure, outcome);
-        }
-        timer.record(elapsedNanos, TimeUnit.NANOSECONDS);
+        ended(side, program, version, procedure, outcome, elapsedNanos, 0, 0, 0);
     }
 
-    private Timer newTimer(Side side, int program, int version, int procedure, Outcome outcome) {
+    @Override
+    public void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos, long queuedNanos,
+                      long callBytes, long replyBytes) {
+        Series one = series.get(new Key(side, program, version, procedure, outcome));
+        if (one == null) {
+            one = newSeries(side, program, version, procedure, outcome);
+        }
+        one.durations.record(elapsedNanos, TimeUnit.NANOSECONDS);
+        one.callBytes.add(callBytes);
+        one.replyBytes.add(replyBytes);
+        if (side == Side.CLIENT) {
+            one.queuedNanos.add(queuedNanos);
+        }
+    }
+
+    private Series newSeries(Side side, int program, int version, int procedure, Outcome outcome) {
         boolean known = side == Side.CLIENT || outcome == Outcome.SUCCESS
-                || timers.containsKey(new Key(side, program, version, procedure, Outcome.SUCCESS));
-        if (!known || timers.size() >= MAX_TIMERS) {
-            return timer(side, OTHER, OTHER, OTHER, outcome); // the registry gives the same one each time
+                || series.containsKey(new Key(side, program, version, procedure, Outcome.SUCCESS));
+        if (!known || series.size() >= MAX_TIMERS) {
+            return others.computeIfAbsent(new Key(side, 0, 0, 0, outcome), key -> new Series(side, tags.and("program", OTHER,
+                    "version", OTHER, "procedure", OTHER, "outcome", name(outcome))));
         }
-        return timers.computeIfAbsent(new Key(side, program, version, procedure, outcome),
-                key -> timer(side, Integer.toUnsignedString(program), Integer.toUnsignedString(version),
-                        Integer.toUnsignedString(procedure), outcome));
+        return series.computeIfAbsent(new Key(side, program, version, procedure, outcome), key -> new Series(side, tags.and(
+                "program", Integer.toUnsignedString(program), "version", Integer.toUnsignedString(version), "procedure",
+                Integer.toUnsignedString(procedure), "outcome", name(outcome))));
     }
 
-    private Timer timer(Side side, String program, String version, String procedure, Outcome outcome) {
-        return Timer.builder(side == Side.CLIENT ? "rpc.client.call.duration" : "rpc.server.call.duration")
-                .description(side == Side.CLIENT ? "Calls made, until their replies were there"
-                        : "Calls served, until their replies were written")
-                .tags(tags)
-                .tags("program", program, "version", version, "procedure", procedure,
-                        "outcome", outcome.name().toLowerCase(Locale.ROOT))
-                .publishPercentileHistogram()
-                .minimumExpectedValue(Duration.ofNanos(1000))
-                .maximumExpectedValue(Duration.ofMinutes(5))
-                .register(registry);
+    private static String name(Outcome outcome) {
+        return outcome.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The meters of calls with the same tags. */
+    private final class Series {
+
+        private final Timer durations;
+        private final LongAdder queuedNanos = new LongAdder();
+        private final LongAdder callBytes = new LongAdder();
+        private final LongAdder replyBytes = new LongAdder();
+
+        private Series(Side side, Tags all) {
+            String prefix = side == Side.CLIENT ? "rpc.client.call." : "rpc.server.call.";
+            durations = Timer.builder(prefix + "duration")
+                    .description(side == Side.CLIENT ? "Calls made, until their replies were there"
+                            : "Calls served, until their replies were written")
+                    .tags(all).publishPercentileHistogram()
+                    .minimumExpectedValue(Duration.ofNanos(1000))
+                    .maximumExpectedValue(Duration.ofMinutes(5))
+                    .register(registry);
+            if (side == Side.CLIENT) {
+                FunctionTimer.builder(prefix + "wait", this, one -> one.durations.count(), one -> one.queuedNanos.sum(),
+                                TimeUnit.NANOSECONDS)
+                        .description("Calls made, until the transport had taken them").tags(all).register(registry);
+            }
+            bytes(prefix + "request", "Calls with their headers", all, one -> one.callBytes);
+            bytes(prefix + "response", "Replies with their headers", all, one -> one.replyBytes);
+        }
+
+        private void bytes(String name, String description, Tags all, Function<Series, LongAdder> sum) {
+            FunctionCounter.builder(name, this, one -> sum.apply(one).sum()).baseUnit("bytes").description(description).tags(all)
+                    .register(registry);
+        }
     }
 }

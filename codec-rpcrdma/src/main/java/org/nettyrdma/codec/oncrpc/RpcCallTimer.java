@@ -49,7 +49,9 @@ final class RpcCallTimer extends ChannelDuplexHandler {
         private final int program;
         private final int version;
         private final int procedure;
+        private final int bytes;
         private final long beginNanos;
+        private long queuedNanos = -1;
         /** {@code null} where nobody records. */
         private final RpcCallEvent event;
 
@@ -59,15 +61,18 @@ final class RpcCallTimer extends ChannelDuplexHandler {
             program = message.getInt(start + PROGRAM);
             version = message.getInt(start + VERSION);
             procedure = message.getInt(start + PROCEDURE);
+            bytes = message.readableBytes();
             beginNanos = nanoClock.getAsLong();
             event = RpcCallEvent.begun();
         }
 
         @Override
         public void operationComplete(ChannelFuture written) {
-            if (!written.isSuccess() && made.get(xid) == this) {
+            if (written.isSuccess()) {
+                queuedNanos = listener == null ? 0 : nanoClock.getAsLong() - beginNanos;
+            } else if (made.get(xid) == this) {
                 made.remove(xid);
-                end(this, Side.CLIENT, written.isCancelled() ? Outcome.ABANDONED : Outcome.FAILED);
+                end(this, Side.CLIENT, written.isCancelled() ? Outcome.ABANDONED : Outcome.FAILED, 0);
             }
         }
     }
@@ -125,7 +130,7 @@ final class RpcCallTimer extends ChannelDuplexHandler {
     private void leave(XidMap<Call> calls, Side side, ByteBuf reply) {
         Call call = calls.remove(reply.getInt(reply.readerIndex()));
         if (call != null) {
-            end(call, side, hasResults(reply) ? Outcome.SUCCESS : Outcome.ERROR);
+            end(call, side, hasResults(reply) ? Outcome.SUCCESS : Outcome.ERROR, reply.readableBytes());
         }
     }
 
@@ -156,13 +161,18 @@ final class RpcCallTimer extends ChannelDuplexHandler {
     private void leave(int xid, Outcome outcome) {
         Call call = made.remove(xid);
         if (call != null) {
-            end(call, Side.CLIENT, outcome);
+            end(call, Side.CLIENT, outcome, 0);
         }
     }
 
-    private void end(Call call, Side side, Outcome outcome) {
+    private void end(Call call, Side side, Outcome outcome, int replyBytes) {
         if (listener != null) {
-            listener.ended(side, call.program, call.version, call.procedure, outcome, nanoClock.getAsLong() - call.beginNanos);
+            long elapsedNanos = nanoClock.getAsLong() - call.beginNanos;
+            // A reply may be here before the transport has told that it has taken the call.
+            long queuedNanos = side == Side.SERVER ? 0 : call.queuedNanos >= 0 ? call.queuedNanos
+                    : replyBytes > 0 ? 0 : elapsedNanos;
+            listener.ended(side, call.program, call.version, call.procedure, outcome, elapsedNanos, queuedNanos, call.bytes,
+                    replyBytes);
         }
         RpcCallEvent event = call.event;
         if (event != null && event.shouldCommit()) {
@@ -196,7 +206,7 @@ final class RpcCallTimer extends ChannelDuplexHandler {
     private void lose(XidMap<Call> calls, Side side) {
         for (Call call : calls.values()) {
             calls.remove(call.xid);
-            end(call, side, Outcome.LOST);
+            end(call, side, Outcome.LOST, 0);
         }
     }
 }

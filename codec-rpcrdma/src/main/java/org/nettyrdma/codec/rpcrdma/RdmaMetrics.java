@@ -1,12 +1,14 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import org.nettyrdma.channel.RdmaChannelStatistics;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
@@ -26,6 +28,8 @@ import org.nettyrdma.handler.credit.CreditStatistics;
  * <li>{@code rpcrdma.credits.requests.granted}, {@code .in.progress}, {@code .waiting}: calls that this side may have
  * outstanding, has, and holds back, gauges
  * <li>{@code rpcrdma.credits.served.granted}, {@code .in.progress}: calls that peers may have outstanding, and have, gauges
+ * <li>{@code rpcrdma.credits.requests.wait}: how many calls have waited for a credit, and how long, a timer
+ * <li>{@code rpcrdma.memory.wait}: how many calls have waited for memory, and how long, a timer
  * <li>{@code rpcrdma.credits.requests.refused}: calls refused because too many waited, a counter
  * <li>{@code rpcrdma.credits.requests.unmatched}: replies that gave no credit back, a counter
  * <li>{@code rpcrdma.credits.served.exceeded}: connections closed because the peer sent more than granted, a counter
@@ -64,10 +68,10 @@ public final class RdmaMetrics implements MeterBinder {
                     .tags(tags).baseUnit(counter.baseUnit()).description(counter.description()).register(registry);
         }
         for (RdmaChannelStatistics.Counter counter : RdmaChannelStatistics.Counter.values()) {
-            counter(registry, "rdma.channel." + words(counter), counter.description(),
+            counter(registry, "rdma.channel." + words(counter), counter.baseUnit(), counter.description(),
                     connections -> connections.channelCounter(counter));
         }
-        gauge(registry, "rdma.channels", "Connections", OpenConnections::size);
+        gauge(registry, "rdma.channels", "channels", "Connections", OpenConnections::size);
         bindMemory(registry);
         bindCredits(registry);
     }
@@ -78,8 +82,10 @@ public final class RdmaMetrics implements MeterBinder {
                 .description("Memory that calls in progress take").register(registry);
         Gauge.builder("rpcrdma.memory.limit", memory, MemoryBudget::maxBytes).tags(tags).baseUnit("bytes")
                 .description("Memory that calls in progress may take").register(registry);
-        Gauge.builder("rpcrdma.memory.waiting", memory, MemoryBudget::waiting).tags(tags)
+        Gauge.builder("rpcrdma.memory.waiting", memory, MemoryBudget::waiting).tags(tags).baseUnit("connections")
                 .description("Connections whose calls wait for memory").register(registry);
+        FunctionTimer.builder("rpcrdma.memory.wait", memory, MemoryBudget::waits, MemoryBudget::waitedNanos, TimeUnit.NANOSECONDS)
+                .tags(tags).description("Waiting for memory").register(registry);
     }
 
     private void bindCredits(MeterRegistry registry) {
@@ -88,27 +94,31 @@ public final class RdmaMetrics implements MeterBinder {
         credits(registry, "requests.waiting", "Calls that wait for a credit", now -> now.requests().waiting());
         credits(registry, "served.granted", "Calls that peers may have outstanding", now -> now.served().granted());
         credits(registry, "served.in.progress", "Calls that peers have outstanding", now -> now.served().inProgress());
-        counter(registry, "rpcrdma.credits.requests.refused", "Calls refused because too many waited",
+        FunctionTimer.builder("rpcrdma.credits.requests.wait", rpcRdma.connections(), OpenConnections::creditWaits,
+                        OpenConnections::creditWaitedNanos, TimeUnit.NANOSECONDS)
+                .tags(tags).description("Waiting for a credit").register(registry);
+        counter(registry, "rpcrdma.credits.requests.refused", "calls", "Calls refused because too many waited",
                 OpenConnections::refusedRequests);
-        counter(registry, "rpcrdma.credits.requests.unmatched", "Replies that gave no credit back",
+        counter(registry, "rpcrdma.credits.requests.unmatched", "replies", "Replies that gave no credit back",
                 OpenConnections::unmatchedResponses);
-        counter(registry, "rpcrdma.credits.served.exceeded", "Connections closed because the peer exceeded its credits",
-                OpenConnections::exceededCredits);
+        counter(registry, "rpcrdma.credits.served.exceeded", "connections",
+                "Connections closed because the peer exceeded its credits", OpenConnections::exceededCredits);
     }
 
     private void credits(MeterRegistry registry, String name, String description, ToDoubleFunction<CreditStatistics> value) {
-        gauge(registry, "rpcrdma.credits." + name, description,
+        gauge(registry, "rpcrdma.credits." + name, "calls", description,
                 connections -> connections.credits(now -> (long) value.applyAsDouble(now)));
     }
 
-    private void counter(MeterRegistry registry, String name, String description,
+    private void counter(MeterRegistry registry, String name, String unit, String description,
                          ToDoubleFunction<OpenConnections> value) {
-        FunctionCounter.builder(name, rpcRdma.connections(), value).tags(tags).description(description).register(registry);
+        FunctionCounter.builder(name, rpcRdma.connections(), value).tags(tags).baseUnit(unit).description(description)
+                .register(registry);
     }
 
-    private void gauge(MeterRegistry registry, String name, String description,
+    private void gauge(MeterRegistry registry, String name, String unit, String description,
                        ToDoubleFunction<OpenConnections> value) {
-        Gauge.builder(name, rpcRdma.connections(), value).tags(tags).description(description).register(registry);
+        Gauge.builder(name, rpcRdma.connections(), value).tags(tags).baseUnit(unit).description(description).register(registry);
     }
 
     private static String words(Enum<?> constant) {

@@ -3,6 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -33,6 +34,21 @@ class RpcCallMetricsTest {
     }
 
     @Test
+    void shouldKeepWaitsAndBytesByProcedureAndOutcome() {
+        metrics.ended(Side.CLIENT, 100003, 3, 6, Outcome.SUCCESS, 1500, 1000, 40, 80);
+        metrics.ended(Side.CLIENT, 100003, 3, 6, Outcome.SUCCESS, 2500, 100, 44, 84);
+        metrics.ended(Side.SERVER, 100003, 3, 7, Outcome.SUCCESS, 10, 0, 4, 8);
+        FunctionTimer waits = registry.get("rpc.client.call.wait").tags("service", "files", "program", "100003", "version", "3",
+                "procedure", "6", "outcome", "success").functionTimer();
+        assertEquals(2, waits.count());
+        assertEquals(1100, waits.totalTime(TimeUnit.NANOSECONDS));
+        assertEquals(84, registry.get("rpc.client.call.request").tag("procedure", "6").functionCounter().count());
+        assertEquals(164, registry.get("rpc.client.call.response").tag("procedure", "6").functionCounter().count());
+        assertEquals(4, registry.get("rpc.server.call.request").tag("procedure", "7").functionCounter().count());
+        assertEquals(8, registry.get("rpc.server.call.response").tag("procedure", "7").functionCounter().count());
+    }
+
+    @Test
     void shouldGivePrometheusAHistogramThatTellsMicrosecondsApart() {
         PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         RpcCallMetrics shown = new RpcCallMetrics(prometheus, Tags.empty());
@@ -49,7 +65,7 @@ class RpcCallMetricsTest {
         for (int procedure = 0; procedure < 5000; procedure++) {
             metrics.ended(Side.SERVER, procedure, procedure, procedure, Outcome.ERROR, 1);
         }
-        assertEquals(1, registry.getMeters().size());
+        assertEquals(3, registry.getMeters().size(), "duration, bytes of calls and of replies");
         assertEquals(5000, registry.get("rpc.server.call.duration").tag("procedure", "other").timer().count());
         metrics.ended(Side.SERVER, 7, 7, 7, Outcome.SUCCESS, 1);
         metrics.ended(Side.SERVER, 7, 7, 7, Outcome.ERROR, 1);
@@ -61,7 +77,7 @@ class RpcCallMetricsTest {
         for (int procedure = 0; procedure < 2 * RpcCallMetrics.MAX_TIMERS; procedure++) {
             metrics.ended(Side.SERVER, 100003, 3, procedure, Outcome.SUCCESS, 1);
         }
-        assertEquals(RpcCallMetrics.MAX_TIMERS + 1, registry.getMeters().size());
+        assertEquals(3 * (RpcCallMetrics.MAX_TIMERS + 1), registry.getMeters().size());
         assertEquals(RpcCallMetrics.MAX_TIMERS,
                 registry.get("rpc.server.call.duration").tag("procedure", "other").timer().count());
     }

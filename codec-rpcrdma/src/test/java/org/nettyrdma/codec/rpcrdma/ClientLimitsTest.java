@@ -8,13 +8,18 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
@@ -61,6 +66,30 @@ class ClientLimitsTest {
             results.release();
         }
         assertTrue(pair.client.statistics().get(Counter.CALLS_HELD_BACK) > 0);
+        assertEquals(pair.client.statistics().get(Counter.CALLS_HELD_BACK), pair.client.memory().waits());
+        assertTrue(pair.client.memory().waitedNanos() > 0);
+    }
+
+    @Test
+    void shouldRecordMemoryThatIsWithdrawnLate(@TempDir Path directory) throws Exception {
+        try (Recording recording = new Recording()) {
+            recording.enable("org.nettyrdma.LateWithdrawal").withoutThreshold();
+            recording.start();
+            start(ResourceLimits.DEFAULT);
+            Future<ByteBuf> cancelled = hang(50_000, 60_000);
+            RpcCall hanging = program.hanging.take();
+            assertTrue(cancelled.cancel(false));
+            awaitTrue(() -> pair.client.statistics().get(Counter.CALLS_ABANDONED), 1);
+            answer(hanging);
+            awaitTrue(() -> pair.client.memory().usedBytes(), 0);
+            recording.stop();
+            recording.dump(directory.resolve("late.jfr"));
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(directory.resolve("late.jfr")).stream()
+                .filter(event -> event.getBoolean("givenUp")).toList(); // of others the device was just not the fastest
+        assertEquals(1, events.size(), events::toString);
+        assertTrue(events.get(0).getLong("bytes") >= 50_000, events::toString);
+        assertEquals(pair.channel.remoteAddress().toString(), events.get(0).getString("peer"));
     }
 
     @Test

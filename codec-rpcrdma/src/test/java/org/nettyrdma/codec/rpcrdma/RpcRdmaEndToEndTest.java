@@ -392,6 +392,9 @@ class RpcRdmaEndToEndTest {
             assertEquals(0, registry.get("rpcrdma.memory.used").gauge().value());
             assertEquals(512 << 20, registry.get("rpcrdma.memory.limit").gauge().value());
             assertEquals(0, registry.get("rpcrdma.memory.waiting").gauge().value());
+            assertEquals(pair.client.memory().waits(), registry.get("rpcrdma.memory.wait").functionTimer().count());
+            assertEquals(pair.client.connections().creditWaits(),
+                    registry.get("rpcrdma.credits.requests.wait").functionTimer().count());
 
             pair.channel.close().sync();
             assertEquals(receives, registry.get("rdma.channel.receives").functionCounter().count(),

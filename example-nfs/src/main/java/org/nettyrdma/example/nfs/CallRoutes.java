@@ -34,7 +34,8 @@ public final class CallRoutes implements CallObserver {
                 for (ReplyRoute reply : ReplyRoute.values()) {
                     counters[index(procedure.number(), call, reply)] = Counter.builder(NAME)
                             .tag("procedure", lowerCase(procedure)).tag("call", lowerCase(call)).tag("reply", lowerCase(reply))
-                            .description("NFS calls by the way that they and their replies moved").register(registry);
+                            .baseUnit("calls").description("NFS calls by the way that they and their replies moved")
+                            .register(registry);
                 }
             }
         }

@@ -55,8 +55,8 @@ final class ConnectionMeters extends ChannelInboundHandlerAdapter {
             if (terms.agreed() && ctx.channel().attr(COUNTED).setIfAbsent(true) == null) {
                 RdmaChannel channel = (RdmaChannel) ctx.channel();
                 String provider = channel.connectionInfo().provider();
-                Counter.builder(NAME).description("Connections made, by what they agreed on").tags(tags(terms, provider))
-                        .register(registry).increment();
+                Counter.builder(NAME).baseUnit("connections").description("Connections made, by what they agreed on")
+                        .tags(tags(terms, provider)).register(registry).increment();
                 traffic.computeIfAbsent(provider, this::newTraffic).add(channel);
             }
         }

@@ -20,9 +20,11 @@ public record CreditStatistics(Requests requests, Served served) {
      * @param unmatchedResponses responses that answered no request in progress and gave no credit
      * @param grantsOfZero       responses that granted 0, which counts as 1
      * @param grantsAboveMaximum responses that granted more than this end wanted; they count as what it wanted
+     * @param waits              how many requests have waited for a credit, and wait no more
+     * @param waitedNanos        how long these waited in all, in nanoseconds
      */
     public record Requests(int granted, int inProgress, int waiting, int highestWaiting, long refused,
-            long unmatchedResponses, long grantsOfZero, long grantsAboveMaximum) {
+            long unmatchedResponses, long grantsOfZero, long grantsAboveMaximum, long waits, long waitedNanos) {
     }
 
     /**

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.nettyrdma.handler.credit.support.WaitTimes;
 import org.nettyrdma.handler.credit.support.XidMap;
 
 /** The half of {@link CreditGate} for the requests that this end sends. Event loop only. */
@@ -45,6 +46,7 @@ final class RequesterCredits {
     // One thread writes these, others may look: so they are written opaquely, which costs nothing.
     private final AtomicInteger waitingNow = new AtomicInteger();
     private final AtomicInteger highestWaiting = new AtomicInteger();
+    private final WaitTimes waits = new WaitTimes("credit");
     private final AtomicLong refused = new AtomicLong();
     private final AtomicLong unmatchedResponses = new AtomicLong();
     private final AtomicLong grantsOfZero = new AtomicLong();
@@ -67,7 +69,8 @@ final class RequesterCredits {
 
     CreditStatistics.Requests statistics() {
         return new CreditStatistics.Requests(window.limit(), window.inUse(), waitingNow.getOpaque(), highestWaiting.getOpaque(),
-                refused.getOpaque(), unmatchedResponses.getOpaque(), grantsOfZero.getOpaque(), grantsAboveMaximum.getOpaque());
+                refused.getOpaque(), unmatchedResponses.getOpaque(), grantsOfZero.getOpaque(), grantsAboveMaximum.getOpaque(),
+                waits.count(), waits.nanos());
     }
 
     private static void increment(AtomicLong counter) {
@@ -252,6 +255,7 @@ final class RequesterCredits {
         try {
             while (!waiting.isEmpty() && isAvailable()) {
                 WaitingWrite write = waiting.poll();
+                write.wait.end(ctx.channel()::remoteAddress);
                 send(ctx, write.request, write.promise);
                 unflushed = true;
             }
@@ -270,6 +274,7 @@ final class RequesterCredits {
 
     private void cancelled(WaitingWrite write, Throwable cause) {
         if (waiting.remove(write)) {
+            write.wait.end(write.ctx.channel()::remoteAddress);
             write.request.release();
             write.promise.tryFailure(cause); // it may be that of another handler, and only stand for the one that was cancelled
             waitingChanged(write.ctx);
@@ -295,6 +300,7 @@ final class RequesterCredits {
         }
         ClosedChannelException cause = new ClosedChannelException();
         for (WaitingWrite write = waiting.poll(); write != null; write = waiting.poll()) {
+            write.wait.end(ctx.channel()::remoteAddress);
             write.request.release();
             write.promise.tryFailure(cause);
         }
@@ -309,6 +315,7 @@ final class RequesterCredits {
         private final ChannelHandlerContext ctx;
         private final CreditedMessage request;
         private final ChannelPromise promise;
+        private final WaitTimes.Wait wait = waits.begin();
 
         WaitingWrite(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
             this.ctx = ctx;

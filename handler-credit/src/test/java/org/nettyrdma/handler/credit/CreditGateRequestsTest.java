@@ -202,6 +202,8 @@ class CreditGateRequestsTest extends CreditGateFixture {
         receive(response(1, 1));
         assertSent(1, 3);
         assertTrue(channel.isWritable());
+        assertEquals(2, gate.statistics().requests().waits(), "the one that was cancelled, and the one that was sent");
+        assertTrue(gate.statistics().requests().waitedNanos() > 0);
     }
 
     @Test

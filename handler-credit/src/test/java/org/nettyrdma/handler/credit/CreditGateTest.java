@@ -22,7 +22,7 @@ class CreditGateTest extends CreditGateFixture {
         }
         write(request(3));
         assertSent(1, 1, 2);
-        assertEquals(new CreditStatistics(new CreditStatistics.Requests(2, 2, 1, 1, 0, 0, 0, 0),
+        assertEquals(new CreditStatistics(new CreditStatistics.Requests(2, 2, 1, 1, 0, 0, 0, 0, 0, 0),
                 new CreditStatistics.Served(8, 8, 0)), gate.statistics());
         write(message(RESPONSE, 5, 0));
         assertSent(5);

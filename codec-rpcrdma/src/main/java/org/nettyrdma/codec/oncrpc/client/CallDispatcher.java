@@ -203,11 +203,12 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
     }
 
     @Override
-    public void up(RpcLink link) {
+    public void up(RpcLink link, long connectNanos) {
         notConnected = null;
         links.add(link);
         counters.add(Counter.CONNECTIONS, 1);
         counters.add(Counter.CONNECTS, 1);
+        counters.add(Counter.CONNECT_NANOS, connectNanos);
         LOGGER.debug("connected to {}", link.server());
         tell(to -> to.connected(link.server()));
         dispatch();

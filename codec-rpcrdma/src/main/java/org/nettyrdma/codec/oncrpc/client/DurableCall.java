@@ -9,6 +9,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.handler.credit.support.WaitTimes;
 
 /**
  * A call that may take several attempts: the future of the caller, and the one reference to the arguments that lasts until the
@@ -38,6 +39,8 @@ final class DurableCall extends DefaultPromise<ByteBuf> implements Runnable {
     int attempts;
     /** The attempt under way, {@code null} if there is none. */
     Future<ByteBuf> attempt;
+    /** {@code null} where it does not wait for a connection. */
+    WaitTimes.Wait wait;
     /** Ends the call at its deadline while it waits. */
     ScheduledFuture<?> timer;
     private boolean released;

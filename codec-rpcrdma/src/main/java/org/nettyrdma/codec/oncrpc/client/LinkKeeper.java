@@ -20,8 +20,8 @@ final class LinkKeeper {
     /** Takes up what comes of the attempts. */
     interface Owner extends RpcLink.Owner {
 
-        /** A connection stands. */
-        void up(RpcLink link);
+        /** A connection stands, after that time. */
+        void up(RpcLink link, long connectNanos);
 
         /** An attempt has failed, and the next one comes in that time. */
         void connectFailed(SocketAddress server, Throwable cause, long retryMillis);
@@ -38,6 +38,7 @@ final class LinkKeeper {
     private final Owner owner;
     private ScheduledFuture<?> timer;
     private int turn;
+    private long beginNanos;
     /** The channel that is being connected, or is connected; {@code null} if there is none. */
     private Channel channel;
     private RpcLink link;
@@ -63,6 +64,7 @@ final class LinkKeeper {
             return;
         }
         turn = addresses.turn();
+        beginNanos = System.nanoTime();
         SocketAddress server = null;
         ChannelFuture connecting;
         try {
@@ -137,7 +139,7 @@ final class LinkKeeper {
         }
         link = opened;
         if (!closed) {
-            owner.up(opened);
+            owner.up(opened, System.nanoTime() - beginNanos);
         }
         opened.watch(); // behind it: the connection may have ended meanwhile
     }

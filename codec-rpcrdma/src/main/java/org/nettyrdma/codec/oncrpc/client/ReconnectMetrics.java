@@ -1,11 +1,15 @@
 package org.nettyrdma.codec.oncrpc.client;
 
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import org.nettyrdma.codec.oncrpc.client.ReconnectCounters.Counter;
 
 /**
@@ -15,9 +19,10 @@ import org.nettyrdma.codec.oncrpc.client.ReconnectCounters.Counter;
  * <li>{@code rpc.client.calls.active}: calls that have not ended, a gauge
  * <li>{@code rpc.client.calls.waiting}, {@code rpc.client.calls.waiting.size}: calls that wait for a connection, and the bytes
  * of their arguments, gauges
- * <li>{@code rpc.client.connects}, {@code .connections.lost}, {@code .connects.failed}: connections made and lost, and attempts
- * that have failed, counters
+ * <li>{@code rpc.client.connects}: connections made, and how long that took, a timer
+ * <li>{@code rpc.client.connections.lost}, {@code .connects.failed}: connections lost, and attempts that have failed, counters
  * <li>{@code rpc.client.retransmissions}: how often calls were given to another connection, a counter
+ * <li>{@code rpc.client.calls.wait}: how many calls have waited for a connection, and how long, a timer
  * <li>{@code rpc.client.calls.refused}: calls that failed at once because too many waited, a counter
  * </ul>
  */
@@ -39,15 +44,25 @@ public final class ReconnectMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        gauge(registry, "connections", Counter.CONNECTIONS, null, "Connections to the server");
-        gauge(registry, "calls.active", Counter.CALLS, null, "Calls that have not ended");
-        gauge(registry, "calls.waiting", Counter.WAITING_CALLS, null, "Calls that wait for a connection");
+        gauge(registry, "connections", Counter.CONNECTIONS, "connections", "Connections to the server");
+        gauge(registry, "calls.active", Counter.CALLS, "calls", "Calls that have not ended");
+        gauge(registry, "calls.waiting", Counter.WAITING_CALLS, "calls", "Calls that wait for a connection");
         gauge(registry, "calls.waiting.size", Counter.WAITING_BYTES, "bytes", "Arguments of calls that wait for a connection");
-        counter(registry, "connects", Counter.CONNECTS, "Connections made");
-        counter(registry, "connections.lost", Counter.LOST_CONNECTIONS, "Connections lost");
-        counter(registry, "connects.failed", Counter.FAILED_CONNECTS, "Attempts to connect that have failed");
-        counter(registry, "retransmissions", Counter.RETRANSMISSIONS, "Calls given to another connection");
-        counter(registry, "calls.refused", Counter.REFUSED_CALLS, "Calls refused because too many waited");
+        timer(registry, "connects", "Connections made", counters -> counters.get(Counter.CONNECTS),
+                counters -> counters.get(Counter.CONNECT_NANOS));
+        counter(registry, "connections.lost", Counter.LOST_CONNECTIONS, "connections", "Connections lost");
+        counter(registry, "connects.failed", Counter.FAILED_CONNECTS, "connects", "Attempts to connect that have failed");
+        counter(registry, "retransmissions", Counter.RETRANSMISSIONS, "retransmissions", "Calls given to another connection");
+        counter(registry, "calls.refused", Counter.REFUSED_CALLS, "calls", "Calls refused because too many waited");
+        timer(registry, "calls.wait", "Waiting for a connection", counters -> counters.waits().count(),
+                counters -> counters.waits().nanos());
+    }
+
+    private void timer(MeterRegistry registry, String name, String description, ToLongFunction<ReconnectCounters> count,
+                       ToDoubleFunction<ReconnectCounters> nanos) {
+        FunctionTimer.builder("rpc.client." + name, client, source -> count.applyAsLong(source.counters()),
+                        source -> nanos.applyAsDouble(source.counters()), TimeUnit.NANOSECONDS).tags(tags)
+                .description(description).register(registry);
     }
 
     private void gauge(MeterRegistry registry, String name, Counter counter, String unit, String description) {
@@ -55,8 +70,8 @@ public final class ReconnectMetrics implements MeterBinder {
                 .description(description).register(registry);
     }
 
-    private void counter(MeterRegistry registry, String name, Counter counter, String description) {
+    private void counter(MeterRegistry registry, String name, Counter counter, String unit, String description) {
         FunctionCounter.builder("rpc.client." + name, client, source -> source.counters().get(counter)).tags(tags)
-                .description(description).register(registry);
+                .baseUnit(unit).description(description).register(registry);
     }
 }

@@ -12,7 +12,10 @@ package org.nettyrdma.codec.oncrpc.client;
  * @param failedConnects  attempts to connect that have failed so far
  * @param retransmissions how often calls were given to another connection so far
  * @param refusedCalls    calls that failed at once so far because too many waited
+ * @param waits           how often calls have waited for a connection, and wait no more
+ * @param waitedNanos     how long these waited in all, in nanoseconds
  */
 public record ReconnectStatistics(int connections, int calls, int waitingCalls, long waitingBytes, long connects,
-                                  long lostConnections, long failedConnects, long retransmissions, long refusedCalls) {
+                                  long lostConnections, long failedConnects, long retransmissions, long refusedCalls, long waits,
+                                  long waitedNanos) {
 }

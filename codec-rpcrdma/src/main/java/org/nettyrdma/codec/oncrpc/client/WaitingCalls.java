@@ -30,12 +30,14 @@ final class WaitingCalls {
 
     void add(DurableCall call) {
         bySequence.put(call.sequence, call);
+        call.wait = counters.waits().begin();
         count(call, 1);
     }
 
     /** Takes a call out; does nothing if it does not wait. */
     void remove(DurableCall call) {
         if (bySequence.remove(call.sequence, call)) {
+            call.wait.end(null);
             count(call, -1);
         }
     }
@@ -46,6 +48,7 @@ final class WaitingCalls {
             return null;
         }
         DurableCall oldest = bySequence.pollFirstEntry().getValue();
+        oldest.wait.end(null);
         count(oldest, -1);
         return oldest;
     }

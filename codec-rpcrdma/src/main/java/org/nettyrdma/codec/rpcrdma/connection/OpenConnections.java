@@ -24,6 +24,8 @@ public final class OpenConnections {
     private final LongAdder closedRefused = new LongAdder();
     private final LongAdder closedExceeded = new LongAdder();
     private final LongAdder closedUnmatched = new LongAdder();
+    private final LongAdder closedWaits = new LongAdder();
+    private final LongAdder closedWaitedNanos = new LongAdder();
 
     public OpenConnections() {
         for (int i = 0; i < closedChannels.length; i++) {
@@ -43,6 +45,8 @@ public final class OpenConnections {
         CreditStatistics credits = open.get(channel).statistics();
         closedRefused.add(credits.requests().refused());
         closedUnmatched.add(credits.requests().unmatchedResponses());
+        closedWaits.add(credits.requests().waits());
+        closedWaitedNanos.add(credits.requests().waitedNanos());
         closedExceeded.add(credits.served().exceeded());
         open.remove(channel);
     }
@@ -82,6 +86,16 @@ public final class OpenConnections {
 
     public long unmatchedResponses() {
         return closedUnmatched.sum() + credits(credits -> credits.requests().unmatchedResponses());
+    }
+
+    /** How many calls have waited for a credit. */
+    public long creditWaits() {
+        return closedWaits.sum() + credits(credits -> credits.requests().waits());
+    }
+
+    /** How long they have. */
+    public long creditWaitedNanos() {
+        return closedWaitedNanos.sum() + credits(credits -> credits.requests().waitedNanos());
     }
 
     public long exceededCredits() {

@@ -45,7 +45,7 @@ public final class ChunkExposer {
      * @throws IOException if memory cannot be exposed; then nothing is
      */
     public ExposedChunks open(RequestPlan plan, ByteBuf call, InvalidationPolicy invalidation) throws IOException {
-        ExposedChunks exposure = new ExposedChunks(statistics, invalidation);
+        ExposedChunks exposure = new ExposedChunks(channel, statistics, invalidation);
         try {
             List<ReadChunk> readChunks = openArguments(exposure, plan, call);
             List<WriteChunk> writeChunks = openResults(exposure, plan.writeChunkBytes());

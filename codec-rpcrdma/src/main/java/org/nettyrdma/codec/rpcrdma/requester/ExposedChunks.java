@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.rpcrdma.requester;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy;
  */
 public final class ExposedChunks {
 
+    private final Channel channel;
     private final ChunkCounters statistics;
     private final InvalidationPolicy invalidation;
 
@@ -29,8 +31,11 @@ public final class ExposedChunks {
     private ByteBuf replySink;
     private ChunkLists chunks = ChunkLists.EMPTY;
     private boolean withdrawn;
+    /** {@code null} where nobody records, or the memory is still needed. */
+    private LateWithdrawalEvent late;
 
-    ExposedChunks(ChunkCounters statistics, InvalidationPolicy invalidation) {
+    ExposedChunks(Channel channel, ChunkCounters statistics, InvalidationPolicy invalidation) {
+        this.channel = channel;
         this.statistics = statistics;
         this.invalidation = invalidation;
     }
@@ -92,6 +97,20 @@ public final class ExposedChunks {
                 && exposed.stream().anyMatch(piece -> piece.segment().steeringTag() == reply.invalidatedTag());
     }
 
+    /** Nobody waits for the reply any more, though the memory stays open. */
+    void givenUp() {
+        late = LateWithdrawalEvent.begun(true);
+    }
+
+    private void ended() {
+        if (late != null && late.shouldCommit()) {
+            late.peer = String.valueOf(channel.remoteAddress());
+            late.bytes = exposed.stream().mapToLong(piece -> piece.segment().length()).sum();
+            late.commit();
+        }
+        late = null;
+    }
+
     /**
      * Closes the memory to the peer. May be called again, with something else to do then.
      *
@@ -100,12 +119,17 @@ public final class ExposedChunks {
      */
     public void withdraw(Runnable then) {
         if (isWithdrawn()) {
+            ended();
             then.run();
             return;
+        }
+        if (!withdrawn && late == null) {
+            late = LateWithdrawalEvent.begun(false);
         }
         int[] outstanding = {1}; // one for this loop, so that it cannot end before all are asked
         ChannelFutureListener oneLess = future -> {
             if (--outstanding[0] == 0) {
+                ended();
                 then.run();
             }
         };
@@ -124,6 +148,7 @@ public final class ExposedChunks {
         }
         withdrawn = true;
         if (--outstanding[0] == 0) {
+            ended();
             then.run();
         }
     }

@@ -206,6 +206,9 @@ public final class RequesterCall extends RelayPromise {
     /** Nobody waits for the reply any more. */
     void abandon() {
         state = State.ABANDONED;
+        if (exposure != null) {
+            exposure.givenUp();
+        }
     }
 
     /** Whether nobody waits for the reply. */

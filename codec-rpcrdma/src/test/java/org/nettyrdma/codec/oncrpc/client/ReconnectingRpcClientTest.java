@@ -418,18 +418,18 @@ class ReconnectingRpcClientTest {
 
     @Test
     void shouldKeepTheConnectionWhereCancelledCallsAreMerelySlow() throws Exception {
-        ReconnectingRpcClient client = connect(QUICK.withMaxLostCalls(2).withCallTimeoutMillis(200), 1);
+        ReconnectingRpcClient client = connect(QUICK.withMaxLostCalls(2).withCallTimeoutMillis(1000), 1);
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < 2; i++) {
-                Future<ByteBuf> call = client.call(request(HOLD, i));
+                Future<ByteBuf> call = client.call(request(HOLD, i).setTimeoutMillis(30_000));
                 held().arguments().release();
                 assertTrue(call.cancel(false));
             }
-            assertEquals(round, result(client.call(request(ECHO, round))));
+            assertEquals(round, result(client.call(request(ECHO, round).setTimeoutMillis(30_000))));
         }
         Future<ByteBuf> longer = client.call(request(HOLD, 9).setTimeoutMillis(30_000));
         RpcCall call = held();
-        assertFalse(longer.await(600), "nothing has ended the connection");
+        assertFalse(longer.await(1500), "nothing has ended the connection");
         RestartedServer.answer(call);
         assertEquals(9, result(longer));
         assertEquals(1, client.statistics().connects());
@@ -581,9 +581,15 @@ class ReconnectingRpcClientTest {
         server.start();
         RestartedServer.answer(held());
         assertEquals(1, result(call));
-        assertEquals(2, registry.get("rpc.client.connects").functionCounter().count());
+        assertEquals(2, registry.get("rpc.client.connects").functionTimer().count());
+        assertTrue(registry.get("rpc.client.connects").functionTimer().totalTime(TimeUnit.NANOSECONDS) > 0);
         assertEquals(1, registry.get("rpc.client.connections.lost").tag("server", "one").functionCounter().count());
         assertEquals(1, registry.get("rpc.client.retransmissions").functionCounter().count());
+        assertEquals(client.statistics().waits(), registry.get("rpc.client.calls.wait").functionTimer().count());
+        assertTrue(client.statistics().waits() > 0);
+        assertEquals(client.statistics().waitedNanos(),
+                registry.get("rpc.client.calls.wait").functionTimer().totalTime(TimeUnit.NANOSECONDS), 1);
+        assertTrue(client.statistics().waitedNanos() > 0);
         registry.close();
     }
 }

@@ -79,7 +79,7 @@ public final class NfsClientStatistics implements MeterBinder {
         nanosByProcedure.forEach((procedure, nanos) -> {
             Tags tags = Tags.of("procedure", procedure.name().toLowerCase(Locale.ROOT));
             FunctionCounter.builder(CALLS, nanos, Histogram::getTotalCount)
-                    .tags(tags).description("NFS calls completed, failed ones too").register(registry);
+                    .tags(tags).baseUnit("calls").description("NFS calls completed, failed ones too").register(registry);
             for (double quantile : QUANTILES) {
                 TimeGauge.builder(LATENCY, nanos, TimeUnit.NANOSECONDS,
                         histogram -> histogram.getValueAtPercentile(quantile * 100))

@@ -32,7 +32,7 @@ public final class NfsMetrics implements MeterBinder {
             Tags tags = Tags.of("procedure", procedure.name());
             FunctionTimer.builder("nfs.server.calls", statistics, all -> all.of(procedure).calls(),
                     all -> all.of(procedure).nanos(), TimeUnit.NANOSECONDS).tags(tags).register(registry);
-            counter(registry, "nfs.server.errors", null, tags, all -> all.of(procedure).errors());
+            counter(registry, "nfs.server.errors", "errors", tags, all -> all.of(procedure).errors());
             counter(registry, "nfs.server.arguments", "bytes", tags, all -> all.of(procedure).argumentBytes());
             counter(registry, "nfs.server.results", "bytes", tags, all -> all.of(procedure).resultBytes());
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.micrometer.core.instrument.Meter;
 import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -62,6 +63,21 @@ class MetricsEndpointTest {
         }
         assertTrue(text.contains("rpc_server_duplicates_"), text);
         assertTrue(text.contains("nfs_server_calls_seconds_count{procedure=\"GETATTR\"}"), text);
+    }
+
+    @Test
+    void shouldGiveEveryMeterABaseUnit() throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+                TestServer server = TestServer.start(endpoint.registry())) {
+            for (Transport transport : Transport.values()) {
+                try (NfsSession session = server.open(transport)) {
+                    session.client().getAttributes(session.files().root().handle()).get(10, TimeUnit.SECONDS);
+                }
+            }
+            List<Meter.Id> meters = endpoint.registry().getMeters().stream().map(Meter::getId).toList();
+            assertTrue(meters.size() > 100, meters::toString);
+            assertEquals(List.of(), meters.stream().filter(meter -> meter.getBaseUnit() == null).toList());
+        }
     }
 
     @Test
