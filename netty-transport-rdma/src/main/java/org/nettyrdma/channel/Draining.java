@@ -3,6 +3,7 @@ package org.nettyrdma.channel;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.QueuePair;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,7 +45,7 @@ final class Draining {
                 work.releaseUnposted();
             }
         } catch (RuntimeException | Error e) { // no memory, for instance
-            LOGGER.warn("{} The end of the connection failed", channel, e);
+            PeerLog.fault(LOGGER, channel, "the end of the connection failed", e);
         }
         finishIfDrained();
     }
@@ -91,7 +92,7 @@ final class Draining {
         int leaked = work.buffersWithDevice();
         if (leaked > 0) {
             channel.statistics().add(Counter.BUFFERS_LEAKED_ON_PURPOSE, leaked);
-            LOGGER.warn("{} The device has not returned {} buffers {}; they are given up", channel, leaked, when);
+            PeerLog.warn(LOGGER, channel, "the device has not returned {} buffers {}; they are given up", leaked, when);
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.IdentityHashMap;
 import java.util.Queue;
 import java.util.Set;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.QueuePair;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -199,7 +200,7 @@ final class ExposureTable {
                     each.invalidated();
                 }
             } catch (RuntimeException e) { // its memory was released more often than retained; that of the others was not
-                LOGGER.warn("{} {} cannot be released", channel, each, e);
+                PeerLog.fault(LOGGER, channel, each + " cannot be released", e);
             }
         }
     }
@@ -207,7 +208,7 @@ final class ExposureTable {
     private void lost(ExposedMemory exposed) {
         LostMemory.keep(exposed);
         statistics.increment(Counter.BUFFERS_LEAKED_ON_PURPOSE);
-        LOGGER.warn("{} The device has not taken away the peer's access to {}; the memory is given up", channel, exposed);
+        PeerLog.warn(LOGGER, channel, "the device has not taken away the peer's access to {}; the memory is given up", exposed);
         exposed.lost(new RdmaException("the device has not taken away the peer's access to exposed memory"));
     }
 }

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
@@ -228,7 +229,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
             try {
                 channel.takeTurn();
             } catch (Throwable t) { // even to fail the channel has failed; the others get their turn
-                LOGGER.error("{} Unexpected exception", channel, t);
+                PeerLog.fault(LOGGER, channel, "unexpected exception", t);
             }
         }
         return count;
@@ -239,7 +240,8 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
                              int invalidatedTag, int vendorError) {
         QueuePairChannel channel = channels.get(WorkRequestId.channelId(workRequestId));
         if (channel == null) {
-            LOGGER.warn("Completion {} {} for a channel that is not known", Long.toHexString(workRequestId), status);
+            PeerLog.warn(LOGGER, provider.name(), "completion {} {} for a channel that is not known",
+                    Long.toHexString(workRequestId), status);
             return;
         }
         channel.completed(workRequestId, status, byteLength, invalidated, invalidatedTag, vendorError);
@@ -373,7 +375,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
             failuresInARow = 0;
             replaceContext(cause);
         } else {
-            LOGGER.warn("Unexpected exception from provider {}", provider.name(), cause);
+            PeerLog.fault(LOGGER, provider.name(), "unexpected exception from the provider", cause);
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.stream.TargetEntry;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
@@ -190,7 +191,8 @@ final class StreamRing {
             if (queuePair.mayUseExposed(block.tag)) {
                 LostMemory.keep(block.buffer);
                 channel.statistics().increment(Counter.BUFFERS_LEAKED_ON_PURPOSE);
-                LOGGER.warn("{} The device has not taken away the peer's access to the ring; its memory is given up", channel);
+                PeerLog.warn(LOGGER, channel, "the device has not taken away the peer's access to the ring; its memory is "
+                        + "given up");
             } else {
                 block.buffer.release();
             }

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +38,9 @@ public final class PeerLog {
             Runnable::run);
     private static final PeerLog WARNINGS = new PeerLog(Level.WARN, LOGGER, System::nanoTime, AFTER_WINDOW);
     private static final PeerLog NOTES = new PeerLog(Level.INFO, LOGGER, System::nanoTime, AFTER_WINDOW);
+
+    private static final long TRACE_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final AtomicLong NEXT_TRACE_NANOS = new AtomicLong(System.nanoTime());
 
     private final Level level;
     private final Logger summaryLogger;
@@ -84,6 +88,26 @@ public final class PeerLog {
     public static void info(Logger logger, Object connection, String format, Object... arguments) {
         if (logger.isInfoEnabled()) {
             NOTES.log(logger, connection, format, arguments);
+        }
+    }
+
+    /**
+     * Tells at level WARN what has failed at this end for a connection, and may again as often as peers like. The stack trace
+     * follows at level WARN once a minute, otherwise at level DEBUG.
+     *
+     * @param logger     of the class that found it
+     * @param connection its channel or the peer's address, which the line begins with
+     * @param what       what has failed
+     * @param cause      why
+     */
+    public static void fault(Logger logger, Object connection, String what, Throwable cause) {
+        warn(logger, connection, "{}: {}", what, cause.toString());
+        long due = NEXT_TRACE_NANOS.get();
+        long now = System.nanoTime();
+        if (now - due >= 0 && NEXT_TRACE_NANOS.compareAndSet(due, now + TRACE_INTERVAL_NANOS)) {
+            logger.warn("the first such failure of this minute", cause);
+        } else {
+            logger.debug("such a failure", cause);
         }
     }
 

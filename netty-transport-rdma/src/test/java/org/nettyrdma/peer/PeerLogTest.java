@@ -51,6 +51,20 @@ class PeerLogTest {
     }
 
     @Test
+    void shouldShowWhereAFaultOfThisSideIsOnceAMinute() {
+        for (int i = 0; i < 1000; i++) {
+            PeerLog.fault(lines, "faulty", "a step failed", new IllegalStateException("bug"));
+        }
+
+        List<String> warnings = lines.written.stream().filter(line -> line.startsWith("WARN")).toList();
+        assertTrue(warnings.size() < 100, warnings.size() + " warnings");
+        assertTrue(warnings.stream().filter(line -> line.startsWith("WARN the first such failure")).count() <= 1,
+                warnings::toString);
+        assertEquals(1000, lines.written.stream().filter(line -> line.endsWith("java.lang.IllegalStateException: bug")
+                && !line.startsWith("WARN faulty")).count(), "each trace is at some level");
+    }
+
+    @Test
     void shouldBoundLinesOfOneConnection() {
         violate("loud", 1000);
         violate("quiet", 1);

@@ -15,6 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.nettyrdma.handler.credit.support.WaitTimes;
 import org.nettyrdma.peer.PeerAddress;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -328,7 +329,7 @@ public final class MemoryBudget {
                 close(); // the event loop has shut down, and its connections are closed
                 return true;
             } catch (Throwable t) { // no thread can be started; others must not wait for that
-                LOGGER.warn("a connection cannot be told that it has memory", t);
+                PeerLog.fault(LOGGER, "a connection", "it cannot be told that it has memory", t);
                 budget.takeBack(this);
                 return false;
             }

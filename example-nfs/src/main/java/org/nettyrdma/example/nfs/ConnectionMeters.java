@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs what each connection over RDMA has agreed on, and counts the connections by it, when their version is settled, in the
- * meter {@value #NAME}, with the tags {@code role}, {@code provider} (what carries the connection), {@code version} (1 or 2),
+ * Logs at level DEBUG what each connection over RDMA has agreed on. Counts the connections by it, when their version is settled,
+ * in the meter {@value #NAME}, with the tags {@code role}, {@code provider} (what carries it), {@code version} (1 or 2),
  * {@code send} and {@code receive} (inline thresholds in bytes) and {@code invalidates} and {@code invalidated} (whether replies
  * from here and to here may be Sends with Invalidate). The meter {@value #BYTES} has the bytes that each provider has moved for
  * this side, with the tags {@code role}, {@code provider} and {@code direction}, {@code sent} or {@code received}: by messages,
@@ -47,7 +47,7 @@ final class ConnectionMeters extends ChannelInboundHandlerAdapter {
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event instanceof ConnectionTerms terms) {
-            LOGGER.info("{} {}: version {}{}, sends up to {} bytes inline, receives up to {}{}{}", role, ctx.channel(),
+            LOGGER.debug("{} {}: version {}{}, sends up to {} bytes inline, receives up to {}{}{}", role, ctx.channel(),
                     terms.version().number(),
                     terms.agreed() ? "" : " for now", terms.sendBytes(), terms.receiveBytes(),
                     terms.mayInvalidate() ? ", invalidates the peer's handles" : "",

@@ -6,6 +6,7 @@ import java.nio.MappedByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +42,7 @@ final class OwnControl {
             try {
                 Files.deleteIfExists(file);
             } catch (IOException e) {
-                LOGGER.warn("{} could not be removed: {}", file, e.toString());
+                PeerLog.warn(LOGGER, file, "could not be removed: {}", e.toString());
             }
             file = null;
         }

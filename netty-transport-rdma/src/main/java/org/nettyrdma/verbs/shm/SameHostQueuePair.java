@@ -178,7 +178,7 @@ final class SameHostQueuePair implements QueuePair {
             try {
                 early.postReceivesTo(chosen);
             } catch (IOException e) {
-                LOGGER.warn("{}: receives that were posted before are refused", remote, e);
+                PeerLog.warn(LOGGER, String.valueOf(remote), "receives that were posted before are refused: {}", e);
                 chosen.moveToError();
             }
             listener.established(parameters);
@@ -195,7 +195,7 @@ final class SameHostQueuePair implements QueuePair {
             try {
                 early.postReceivesTo(chosen); // they are flushed
             } catch (IOException e) {
-                LOGGER.warn("{}: receives that were posted before are refused", remote, e);
+                PeerLog.warn(LOGGER, String.valueOf(remote), "receives that were posted before are refused: {}", e);
             }
             listener.connectFailed(cause, data);
         }
@@ -315,7 +315,7 @@ final class SameHostQueuePair implements QueuePair {
             try {
                 choose(context.iwarp().createQueuePair(attributes, listener));
             } catch (IOException e) {
-                LOGGER.warn("{}: what was posted before is refused", remote, e);
+                PeerLog.warn(LOGGER, String.valueOf(remote), "what was posted before is refused: {}", e);
             }
         }
     }

@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.support;
 
 import java.io.IOException;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +31,7 @@ public final class SocketFailures {
             handler.failed(new IOException(error.toString(), error));
             throw error;
         } else {
-            LOGGER.warn("Unexpected failure; its connection is closed", cause);
+            PeerLog.fault(LOGGER, handler.getClass().getSimpleName(), "unexpected failure; its connection is closed", cause);
             handler.failed((Exception) cause);
         }
     }

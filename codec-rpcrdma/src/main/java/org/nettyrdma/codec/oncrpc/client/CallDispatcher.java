@@ -17,6 +17,7 @@ import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 import org.nettyrdma.codec.oncrpc.RpcTransportException;
 import org.nettyrdma.codec.oncrpc.client.ReconnectCounters.Counter;
 import org.nettyrdma.handler.credit.support.XidMap;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -250,7 +251,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
         try {
             event.accept(listener);
         } catch (RuntimeException | Error e) {
-            LOGGER.warn("the listener of a client has failed", e);
+            PeerLog.fault(LOGGER, "a client", "its listener has failed", e);
         }
     }
 

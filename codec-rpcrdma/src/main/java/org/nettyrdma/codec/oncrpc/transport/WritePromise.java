@@ -10,6 +10,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GenericFutureListener;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,7 +81,7 @@ public abstract class WritePromise extends AbstractFuture<Void> implements Chann
         try {
             written(cause);
         } catch (Throwable t) {
-            LOGGER.warn("{} the end of a write was not taken up", ctx.channel(), t);
+            PeerLog.fault(LOGGER, ctx.channel(), "the end of a write was not taken up", t);
         }
     }
 

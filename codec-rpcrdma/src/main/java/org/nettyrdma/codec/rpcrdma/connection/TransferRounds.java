@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.codec.oncrpc.transport.ProgressSamples;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,7 +72,7 @@ public final class TransferRounds {
             try {
                 look.run();
             } catch (Throwable t) {
-                LOGGER.error("A connection cannot be watched for its time-out", t);
+                PeerLog.fault(LOGGER, "a connection", "it cannot be watched for its time-out", t);
             }
         }
     }
