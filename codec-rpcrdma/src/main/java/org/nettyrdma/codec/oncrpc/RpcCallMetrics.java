@@ -48,6 +48,9 @@ public final class RpcCallMetrics implements RpcCallListener {
     private final Map<Key, Series> series = new ConcurrentHashMap<>();
     /** Of those, what has no numbers. */
     private final Map<Key, Series> others = new ConcurrentHashMap<>();
+    // Most calls are like the one before, and need not be looked up. A thread that sees an old one finds out by its key.
+    private Series lastMade;
+    private Series lastServed;
 
     /**
      * Creates timers in a registry when the first calls end.
@@ -68,9 +71,16 @@ public final class RpcCallMetrics implements RpcCallListener {
     @Override
     public void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos, long queuedNanos,
                       long callBytes, long replyBytes) {
-        Series one = series.get(new Key(side, program, version, procedure, outcome));
-        if (one == null) {
-            one = newSeries(side, program, version, procedure, outcome);
+        Series one = side == Side.CLIENT ? lastMade : lastServed;
+        if (one == null || !one.isOf(program, version, procedure, outcome)) {
+            one = series.get(new Key(side, program, version, procedure, outcome));
+            if (one == null) {
+                one = newSeries(side, program, version, procedure, outcome);
+            } else if (side == Side.CLIENT) {
+                lastMade = one;
+            } else {
+                lastServed = one;
+            }
         }
         one.durations.record(elapsedNanos, TimeUnit.NANOSECONDS);
         one.callBytes.add(callBytes);
@@ -84,10 +94,10 @@ public final class RpcCallMetrics implements RpcCallListener {
         boolean known = side == Side.CLIENT || outcome == Outcome.SUCCESS
                 || series.containsKey(new Key(side, program, version, procedure, Outcome.SUCCESS));
         if (!known || series.size() >= MAX_TIMERS) {
-            return others.computeIfAbsent(new Key(side, 0, 0, 0, outcome), key -> new Series(side, tags.and("program", OTHER,
+            return others.computeIfAbsent(new Key(side, 0, 0, 0, outcome), key -> new Series(key, tags.and("program", OTHER,
                     "version", OTHER, "procedure", OTHER, "outcome", name(outcome))));
         }
-        return series.computeIfAbsent(new Key(side, program, version, procedure, outcome), key -> new Series(side, tags.and(
+        return series.computeIfAbsent(new Key(side, program, version, procedure, outcome), key -> new Series(key, tags.and(
                 "program", Integer.toUnsignedString(program), "version", Integer.toUnsignedString(version), "procedure",
                 Integer.toUnsignedString(procedure), "outcome", name(outcome))));
     }
@@ -99,12 +109,15 @@ public final class RpcCallMetrics implements RpcCallListener {
     /** The meters of calls with the same tags. */
     private final class Series {
 
+        private final Key key;
         private final Timer durations;
         private final LongAdder queuedNanos = new LongAdder();
         private final LongAdder callBytes = new LongAdder();
         private final LongAdder replyBytes = new LongAdder();
 
-        private Series(Side side, Tags all) {
+        private Series(Key key, Tags all) {
+            this.key = key;
+            Side side = key.side;
             String prefix = side == Side.CLIENT ? "rpc.client.call." : "rpc.server.call.";
             durations = Timer.builder(prefix + "duration")
                     .description(side == Side.CLIENT ? "Calls made, until their replies were there"
@@ -120,6 +133,10 @@ public final class RpcCallMetrics implements RpcCallListener {
             }
             bytes(prefix + "request", "Calls with their headers", all, one -> one.callBytes);
             bytes(prefix + "response", "Replies with their headers", all, one -> one.replyBytes);
+        }
+
+        private boolean isOf(int program, int version, int procedure, Outcome outcome) {
+            return key.procedure == procedure && key.outcome == outcome && key.program == program && key.version == version;
         }
 
         private void bytes(String name, String description, Tags all, Function<Series, LongAdder> sum) {
