@@ -103,6 +103,7 @@ record Bar(Case scenario, Figure figure, Peer peer, List<Peer> baselines, double
                 bars.add(onOneCpu(scenario, Figure.CPU_MICROS_PER_CALL, NETTY, 1.0));
             }
         }
+        bars.add(new Bar(Case.CALLS_32, Figure.CALLS_PER_SECOND, Peer.RDMA_METRICS, List.of(Peer.RDMA), 0.95, true));
         bars.add(new Bar(Case.CALLS_32, Figure.CPU_MICROS_PER_CALL, Peer.NIO, List.of(Peer.NIO_ECHO), TIMES_BARE_ECHO, true));
     }
 

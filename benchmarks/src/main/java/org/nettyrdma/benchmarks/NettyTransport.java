@@ -1,5 +1,8 @@
 package org.nettyrdma.benchmarks;
 
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -31,8 +34,10 @@ import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RdmaServerStreamChannel;
 import org.nettyrdma.channel.RdmaStreamChannel;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
+import org.nettyrdma.codec.oncrpc.RpcCallMetrics;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.codec.rpcrdma.RdmaMetrics;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
@@ -76,7 +81,7 @@ final class NettyTransport {
         Peer peer = setup.peer();
         ServerBootstrap bootstrap = new ServerBootstrap().group(group).option(ChannelOption.SO_BACKLOG, LARGE_BACKLOG);
         if (peer.rdma()) {
-            return limits(RpcRdma.server()).program(new BenchmarkProgram(setup.maxPayloadBytes())).build()
+            return built(limits(RpcRdma.server()).program(new BenchmarkProgram(setup.maxPayloadBytes())))
                     .configure(bootstrap.channel(RdmaServerChannel.class))
                     .childOption(RdmaChannelOption.CHECKSUM, peer.checksum());
         }
@@ -91,7 +96,7 @@ final class NettyTransport {
         Peer peer = setup.peer();
         Bootstrap bootstrap = new Bootstrap().group(group);
         if (peer.rdma()) {
-            return limits(RpcRdma.client()).build().configure(bootstrap.channel(RdmaChannel.class))
+            return built(limits(RpcRdma.client())).configure(bootstrap.channel(RdmaChannel.class))
                     .option(RdmaChannelOption.CHECKSUM, peer.checksum());
         }
         if (peer.fixedSendBuffer()) {
@@ -138,6 +143,16 @@ final class NettyTransport {
         return builder.credits(setup.credits()).inlineThresholdBytes(setup.inlineThresholdBytes())
                 .versions(setup.version2() ? VersionPolicy.V2_ONLY : VersionPolicy.V1_ONLY)
                 .remoteInvalidation(setup.remoteInvalidation());
+    }
+
+    private RpcRdma built(RpcRdmaBuilder builder) {
+        if (setup.peer() != Peer.RDMA_METRICS) {
+            return builder.build();
+        }
+        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        RpcRdma measured = builder.callListener(new RpcCallMetrics(registry, Tags.empty())).build();
+        new RdmaMetrics(measured).bindTo(registry);
+        return measured;
     }
 
     private ChannelHandler initializer(boolean server) {
