@@ -9,6 +9,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
@@ -112,7 +113,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
                 executor.execute(call);
             } catch (RejectedExecutionException e) {
                 request.arguments().release();
-                call.tryFailure(new RpcConnectionException(request, "not written", false, e));
+                // The event loop that has ended cannot tell listeners any more.
+                return ImmediateEventExecutor.INSTANCE.newFailedFuture(
+                        new RpcConnectionException(request, "not written", false, e));
             }
         }
         return call;

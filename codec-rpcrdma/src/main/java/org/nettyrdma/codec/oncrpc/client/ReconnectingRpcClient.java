@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GenericFutureListener;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.concurrent.Promise;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -120,7 +121,8 @@ public final class ReconnectingRpcClient implements AutoCloseable {
             home.execute(call);
         } catch (RejectedExecutionException e) {
             call.release();
-            call.tryFailure(new RpcConnectionException(request, "not written", false, e));
+            // The event loop that has ended cannot tell listeners any more.
+            return ImmediateEventExecutor.INSTANCE.newFailedFuture(new RpcConnectionException(request, "not written", false, e));
         }
         return call;
     }

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.nettyrdma.codec.oncrpc.RpcAcceptException;
 import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcDeniedException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 
@@ -133,11 +134,17 @@ final class RpcLink {
         }
         call.attempt = attempt;
         attempt.addListener((Future<ByteBuf> done) -> {
-            boolean dead = !channel.isActive(); // asked here, where it cannot change any more if the end has failed the call
+            // Asked here, where it cannot change any more if the end has failed the call.
+            boolean dead = !channel.isActive() || isEnd(done.cause());
             if (!onHome(() -> ended(call, done, dead)) && done.isSuccess()) {
                 done.getNow().release();
             }
         });
+    }
+
+    /** A channel that still has messages to read stays active when its connection has ended, and refuses what is written. */
+    private static boolean isEnd(Throwable failure) {
+        return failure instanceof RpcConnectionException && failure.getCause() instanceof ClosedChannelException;
     }
 
     private void ended(DurableCall call, Future<ByteBuf> done, boolean dead) {
