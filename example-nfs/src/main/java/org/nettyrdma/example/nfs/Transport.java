@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
@@ -24,6 +25,7 @@ import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.channel.RegisteredByteBufAllocator;
 import org.nettyrdma.codec.oncrpc.IdleConnectionHandler;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
@@ -79,6 +81,11 @@ public enum Transport {
         }
 
         @Override
+        public ByteBufAllocator allocator(Supplier<VerbsProvider> provider) {
+            return RegisteredByteBufAllocator.of(provider.get());
+        }
+
+        @Override
         public Netid netid(InetAddress address) {
             return Netid.rdma(address);
         }
@@ -118,6 +125,11 @@ public enum Transport {
                     .handler(new ConnectionLimitHandler(limits.maxConnections(), limits.maxConnectionsPerAddress()))
                     .childOption(ChannelOption.TCP_NODELAY, true).childOption(ChannelOption.SO_KEEPALIVE, true)
                     .childHandler(recordMarking(handler, limits.idleTimeoutMillis(), memory, callTimes(registry)));
+        }
+
+        @Override
+        public ByteBufAllocator allocator(Supplier<VerbsProvider> provider) {
+            return ByteBufAllocator.DEFAULT;
         }
 
         @Override
@@ -183,6 +195,14 @@ public enum Transport {
      * @return the name for the address's version of IP
      */
     public abstract Netid netid(InetAddress address);
+
+    /**
+     * Returns the allocator of all channels; messages built from its buffers are sent without a copy.
+     *
+     * @param provider what carries RDMA; only with {@link #RDMA}
+     * @return the allocator
+     */
+    public abstract ByteBufAllocator allocator(Supplier<VerbsProvider> provider);
 
     /** Keeps how long calls take; {@code null} if nobody would see it. */
     final RpcCallListener callTimes(MeterRegistry registry) {

@@ -11,6 +11,7 @@ import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
 import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.MemoryFileSystem;
+import org.nettyrdma.example.nfs.server.NfsServiceOptions;
 import org.nettyrdma.example.nfs.server.Squash;
 
 /** A server for tests: a file system in memory, over both transports, on ports of loopback that the system chose. */
@@ -19,11 +20,23 @@ public final class TestServer implements AutoCloseable {
     private static final long MAX_BYTES = 256L << 20;
 
     private final FileSystem memory = MemoryFileSystem.create(MAX_BYTES);
-    private final NfsServer server;
+    private final NfsServerOptions options;
+    private final Export export;
+    private NfsServer server;
 
     private TestServer(NfsServerOptions options, String exportName) throws IOException {
-        server = NfsServer.start(Export.of(memory.getPath("/")).withName(exportName).withSquash(Squash.NONE),
-                options.setBindAddress(NetUtil.LOCALHOST).setPort(Transport.RDMA, 0).setPort(Transport.TCP, 0));
+        this.options = options.setBindAddress(NetUtil.LOCALHOST).setPort(Transport.RDMA, 0).setPort(Transport.TCP, 0);
+        export = Export.of(memory.getPath("/")).withName(exportName).withSquash(Squash.NONE);
+        server = NfsServer.start(export, options);
+    }
+
+    /** Ends the server as if its time were over, and starts another one with the same files at the same ports. */
+    public void restart() throws IOException {
+        for (Transport transport : Transport.values()) {
+            options.setPort(transport, server.address(transport).getPort());
+        }
+        server.close();
+        server = NfsServer.start(export, options);
     }
 
     public static TestServer start() throws IOException {
@@ -44,6 +57,12 @@ public final class TestServer implements AutoCloseable {
 
     public static TestServer start(String exportName) throws IOException {
         return new TestServer(new NfsServerOptions(), exportName);
+    }
+
+    /** Its handles stay good over {@link #restart}. */
+    public static TestServer startWithState(Path directory) throws IOException {
+        return new TestServer(new NfsServerOptions()
+                .setServiceOptions(NfsServiceOptions.DEFAULTS.withStateDirectory(directory)), "/");
     }
 
     public NfsEndpoint endpoint(Transport transport) {

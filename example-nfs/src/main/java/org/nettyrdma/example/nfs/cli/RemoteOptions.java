@@ -37,7 +37,8 @@ final class RemoteOptions {
     private Optional<Integer> groupId = Optional.empty();
 
     @Option(names = "--timeout", paramLabel = "SECONDS", converter = NumberConverter.Seconds.class,
-            description = "How long to wait for a connection, and for each reply; default: 10 and 60.")
+            description = "How long to wait for a connection, and for each reply, also while the server is away; "
+                    + "default: 10 and 60.")
     private Optional<Integer> timeoutSeconds = Optional.empty();
 
     @Mixin

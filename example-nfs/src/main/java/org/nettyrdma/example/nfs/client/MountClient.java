@@ -1,10 +1,12 @@
 package org.nettyrdma.example.nfs.client;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
-import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.example.nfs.protocol.ExportEntry;
 import org.nettyrdma.example.nfs.protocol.Mount;
 import org.nettyrdma.example.nfs.protocol.MountEntry;
@@ -23,12 +25,12 @@ public final class MountClient {
     private final ProgramCaller caller;
 
     /**
-     * Creates a client on a connection.
+     * Creates a client.
      *
-     * @param rpc carries the calls
+     * @param rpc makes the calls, like {@code RpcClient::call}
      * @param credential who calls
      */
-    public MountClient(RpcClient rpc, OpaqueAuth credential) {
+    public MountClient(Function<RpcRequest, Future<ByteBuf>> rpc, OpaqueAuth credential) {
         caller = new ProgramCaller(rpc, Mount.PROGRAM, Mount.VERSION, credential);
     }
 

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
-import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
@@ -57,14 +58,15 @@ public final class NfsClient {
     private final NfsClientStatistics statistics;
 
     /**
-     * Creates a client on a connection.
+     * Creates a client.
      *
-     * @param rpc carries the calls
+     * @param rpc makes the calls, like {@code RpcClient::call}
      * @param allocator the channel's allocator; messages built from its buffers are sent without a copy
      * @param credential who calls
      * @param statistics counts the calls
      */
-    public NfsClient(RpcClient rpc, ByteBufAllocator allocator, OpaqueAuth credential, NfsClientStatistics statistics) {
+    public NfsClient(Function<RpcRequest, Future<ByteBuf>> rpc, ByteBufAllocator allocator, OpaqueAuth credential,
+            NfsClientStatistics statistics) {
         this.caller = new ProgramCaller(rpc, Nfs.PROGRAM, Nfs.VERSION, credential);
         this.allocator = allocator;
         this.statistics = statistics;

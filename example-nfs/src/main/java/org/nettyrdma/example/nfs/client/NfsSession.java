@@ -1,5 +1,4 @@
 package org.nettyrdma.example.nfs.client;
-import io.netty.channel.Channel;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Comparator;
@@ -14,18 +13,19 @@ import org.nettyrdma.example.nfs.protocol.ExportEntry;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 
 /**
- * A connection to an NFS server with the export mounted that a path lies in. Its methods wait for the server and must not be
- * called on an event loop; otherwise it is thread safe.
+ * An NFS server with the export mounted that a path lies in. When the connection is lost, it is made again, and with it the calls
+ * that were under way, under the same XIDs; a call fails when the server is not back in its time. Its methods wait for the server
+ * and must not be called on an event loop; otherwise it is thread safe.
  */
 public final class NfsSession implements Closeable {
 
     private static final int MAX_NAMED_EXPORTS = 10;
 
-    private final RpcConnection connection;
+    private final ServerConnection connection;
     private final NfsClient client;
     private final RemoteFiles files;
 
-    private NfsSession(RpcConnection connection, NfsClient client, RemoteFiles files) {
+    private NfsSession(ServerConnection connection, NfsClient client, RemoteFiles files) {
         this.connection = connection;
         this.client = client;
         this.files = files;
@@ -44,7 +44,7 @@ public final class NfsSession implements Closeable {
      * @throws IOException if a call fails
      */
     public static NfsSession open(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
-        RpcConnection connection = connect(endpoint, options);
+        ServerConnection connection = connect(endpoint, options);
         try {
             Mounted mounted = mount(endpoint, connection, options);
             NfsClient client = newClient(connection, options);
@@ -66,7 +66,7 @@ public final class NfsSession implements Closeable {
      * @throws IOException if a call fails
      */
     public static void ping(NfsEndpoint endpoint, NfsClientOptions options, int calls, PingListener onReply) throws IOException {
-        try (RpcConnection connection = connect(endpoint, options)) {
+        try (ServerConnection connection = connect(endpoint, options)) {
             NfsClient client = newClient(connection, options);
             for (int i = 1; i <= calls; i++) {
                 long startNanos = System.nanoTime();
@@ -108,12 +108,12 @@ public final class NfsSession implements Closeable {
     }
 
     /**
-     * Returns the connection.
+     * Whether the connection stands. It may be of a moment ago.
      *
-     * @return its channel
+     * @return {@code false} while calls wait for the server
      */
-    public Channel channel() {
-        return connection.channel();
+    public boolean isConnected() {
+        return connection.isConnected();
     }
 
     /** Closes the connection and waits for that. Calls that still wait for a reply fail. */
@@ -125,21 +125,21 @@ public final class NfsSession implements Closeable {
     private record Mounted(String path, FileHandle handle) {
     }
 
-    private static RpcConnection connect(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
+    private static ServerConnection connect(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
         int port = options.usesRpcbind() ? PortLookup.nfsPort(endpoint, options) : endpoint.port();
-        return RpcConnection.open(endpoint.transport(), endpoint.host(), port, options);
+        return ServerConnection.open(endpoint.transport(), endpoint.host(), port, options);
     }
 
-    private static NfsClient newClient(RpcConnection connection, NfsClientOptions options) {
-        return new NfsClient(connection.rpc(), connection.channel().alloc(), options.credential(), options.statistics());
+    private static NfsClient newClient(ServerConnection connection, NfsClientOptions options) {
+        return new NfsClient(connection::call, connection.allocator(), options.credential(), options.statistics());
     }
 
-    private static Mounted mount(NfsEndpoint endpoint, RpcConnection connection, NfsClientOptions options) throws IOException {
+    private static Mounted mount(NfsEndpoint endpoint, ServerConnection connection, NfsClientOptions options) throws IOException {
         if (options.mountPort().isPresent()) {
             return mountOnPort(endpoint, options.mountPort().getAsInt(), options);
         }
         try {
-            return mount(endpoint, new MountClient(connection.rpc(), options.credential()));
+            return mount(endpoint, new MountClient(connection::call, options.credential()));
         } catch (RpcAcceptException e) {
             if (e.status() != AcceptStatus.PROG_UNAVAIL && e.status() != AcceptStatus.PROG_MISMATCH) {
                 throw e;
@@ -161,7 +161,7 @@ public final class NfsSession implements Closeable {
 
     private static Mounted mountOnPort(NfsEndpoint endpoint, int port, NfsClientOptions options) throws IOException {
         try (RpcConnection connection = RpcConnection.open(Transport.TCP, endpoint.host(), port, options)) {
-            return mount(endpoint, new MountClient(connection.rpc(), options.credential()));
+            return mount(endpoint, new MountClient(connection.rpc()::call, options.credential()));
         }
     }
 

@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
-import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.XdrException;
 
@@ -20,12 +20,12 @@ final class ProgramCaller {
         T decode(ByteBuf results) throws IOException;
     }
 
-    private final RpcClient rpc;
+    private final Function<RpcRequest, Future<ByteBuf>> rpc;
     private final int program;
     private final int version;
     private final OpaqueAuth credential;
 
-    ProgramCaller(RpcClient rpc, int program, int version, OpaqueAuth credential) {
+    ProgramCaller(Function<RpcRequest, Future<ByteBuf>> rpc, int program, int version, OpaqueAuth credential) {
         this.rpc = rpc;
         this.program = program;
         this.version = version;
@@ -41,7 +41,7 @@ final class ProgramCaller {
      */
     <T> CompletableFuture<T> call(int procedure, ByteBuf arguments, Decoder<T> decoder) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        rpc.call(new RpcRequest(program, version, procedure, arguments).setCredential(credential))
+        rpc.apply(new RpcRequest(program, version, procedure, arguments).setCredential(credential))
                 .addListener((Future<ByteBuf> reply) -> complete(result, reply, decoder));
         return result;
     }

@@ -109,14 +109,15 @@ final class PutTree {
         String temporary = TemporaryNames.next();
         Sattr initial = Sattr.NONE.withMode(PosixMode.of(attributes.permissions()) | OWNER_ONLY_FILE);
         try (FileChannel content = FileChannel.open(source, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            // Nobody else has the name. If the server is lost after it has made the file, the call is made again.
             CompletableFuture<LookupResult> creation = client.create(new CreateArguments(
-                    new DirectoryOperationArguments(directory.handle(), temporary), CreateMode.GUARDED, initial, 0));
+                    new DirectoryOperationArguments(directory.handle(), temporary), CreateMode.UNCHECKED, initial, 0));
             try {
                 RemoteFile made = files.created(directory, temporary, RemoteFiles.call(path, creation));
                 RemoteFile copy = new RemoteFile(path, made.handle(), made.attributes());
                 new Upload(files, content, LocalNames.textOf(source), copy, options).run();
                 setAttributes(copy, attributes);
-                rename(directory, temporary, name);
+                rename(directory, temporary, name, copy);
                 if (attributes.fileKey() != null) {
                     copiesByFileKey.put(attributes.fileKey(), copy);
                 }
@@ -149,8 +150,15 @@ final class PutTree {
             }
             String temporary = TemporaryNames.next();
             try {
-                RemoteFiles.call(path, maker.apply(temporary));
-                rename(directory, temporary, name);
+                try {
+                    RemoteFiles.call(path, maker.apply(temporary));
+                } catch (NfsException again) {
+                    if (again.status() != NfsStatus.EXIST) {
+                        throw again;
+                    }
+                    // Nobody else has the name: a server that was lost had made it, and the call was made again.
+                }
+                rename(directory, temporary, name, files.lookup(directory, temporary));
             } finally {
                 // Two names of the same file both stay when one is renamed to the other (RFC 1813, section 3.3.14).
                 Await.cleanUp(client.remove(directory.handle(), temporary));
@@ -158,10 +166,17 @@ final class PutTree {
         }
     }
 
-    private void rename(RemoteFile directory, String name, String newName) throws IOException {
-        RemoteFiles.call(RemotePath.child(directory.path(), newName), client.rename(new RenameArguments(
-                new DirectoryOperationArguments(directory.handle(), name),
-                new DirectoryOperationArguments(directory.handle(), newName))));
+    /** If the server is lost after it has renamed the file, the call is made again, and does not find it. */
+    private void rename(RemoteFile directory, String name, String newName, RemoteFile file) throws IOException {
+        try {
+            RemoteFiles.call(RemotePath.child(directory.path(), newName), client.rename(new RenameArguments(
+                    new DirectoryOperationArguments(directory.handle(), name),
+                    new DirectoryOperationArguments(directory.handle(), newName))));
+        } catch (NfsException e) {
+            if (e.status() != NfsStatus.NOENT || !files.lookup(directory, newName).handle().equals(file.handle())) {
+                throw e;
+            }
+        }
     }
 
     private void setAttributes(RemoteFile file, PosixFileAttributes attributes) throws IOException {

@@ -17,10 +17,10 @@ import java.util.concurrent.TimeoutException;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.example.nfs.Transport;
 
-/** A connection that carries calls, on an event loop of its own. Thread safe. */
+/** One connection that carries a few calls, on an event loop of its own. Thread safe. */
 final class RpcConnection implements Closeable {
 
-    private static final long CLOSE_TIMEOUT_MILLIS = 5000;
+    static final long CLOSE_TIMEOUT_MILLIS = 5000;
 
     private final EventLoopGroup group;
     private final Channel channel;
@@ -67,7 +67,7 @@ final class RpcConnection implements Closeable {
         return rpc;
     }
 
-    private static NfsConnectException cannotConnect(String server, String reason, Throwable cause) {
+    static NfsConnectException cannotConnect(String server, String reason, Throwable cause) {
         return new NfsConnectException("cannot connect to " + server + ": " + reason, cause);
     }
 
@@ -108,10 +108,6 @@ final class RpcConnection implements Closeable {
         return rpc;
     }
 
-    Channel channel() {
-        return channel;
-    }
-
     /** Returns which of the server's addresses this is connected to, also when the connection has ended. */
     InetAddress address() {
         return address;
@@ -124,15 +120,15 @@ final class RpcConnection implements Closeable {
         shutDown(group);
     }
 
-    private static void shutDown(EventLoopGroup group) {
+    static void shutDown(EventLoopGroup group) {
         group.shutdownGracefully(0, CLOSE_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS).awaitUninterruptibly(CLOSE_TIMEOUT_MILLIS);
     }
 
-    private static String hostAndPort(String host, int port) {
+    static String hostAndPort(String host, int port) {
         return (host.indexOf(':') >= 0 ? '[' + host + ']' : host) + ':' + port;
     }
 
-    private static String reason(Throwable cause) {
+    static String reason(Throwable cause) {
         if (cause instanceof UnknownHostException) {
             return "unknown host";
         }

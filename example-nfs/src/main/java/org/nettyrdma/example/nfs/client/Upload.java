@@ -51,29 +51,29 @@ final class Upload {
     void run() throws IOException {
         long size = source.size();
         for (int pass = 0; pass <= MAX_REWRITES; pass++) {
-            writeAll(size, pass == 0);
-            if (!verifierChanged && (!unstable || commit() == verifier)) {
+            writeAll(size, pass > 0);
+            if (!unstable || !verifierChanged && commit() == verifier) {
                 return;
             }
         }
         throw new IOException(target.path() + ": the server lost uncommitted data " + (MAX_REWRITES + 1) + " times");
     }
 
-    private void writeAll(long size, boolean report) throws IOException {
+    private void writeAll(long size, boolean again) throws IOException {
         unstable = false;
         verifierChanged = false;
         verifierKnown = false;
-        // One call that is stable at once is cheaper than two.
-        StableHow stable = size <= transferBytes ? StableHow.FILE_SYNC : StableHow.UNSTABLE;
+        // One call that is stable at once is cheaper than two. What a server has lost it may lose again, unless each call is.
+        StableHow stable = size <= transferBytes || again ? StableHow.FILE_SYNC : StableHow.UNSTABLE;
         try {
             for (long offset = 0; offset < size; offset += transferBytes) {
                 if (window.size() == options.callsPerFile()) {
-                    settle(window.removeFirst(), stable, report);
+                    settle(window.removeFirst(), stable, !again);
                 }
                 window.addLast(write(offset, (int) Math.min(transferBytes, size - offset), stable));
             }
             while (!window.isEmpty()) {
-                settle(window.removeFirst(), stable, report);
+                settle(window.removeFirst(), stable, !again);
             }
         } finally {
             window.clear();

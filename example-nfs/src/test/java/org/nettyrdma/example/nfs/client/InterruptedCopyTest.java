@@ -127,7 +127,7 @@ class InterruptedCopyTest {
         CopyOptions options = new CopyOptions().setListener(new CopyListener() {
             @Override
             public void copied(long bytes) {
-                session.channel().close();
+                session.close();
             }
 
             @Override

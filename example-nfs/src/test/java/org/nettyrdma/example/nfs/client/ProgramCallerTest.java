@@ -20,7 +20,7 @@ class ProgramCallerTest {
     void shouldFailACallWhoseReplyFindsNoMemory() {
         RpcClient rpc = new RpcClient();
         EmbeddedChannel channel = new EmbeddedChannel(rpc);
-        CompletableFuture<Object> result = new ProgramCaller(rpc, 100003, 3, OpaqueAuth.NONE).call(0, Unpooled.EMPTY_BUFFER,
+        CompletableFuture<Object> result = new ProgramCaller(rpc::call, 100003, 3, OpaqueAuth.NONE).call(0, Unpooled.EMPTY_BUFFER,
                 results -> {
                     throw new OutOfMemoryError("as if");
                 });

@@ -1,0 +1,158 @@
+package org.nettyrdma.example.nfs.client;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.Future;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
+import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.client.ReconnectListener;
+import org.nettyrdma.codec.oncrpc.client.ReconnectPolicy;
+import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClient;
+import org.nettyrdma.example.nfs.Transport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries calls to a server that may go away and come back, on an event loop of its own. The first connection has to succeed;
+ * later ones are made again until the time-outs of the calls end. Thread safe.
+ */
+final class ServerConnection implements Closeable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ServerConnection.class);
+    /** Who copies files waits; a server that is back is asked soon. */
+    private static final int MAX_DELAY_MILLIS = 1000;
+
+    private final EventLoopGroup group;
+    private final ReconnectingRpcClient client;
+    private final ByteBufAllocator allocator;
+
+    private ServerConnection(EventLoopGroup group, ReconnectingRpcClient client, ByteBufAllocator allocator) {
+        this.group = group;
+        this.client = client;
+        this.allocator = allocator;
+    }
+
+    /**
+     * Connects, and waits until that is done. Not on an event loop. The addresses of a name are tried one after the other, of
+     * both versions of IP; they share the time.
+     *
+     * @throws NfsConnectException if the server cannot be reached
+     * @throws InterruptedIOException if the thread was interrupted; the interrupt is kept
+     */
+    static ServerConnection open(Transport transport, String host, int port, NfsClientOptions options) throws IOException {
+        String server = transport.scheme() + "://" + RpcConnection.hostAndPort(host, port);
+        List<InetSocketAddress> addresses = addresses(server, host, port, options);
+        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", options.idleStrategy(), options.provider());
+        try {
+            Bootstrap bootstrap = transport.newBootstrap(group, () -> new RpcClient(options.callTimeoutMillis()),
+                    options.meterRegistry(), options.rdmaSettings())
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.max(1, options.connectTimeoutMillis() / addresses.size()));
+            FirstAttempts attempts = new FirstAttempts(server, addresses.size());
+            ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap, () -> addresses).listener(attempts)
+                    .policy(ReconnectPolicy.DEFAULT.withCallTimeoutMillis(options.callTimeoutMillis())
+                            .withDelayMillis(ReconnectPolicy.DEFAULT.minDelayMillis(), MAX_DELAY_MILLIS)).connect();
+            attempts.await();
+            return new ServerConnection(group, client, transport.allocator(options.provider()));
+        } catch (IOException | RuntimeException e) {
+            RpcConnection.shutDown(group);
+            throw e;
+        }
+    }
+
+    private static List<InetSocketAddress> addresses(String server, String host, int port, NfsClientOptions options)
+            throws IOException {
+        try {
+            InetAddress[] addresses = HostAddresses.of(host, options.connectTimeoutMillis());
+            return Arrays.stream(addresses).map(address -> new InetSocketAddress(address, port)).toList();
+        } catch (UnknownHostException | TimeoutException e) {
+            throw RpcConnection.cannotConnect(server, RpcConnection.reason(e), e);
+        }
+    }
+
+    /** Calls a procedure, as {@link ReconnectingRpcClient#call} does. */
+    Future<ByteBuf> call(RpcRequest request) {
+        return client.call(request);
+    }
+
+    /** Messages built from its buffers are sent without a copy. */
+    ByteBufAllocator allocator() {
+        return allocator;
+    }
+
+    boolean isConnected() {
+        return client.isConnected();
+    }
+
+    /** Ends the calls and the connection, and waits for its event loop to end. Not on that event loop. */
+    @Override
+    public void close() {
+        client.close();
+        client.closeFuture().awaitUninterruptibly(RpcConnection.CLOSE_TIMEOUT_MILLIS);
+        RpcConnection.shutDown(group);
+    }
+
+    /** Waits until one attempt has succeeded, or one for each address has failed; later on tells of what is lost and found. */
+    private static final class FirstAttempts implements ReconnectListener {
+
+        private final String server;
+        private final CountDownLatch done = new CountDownLatch(1);
+        private final Set<String> reasons = new LinkedHashSet<>();
+        private int left;
+        private boolean connected;
+        private Throwable cause;
+
+        FirstAttempts(String server, int addresses) {
+            this.server = server;
+            left = addresses;
+        }
+
+        @Override
+        public void connected(SocketAddress address) {
+            connected |= done.getCount() > 0;
+            done.countDown();
+        }
+
+        @Override
+        public void connectFailed(SocketAddress address, Throwable failure, long retryMillis) {
+            if (done.getCount() > 0) {
+                cause = failure;
+                reasons.add(RpcConnection.reason(failure));
+                if (--left == 0) {
+                    done.countDown();
+                }
+            }
+        }
+
+        @Override
+        public void connectionLost(SocketAddress address, Throwable failure) {
+            LOGGER.info("{}: the connection was lost, and is made again: {}", server, failure.toString());
+        }
+
+        void await() throws IOException {
+            try {
+                done.await();
+            } catch (InterruptedException e) {
+                throw Await.interrupted(e);
+            }
+            if (!connected) {
+                throw RpcConnection.cannotConnect(server, String.join("; ", reasons), cause);
+            }
+        }
+    }
+}
