@@ -24,7 +24,7 @@ import java.util.function.Supplier;
 
 /**
  * Stands between clients and a server, over TCP. Each connection is cut, with a reset at both ends, when so many bytes have
- * passed in both directions as the test says of it.
+ * passed in both directions as the test says of it. Some connections may be slow.
  */
 public final class CuttingRelay implements AutoCloseable {
 
@@ -37,12 +37,20 @@ public final class CuttingRelay implements AutoCloseable {
      * @param bytesToPass how many bytes may pass on the next connection
      */
     public CuttingRelay(Supplier<? extends SocketAddress> server, LongSupplier bytesToPass) throws InterruptedException {
+        this(server, bytesToPass, () -> 0);
+    }
+
+    /**
+     * @param delayMillis how long the next connection rests after each piece that it forwards, 0 for not at all
+     */
+    public CuttingRelay(Supplier<? extends SocketAddress> server, LongSupplier bytesToPass, LongSupplier delayMillis)
+            throws InterruptedException {
         listener = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                 .childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.SO_LINGER, 0)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel client) {
-                        connect(client, server.get(), new Budget(bytesToPass.getAsLong()));
+                        connect(client, server.get(), new Budget(bytesToPass.getAsLong(), delayMillis.getAsLong()));
                     }
                 }).bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).sync().channel();
     }
@@ -84,10 +92,12 @@ public final class CuttingRelay implements AutoCloseable {
     /** What may still pass on one connection. All its channels are on one event loop. */
     private static final class Budget {
 
+        private final long delayMillis;
         private long bytes;
 
-        Budget(long bytes) {
+        Budget(long bytes, long delayMillis) {
             this.bytes = bytes;
+            this.delayMillis = delayMillis;
         }
     }
 
@@ -116,8 +126,10 @@ public final class CuttingRelay implements AutoCloseable {
                 cuts.incrementAndGet();
                 written.addListener(done -> other.close());
                 ctx.close();
-            } else {
+            } else if (budget.delayMillis == 0) {
                 written.addListener(done -> ctx.read());
+            } else {
+                written.addListener(done -> ctx.executor().schedule(ctx::read, budget.delayMillis, TimeUnit.MILLISECONDS));
             }
         }
 
