@@ -7,9 +7,9 @@ import org.nettyrdma.verbs.SharedReceiveQueue;
 
 /**
  * The receives of one size that the channels of an event loop share. There are as many as the channels have promised to their
- * peers, as far as {@link ReceivePools} has memory for them. What is posted cannot be taken back: when channels promise less,
- * used receives are not replaced until few enough are left. The pool holds one reference on each buffer that is posted. Event
- * loop only.
+ * peers, as far as {@link ReceivePools} has memory for them; of these are posted as many as the queue needs. What is posted
+ * cannot be taken back: when channels promise less, used receives are not replaced until few enough are left. The pool holds one
+ * reference on each buffer that is posted. Event loop only.
  */
 final class ReceivePool {
 
@@ -18,6 +18,9 @@ final class ReceivePool {
     /** A channel gets one in so many of the receives that are left. */
     private static final int SHARE_PART = 4;
     private static final int INITIAL_SLOTS = 64;
+    /** For the messages that begin in one turn of the loop, where it is enough that there are receives for these. */
+    private static final int RESERVE_BYTES = 1 << 20;
+    private static final int FEWEST_RESERVED = 32;
 
     private final ReceivePools pools;
     private final PostingTools tools;
@@ -25,6 +28,7 @@ final class ReceivePool {
     private final int number;
     private final int bufferBytes;
     private final int depth;
+    private final int reserve;
     private ByteBuf[] buffers = new ByteBuf[INITIAL_SLOTS];
     private int[] freeSlots = new int[INITIAL_SLOTS];
     private int freeCount;
@@ -44,6 +48,7 @@ final class ReceivePool {
         this.number = number;
         this.bufferBytes = bufferBytes;
         this.depth = depth;
+        reserve = Math.max(FEWEST_RESERVED, RESERVE_BYTES / bufferBytes);
     }
 
     int bufferBytes() {
@@ -160,8 +165,11 @@ final class ReceivePool {
 
     /** Posts what is missing. */
     void refill() throws IOException {
-        while (posted < size) {
-            post();
+        if (posted < size) {
+            int needed = queue.neededReceives(size, reserve);
+            while (posted < needed) {
+                post();
+            }
         }
     }
 

@@ -34,6 +34,20 @@ public interface SharedReceiveQueue extends AutoCloseable {
     void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException;
 
     /**
+     * Tells how many buffers there are to be in all, and asks how many of them have to be posted now, those that messages have
+     * begun to fill included. All, unless messages wait for buffers ({@link Capabilities#receiverWaits()}): then it can be
+     * enough to have as many as messages hold and some in reserve. To be called again whenever messages may have begun; what is
+     * posted beyond the answer does no harm.
+     *
+     * @param total   buffers for all connections, at least 1; what unfinished messages may hold is a part of them
+     * @param reserve buffers that no message holds, which are enough until the next call; at least 1
+     * @return 0 to {@code total}
+     */
+    default int neededReceives(int total, int reserve) {
+        return total;
+    }
+
+    /**
      * Frees the queue. Every queue pair that was created with it must be closed. From then on the device does not access the
      * memory of what is still posted, and does not complete it.
      *

@@ -159,6 +159,24 @@ class ReceivePoolTest extends TransportFixture {
     }
 
     @Test
+    void shouldHaveLittleMemoryForManyIdleChannelsThatPromiseAll() throws Exception {
+        RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
+        connect(200, true);
+        // Promised are 200 times 128 receives at each end, of which there can be 64 MiB.
+        assertTrue(allocator.registeredBytes() <= 16 << 20, "registered: " + allocator.registeredBytes());
+        for (int i = 0; i < 200; i++) {
+            for (int j = 0; j < 8; j++) {
+                clients.get(i).send("message " + j);
+            }
+        }
+        for (int j = 0; j < 8; j++) {
+            for (Endpoint server : servers) {
+                assertEquals("message " + j, server.awaitText());
+            }
+        }
+    }
+
+    @Test
     void shouldSayThatLargerReceivesCannotBeHad() throws Exception {
         BlockingQueue<Object> events = new LinkedBlockingQueue<>();
         connect(1, true);

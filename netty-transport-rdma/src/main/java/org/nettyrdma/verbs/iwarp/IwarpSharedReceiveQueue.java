@@ -14,7 +14,7 @@ import org.nettyrdma.verbs.support.TimerQueue;
  * Receives of several connections. A message gets the buffer that was posted last: what was used a moment ago is still in the
  * processor's cache.
  *
- * <p>Peers that begin messages and do not end them may hold half of what is posted. When they do, two things happen to other
+ * <p>Peers that begin messages and do not end them may hold half of what there is to be. When they do, two things happen to other
  * messages of which only a part has arrived: one that is short enough is staged until it is whole, and takes a buffer only
  * then; a longer one waits for its share. While one waits, a message that remains incomplete for
  * {@value #INCOMPLETE_LIMIT_MILLIS} ms loses its connection. So there are always buffers for those who send whole messages, and
@@ -26,7 +26,7 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
     static final int INCOMPLETE_LIMIT_MILLIS = 10_000;
 
     private static final int INITIAL_CAPACITY = 64;
-    /** Of what is posted, incomplete messages may hold one part in so many. */
+    /** Of what there is to be, or of what is posted where no more can be had, incomplete messages may hold one in so many. */
     private static final int INCOMPLETE_PART = 2;
 
     private final IwarpLoopParts parts;
@@ -38,6 +38,8 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
     private int available;
     /** Buffers with messages that have begun and not ended. */
     private int taken;
+    private int total;
+    private int reserve;
     private int users;
     private boolean closed;
 
@@ -71,6 +73,13 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
         lengths[available] = length;
         available++;
         serveLater();
+    }
+
+    @Override
+    public int neededReceives(int newTotal, int newReserve) {
+        total = newTotal;
+        reserve = newReserve;
+        return Math.min(total, taken + reserve);
     }
 
     private void grow() {
@@ -130,7 +139,10 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     private boolean isShareFull() {
-        return incomplete.size() >= Math.max(1, (available + taken) / INCOMPLETE_PART);
+        int posted = available + taken;
+        // With a good part of the reserve left, the others follow when they are needed; else there may be no memory for them.
+        int all = available > reserve / 2 ? Math.max(posted, total) : posted;
+        return incomplete.size() >= Math.max(1, all / INCOMPLETE_PART);
     }
 
     /** A connection waits until incomplete messages may have one more buffer. */

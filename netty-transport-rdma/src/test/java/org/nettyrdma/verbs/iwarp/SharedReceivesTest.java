@@ -272,6 +272,60 @@ class SharedReceivesTest {
     }
 
     @Test
+    void shouldNeedReceivesForWhatMessagesHoldAndTheReserve() throws IOException {
+        connect(2);
+        assertEquals(4, queue.neededReceives(20, 4));
+        post(0, 4);
+        for (RawPeer raw : raws) {
+            raw.send(start(message(1, 60), 40));
+        }
+        peer.settle();
+        assertEquals(6, queue.neededReceives(20, 4));
+        assertEquals(5, queue.neededReceives(5, 4));
+        raws.get(0).send(rest(message(1, 60), 40));
+        assertEquals(60, accepted.get(0).awaitCompletion().byteLength());
+        assertEquals(5, queue.neededReceives(20, 4));
+    }
+
+    @Test
+    void shouldLetUnfinishedMessagesHaveHalfOfAllThoughFewReceivesArePosted() throws IOException {
+        connect(9);
+        int posted = 0;
+        for (int i = 0; i < 8; i++) {
+            int missing = queue.neededReceives(16, 2) - posted;
+            post(posted, missing);
+            posted += missing;
+            raws.get(i).send(segment("0143", 1, 0, 4)); // more segments could follow, so that it cannot be staged
+            peer.settle();
+        }
+        post(posted, queue.neededReceives(16, 2) - posted);
+        raws.get(8).send(message(1, 4)).send(segment("0143", 2, 0, 8));
+        assertEquals(4, repost(accepted.get(8)).byteLength());
+        assertEquals(10, queue.neededReceives(16, 2), "the ninth waits for its share");
+        raws.get(2).send(segment("4143", 1, 4, 4));
+        assertEquals(8, repost(accepted.get(2)).byteLength());
+        peer.settle();
+        assertEquals(10, queue.neededReceives(16, 2), "it has got it");
+        assertTrue(accepted.stream().noneMatch(endpoint -> endpoint.disconnected));
+    }
+
+    @Test
+    void shouldLeaveHalfOfWhatIsPostedToWholeMessagesWhereNoMoreCanBeHad() throws IOException {
+        connect(5);
+        assertEquals(8, queue.neededReceives(16, 8));
+        post(0, 4);
+        for (int i = 0; i < 4; i++) {
+            raws.get(i).send(segment("0143", 1, 0, 4));
+            peer.settle();
+        }
+        for (int number = 1; number <= 3; number++) {
+            raws.get(4).send(message(number, 4));
+            assertEquals(4, repost(accepted.get(4)).byteLength());
+        }
+        assertEquals(2 + 8, queue.neededReceives(16, 8), "two of the four have a buffer");
+    }
+
+    @Test
     void shouldGiveAShareThatIsFreeToWhoeverWaitsForIt() throws IOException {
         Endpoint last = useUpTheShare();
         raws.get(3).send(segment("4143", 1, 4, 4)).send(segment("0143", 2, 0, 4)); // ends, and another one begins
