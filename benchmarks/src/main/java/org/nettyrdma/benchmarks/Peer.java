@@ -15,6 +15,8 @@ enum Peer {
     RDMA_CRC("RDMA, CRC32C"),
     /** The default with all meters of calls and connections in a Prometheus registry, at both ends. */
     RDMA_METRICS("RDMA, metrics"),
+    /** The default with receives that have room for 64 KiB, which then need no chunks. */
+    RDMA_INLINE("RDMA, 64 KiB inline"),
     /** The default on shared memory, which works on one machine only. */
     SHM("RDMA (shared memory)"),
     /** ONC RPC with record marking over TCP, Netty's NIO transport. */
@@ -73,7 +75,8 @@ enum Peer {
     }
 
     boolean rdma() {
-        return this == RDMA || this == RDMA_BUSY_POLL || this == RDMA_CRC || this == RDMA_METRICS || this == SHM;
+        return this == RDMA || this == RDMA_BUSY_POLL || this == RDMA_CRC || this == RDMA_METRICS || this == RDMA_INLINE
+                || this == SHM;
     }
 
     boolean checksum() {
@@ -113,7 +116,7 @@ enum Peer {
             case RDMA_BUSY_POLL -> scenario == Case.PING_PONG && !oneCpu;
             case RDMA_METRICS -> scenario == Case.CALLS_32;
             case NIO_ECHO, EPOLL_ECHO, STREAM_ECHO, NIO_GRPC, EPOLL_GRPC, STREAM_GRPC -> !scenario.measuresBytes();
-            case RDMA_CRC, NIO_256K, EPOLL_256K -> scenario.measuresBytes();
+            case RDMA_CRC, RDMA_INLINE, NIO_256K, EPOLL_256K -> scenario.measuresBytes();
             case UCX_TCP, UCX_SHM -> !oneCpu; // two threads that spin on one CPU measure its scheduler
             default -> true;
         };

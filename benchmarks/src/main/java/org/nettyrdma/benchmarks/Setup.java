@@ -19,6 +19,8 @@ record Setup(Peer peer, int maxPayloadBytes, int eventLoops, int credits, boolea
     /** The library's own default. */
     static final int DEFAULT_CREDITS = 128;
     private static final int DEFAULT_INLINE_THRESHOLD_BYTES = 4096;
+    /** Room for 64 KiB and the headers in front of it. */
+    private static final int LARGE_INLINE_THRESHOLD_BYTES = 68 * 1024;
     /** Smallest that there is; the calls and replies of the ping-pong fit into it. */
     private static final int SMALL_INLINE_THRESHOLD_BYTES = 1024;
 
@@ -52,6 +54,9 @@ record Setup(Peer peer, int maxPayloadBytes, int eventLoops, int credits, boolea
 
     /** Size of a receive buffer; what is at least as long takes chunks. */
     int inlineThresholdBytes() {
+        if (peer == Peer.RDMA_INLINE) {
+            return LARGE_INLINE_THRESHOLD_BYTES;
+        }
         return smallBuffers ? SMALL_INLINE_THRESHOLD_BYTES : DEFAULT_INLINE_THRESHOLD_BYTES;
     }
 }

@@ -23,7 +23,7 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
 
     /**
      * Whether the channel receives into buffers that all channels of its event loop share; default {@code true}. Without effect
-     * where the provider has no shared receives, or {@link #RECEIVE_BUFFER_SIZE} is larger than 64 KiB: such a channel has
+     * where the provider has no shared receives, or {@link #RECEIVE_BUFFER_SIZE} is larger than 256 KiB: such a channel has
      * receives of its own. So has one for which this is {@code false}. It holds them also when it is idle, but no other channel
      * can take them away. {@link #RECEIVE_BUFFER_SIZE} can be raised later only on a channel with receives of its own.
      */

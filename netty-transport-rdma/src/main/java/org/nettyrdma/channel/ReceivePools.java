@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 final class ReceivePools {
 
     /** Of larger receives there would be too few to be shared; a channel has its own then. */
-    static final int MAX_BUFFER_BYTES = 64 * 1024;
+    static final int MAX_BUFFER_BYTES = 256 * 1024;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ReceivePools.class);
 

@@ -8,7 +8,7 @@ import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
  * pipeline as a user event when the connection stands, before {@code channelActive}, and again after each change. Immutable.
  *
  * @param version          the version that calls on this connection are sent in
- * @param sendBytes        largest Send from here to the peer, header and body together: in version 1 1024 to 65536, and 1024 if
+ * @param sendBytes        largest Send from here to the peer, header and body together: in version 1 1024 to 262144, and 1024 if
  *                         the peer sent no private data (RFC 8797); for version 2 see {@link RpcRdmaConnection}
  * @param receiveBytes     largest Send from the peer to here, in the same way
  * @param mayInvalidate    whether this side's replies may be Sends with Invalidate: in version 1 only if both sides accept them

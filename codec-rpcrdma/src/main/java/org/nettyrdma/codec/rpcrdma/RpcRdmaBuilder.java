@@ -121,7 +121,7 @@ public final class RpcRdmaBuilder {
     /**
      * Sets the largest Send in each direction; see {@link RpcRdmaLimits#inlineThresholdBytes()}.
      *
-     * @param bytes 1024 to 65536, a multiple of 1024, default 4096
+     * @param bytes 1024 to 262144, a multiple of 1024, default 4096
      * @return this
      */
     public RpcRdmaBuilder inlineThresholdBytes(int bytes) {

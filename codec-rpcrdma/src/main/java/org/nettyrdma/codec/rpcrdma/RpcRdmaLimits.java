@@ -8,7 +8,7 @@ import static io.netty.util.internal.ObjectUtil.checkInRange;
  *
  * @param credits                calls that may be in progress at once, asked for by a requester and granted by a responder;
  *                               1 to 1024, default 128. The number of posted receives of the channel bounds it
- * @param inlineThresholdBytes   largest Send in each direction, header included; 1024 to 65536 and a multiple of 1024, default
+ * @param inlineThresholdBytes   largest Send in each direction, header included; 1024 to 262144 and a multiple of 1024, default
  *                               4096. The smaller of this and the value of the peer takes effect. A peer that does not tell a
  *                               value has 1024. The channel's receive buffers must have this size
  * @param maxMessageBytes        largest RPC message accepted or sent, with everything that travels in chunks; 1024 bytes to
@@ -55,7 +55,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits {
         checkInRange(credits, 1, 1024, "credits");
-        checkInRange(inlineThresholdBytes, 1024, 65536, "inlineThresholdBytes");
+        checkInRange(inlineThresholdBytes, 1024, 262144, "inlineThresholdBytes");
         if (inlineThresholdBytes % 1024 != 0) {
             throw new IllegalArgumentException(
                     "inlineThresholdBytes: " + inlineThresholdBytes + " (expected: a multiple of 1024)");
@@ -81,7 +81,7 @@ public record RpcRdmaLimits(
     /**
      * These limits with another inline threshold.
      *
-     * @param newInlineThresholdBytes largest Send, 1024 to 65536 bytes, a multiple of 1024
+     * @param newInlineThresholdBytes largest Send, 1024 to 262144 bytes, a multiple of 1024
      * @return the changed limits
      */
     public RpcRdmaLimits withInlineThresholdBytes(int newInlineThresholdBytes) {

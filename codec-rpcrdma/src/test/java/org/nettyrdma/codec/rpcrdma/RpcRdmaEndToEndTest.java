@@ -317,11 +317,11 @@ class RpcRdmaEndToEndTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1024, 2048, 65536})
+    @ValueSource(ints = {1024, 2048, 65536, 262144})
     void shouldUseTheAgreedInlineThreshold(int threshold) throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(
                 server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).inlineThresholdBytes(threshold),
-                client().binding(BulkProgram.BINDING).inlineThresholdBytes(65536)).negotiated()) {
+                client().binding(BulkProgram.BINDING).inlineThresholdBytes(262144)).negotiated()) {
             int headerBytes = RpcRdma.connection(pair.channel).terms().version().chunkFreeLength();
             int largest = threshold - headerBytes - RpcOffsets.FIRST_ARGUMENTS - Integer.BYTES;
             assertEchoed(pair, largest);

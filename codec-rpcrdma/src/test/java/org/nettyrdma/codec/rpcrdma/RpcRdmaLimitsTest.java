@@ -13,9 +13,9 @@ class RpcRdmaLimitsTest {
 
     @Test
     void shouldKeepWhatIsNotChanged() {
-        RpcRdmaLimits changed = DEFAULT.withCredits(1).withInlineThresholdBytes(65536).withMaxMessageBytes(17 << 20)
+        RpcRdmaLimits changed = DEFAULT.withCredits(1).withInlineThresholdBytes(262144).withMaxMessageBytes(17 << 20)
                 .withMaxChunks(1024, 64, 63).withDefaultReplyChunkBytes(0);
-        assertEquals(new RpcRdmaLimits(1, 65536, 17 << 20, 1024, 64, 63, 0), changed);
+        assertEquals(new RpcRdmaLimits(1, 262144, 17 << 20, 1024, 64, 63, 0), changed);
         assertEquals(DEFAULT, changed.withCredits(128).withInlineThresholdBytes(4096).withMaxMessageBytes(1114112)
                 .withMaxChunks(64, 8, 8).withDefaultReplyChunkBytes(1114112));
     }
@@ -37,7 +37,7 @@ class RpcRdmaLimitsTest {
         refused("credits", () -> DEFAULT.withCredits(0));
         refused("credits", () -> DEFAULT.withCredits(1025));
         refused("inlineThresholdBytes", () -> DEFAULT.withInlineThresholdBytes(1023));
-        refused("inlineThresholdBytes", () -> DEFAULT.withInlineThresholdBytes(65537));
+        refused("inlineThresholdBytes", () -> DEFAULT.withInlineThresholdBytes(262145));
         refused("inlineThresholdBytes", () -> DEFAULT.withInlineThresholdBytes(4097));
         refused("maxMessageBytes", () -> DEFAULT.withMaxMessageBytes(1023));
         refused("maxMessageBytes", () -> DEFAULT.withMaxMessageBytes((17 << 20) + 1));
