@@ -323,6 +323,13 @@ final class InboundMessages {
     }
 
     /**
+     * Whether it is known how far the current message can go on; not of a Send.
+     */
+    boolean isEndKnown() {
+        return bytesBehind != Integer.MAX_VALUE;
+    }
+
+    /**
      * Where the payload of the current segment goes next; only while some is missing.
      *
      * @throws ProtocolViolationException if this side has withdrawn the memory since the segment began

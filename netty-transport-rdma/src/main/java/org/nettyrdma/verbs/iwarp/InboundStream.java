@@ -27,7 +27,8 @@ final class InboundStream {
     private static final int CONTINUATION_READ_BYTES = 64;
     /**
      * Payload up to this size is staged with its header and with what follows it. As 64 KiB exceed a segment by 64 bytes, this
-     * takes one of two system calls from each such transfer.
+     * takes one of two system calls from each such transfer. A Send does not say how long it is: there as much is read behind
+     * each segment as lets the end of one with 64 KiB and a header come along.
      */
     private static final int MAX_STAGED_TAIL_BYTES = 256;
     /** So many reads in a row at most, lest one connection starve the others. */
@@ -176,7 +177,8 @@ final class InboundStream {
         if (staging == null) {
             staging = stagingPool.take();
         }
-        int behind = messages.isFollowedByMoreThan(MAX_STAGED_TAIL_BYTES) ? CONTINUATION_READ_BYTES : stagingReadBytes;
+        int behind = !messages.isFollowedByMoreThan(MAX_STAGED_TAIL_BYTES) ? stagingReadBytes
+                : messages.isEndKnown() ? CONTINUATION_READ_BYTES : MIN_STAGING_READ_BYTES;
         scatter[1] = staging.position(0).limit(behind);
         scatterCount = 2;
         return (long) directLength + behind;

@@ -63,6 +63,27 @@ class IwarpQueuePairTest {
         assertArrayEquals(message, server.bytes(7, length));
     }
 
+    /** What is read behind a segment ends before, at and behind the end of the message and of the next ones. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 228, 442, 466, 467, 468, 469, 470, 486, 512, 65472 + 400, 2 * 65472 + 1})
+    void shouldDeliverSendsInARowWhoseLastSegmentHasAnySize(int lastBytes) throws IOException {
+        establish(IwarpTestPeer.ATTRIBUTES);
+        int length = 65472 + lastBytes;
+        int messages = 6;
+        byte[] data = random(messages * length);
+        client.fill(0, data);
+        for (int i = 0; i < messages; i++) {
+            server.receive(i, i * length, length);
+        }
+        for (int i = 0; i < messages; i++) {
+            client.send(100 + i, i * length, length);
+        }
+        for (int i = 0; i < messages; i++) {
+            server.expectCompletion(i, length);
+        }
+        assertArrayEquals(data, server.bytes(0, messages * length));
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 513, 65473, 3_000_001})
     void shouldWriteAndReadMemoryOfThePeer(int length) throws IOException {
