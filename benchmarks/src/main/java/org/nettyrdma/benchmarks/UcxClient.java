@@ -57,6 +57,8 @@ final class UcxClient implements ClientEnd {
     @Override
     public void close() {
         link.close();
+        UcxMessages.free(replies);
+        UcxMessages.free(request);
     }
 
     /** A load under way. */

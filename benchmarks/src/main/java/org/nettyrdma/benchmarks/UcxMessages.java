@@ -1,5 +1,6 @@
 package org.nettyrdma.benchmarks;
 
+import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.openucx.jucx.UcxUtils;
@@ -52,6 +53,15 @@ final class UcxMessages {
         message.position(headerBytes);
         Payload.fill(message);
         return message.clear();
+    }
+
+    /** Gives memory back that nothing uses any more; {@code null} stands for none. */
+    static void free(ByteBuffer... messages) {
+        for (ByteBuffer message : messages) {
+            if (message != null) {
+                PlatformDependent.freeDirectBuffer(message);
+            }
+        }
     }
 
     static long address(ByteBuffer message) {

@@ -24,6 +24,7 @@ final class UcxServer implements ServerEnd {
     /** Sent by {@link Operation#READ}s again and again. */
     private final ByteBuffer source;
     private final ByteBuffer[] shortReplies = new ByteBuffer[UcxMessages.MAX_SLOTS];
+    private final ByteBuffer[] requests = new ByteBuffer[UcxMessages.MAX_SLOTS];
 
     UcxServer(Setup setup) throws IOException {
         maxPayloadBytes = setup.maxPayloadBytes();
@@ -42,8 +43,9 @@ final class UcxServer implements ServerEnd {
             try (Socket client = listener.accept()) {
                 link.connect(client);
             }
-            for (int i = 0; i < UcxMessages.MAX_SLOTS; i++) {
-                new Receive(link, ByteBuffer.allocateDirect(UcxMessages.REQUEST_HEADER_BYTES + maxPayloadBytes)).post();
+            for (int i = 0; i < requests.length; i++) {
+                requests[i] = ByteBuffer.allocateDirect(UcxMessages.REQUEST_HEADER_BYTES + maxPayloadBytes);
+                new Receive(link, requests[i]).post();
             }
             while (!stopping) {
                 link.progress();
@@ -73,6 +75,9 @@ final class UcxServer implements ServerEnd {
         try {
             listener.close();
             thread.join();
+            UcxMessages.free(requests); // a window has a server of its own, and no garbage collection may come in time
+            UcxMessages.free(shortReplies);
+            UcxMessages.free(source);
         } catch (IOException e) {
             throw new IllegalStateException(e);
         } catch (InterruptedException e) {
