@@ -78,10 +78,15 @@ public abstract class VerbsSharedReceivesContract extends VerbsFixture {
     }
 
     private void send(Connection connection, String text) throws IOException {
-        client.put(100_000, text);
-        connection.clientEnd.queuePair.postSend(client.work().send(1).addElement(client.region, 100_000, text.length()));
-        connection.clientEnd.queuePair.flush();
+        start(connection, 100_000, text);
         assertCompletes(client, 1);
+    }
+
+    /** Sends without waiting until the memory can be used again. */
+    private void start(Connection connection, int offset, String text) throws IOException {
+        client.put(offset, text);
+        connection.clientEnd.queuePair.postSend(client.work().send(1).addElement(client.region, offset, text.length()));
+        connection.clientEnd.queuePair.flush();
     }
 
     private Completion next(int number) throws IOException {
@@ -166,9 +171,14 @@ public abstract class VerbsSharedReceivesContract extends VerbsFixture {
         openQueue(4);
         Connection one = connect(FIRST_NUMBER);
         Connection two = connect(FIRST_NUMBER + 1);
-        send(one, "first of one");
-        send(two, "first of two");
-        send(one, "second of one");
+        start(one, 100_000, "first of one");
+        start(two, 101_000, "first of two");
+        start(one, 102_000, "second of one");
+        for (int i = 0; i < 100; i++) {
+            client.poll();
+            server.poll(); // nothing can arrive
+        }
+        assertTrue(server.sharedCompletions(FIRST_NUMBER).isEmpty() && server.sharedCompletions(FIRST_NUMBER + 1).isEmpty());
         for (int id = 0; id < 3; id++) {
             post(id);
         }

@@ -19,6 +19,7 @@ import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.ReadySockets;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
@@ -78,10 +79,7 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(int depth) {
-        if (depth < 1 || depth > IwarpProvider.MAX_SHARED_RECEIVES) {
-            throw new IllegalArgumentException("depth: " + depth + " (expected: 1 to " + IwarpProvider.MAX_SHARED_RECEIVES + ')');
-        }
-        return new IwarpSharedReceiveQueue(parts, depth);
+        return new SharedReceiveStack(parts.core(), depth);
     }
 
     @Override

@@ -7,6 +7,7 @@ import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.support.LoopCore;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
 /**
@@ -17,12 +18,11 @@ public final class IwarpProvider implements VerbsProvider {
     private static final int MAX_QUEUE_DEPTH = 16384;
     private static final int MAX_READ_DEPTH = 1024;
     /** Room for 64 MiB of the smallest messages that anybody has reason to share. */
-    static final int MAX_SHARED_RECEIVES = 1 << 18;
 
     private static final Capabilities CAPABILITIES = new Capabilities(
             FpduBatch.MAX_PIECES, FpduBatch.MAX_PIECES, MAX_QUEUE_DEPTH, MAX_READ_DEPTH, Integer.MAX_VALUE,
             MpaFrame.MAX_PRIVATE_LENGTH - MpaFrame.READ_DEPTHS_LENGTH, true, false,
-            Capabilities.Exposure.PER_CALL, true, MAX_SHARED_RECEIVES);
+            Capabilities.Exposure.PER_CALL, true, SharedReceiveStack.MAX_DEPTH);
 
     private final IwarpStatistics statistics = new IwarpStatistics();
 

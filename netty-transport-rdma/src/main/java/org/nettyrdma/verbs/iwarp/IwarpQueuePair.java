@@ -20,6 +20,7 @@ import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.PowerOfTwo;
 import org.nettyrdma.verbs.support.SendRing;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SocketFailures;
 import org.nettyrdma.verbs.support.SocketHandler;
 import org.nettyrdma.verbs.support.SteeringTag;
@@ -97,7 +98,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         this.request = request;
         SendRing sends = new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.slotPool());
         SteeringTagTable steeringTags = new SteeringTagTable(parts.steeringTagGenerator());
-        var shared = (IwarpSharedReceiveQueue) attributes.sharedReceives();
+        var shared = (SharedReceiveStack) attributes.sharedReceives();
         ownReceives = shared != null ? null : new ReceiveRing(attributes.receiveQueueDepth(), parts.deliveries());
         sharedReceives = shared == null ? null
                 : new SharedReceives(shared, parts.deliveries(), attributes.queuePairNumber(), this);

@@ -1,13 +1,15 @@
 package org.nettyrdma.verbs.iwarp;
 
+import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 
 /**
- * What one connection has of an {@link IwarpSharedReceiveQueue}: one buffer at most, from the first byte of a message to its
+ * What one connection has of an {@link SharedReceiveStack}: one buffer at most, from the first byte of a message to its
  * last.
  */
-final class SharedReceives implements ReceiveSource {
+final class SharedReceives implements ReceiveSource, SharedReceiveStack.Taker {
 
     /** The connection. */
     interface Owner {
@@ -19,10 +21,12 @@ final class SharedReceives implements ReceiveSource {
         void messageTooSlow(int limitMillis);
     }
 
-    private final IwarpSharedReceiveQueue queue;
+    private final SharedReceiveStack queue;
     private final DeliveryRing deliveries;
     private final int queuePairNumber;
     private final Owner owner;
+    /** Where the buffer goes that is asked for. */
+    private MemoryCursor target;
     private boolean hasTaken;
     private boolean isIncomplete;
     private long takenId;
@@ -31,7 +35,7 @@ final class SharedReceives implements ReceiveSource {
     private long allowed = Long.MAX_VALUE;
     private boolean heldBack;
 
-    SharedReceives(IwarpSharedReceiveQueue queue, DeliveryRing deliveries, int queuePairNumber, Owner owner) {
+    SharedReceives(SharedReceiveStack queue, DeliveryRing deliveries, int queuePairNumber, Owner owner) {
         this.queue = queue;
         this.deliveries = deliveries;
         this.queuePairNumber = queuePairNumber;
@@ -52,11 +56,13 @@ final class SharedReceives implements ReceiveSource {
             queue.awaitShare(this);
             return Outcome.NONE;
         }
-        return queue.take(this, cursor) ? Outcome.TAKEN : Outcome.NONE;
+        target = cursor;
+        return queue.take(this) ? Outcome.TAKEN : Outcome.NONE;
     }
 
-    /** Answers {@link IwarpSharedReceiveQueue#take}. */
-    void taken(long workRequestId, int length) {
+    @Override
+    public void taken(long workRequestId, MemoryRegion region, int offset, int length) {
+        target.start(region, offset, length);
         hasTaken = true;
         takenId = workRequestId;
         takenLength = length;
@@ -121,16 +127,18 @@ final class SharedReceives implements ReceiveSource {
         return released;
     }
 
-    /** How many messages have begun, the current one included. */
-    long messages() {
+    @Override
+    public long messages() {
         return messages;
     }
 
-    void resume() {
+    @Override
+    public void resume() {
         owner.receivePosted();
     }
 
-    void tooSlow(int limitMillis) {
+    @Override
+    public void tooSlow(int limitMillis) {
         owner.messageTooSlow(limitMillis);
     }
 }

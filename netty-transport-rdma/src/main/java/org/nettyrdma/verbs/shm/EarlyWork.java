@@ -26,9 +26,16 @@ final class EarlyWork {
     private final Queue<Receive> receives = new ArrayDeque<>();
     private final Map<Integer, Exposure> exposures = new LinkedHashMap<>();
 
+    /** How many messages the user has allowed to be taken from a shared receive queue. */
+    private long allowedReceives = Long.MAX_VALUE;
+
     EarlyWork(ReplayedTags tags, int receiveDepth) {
         this.tags = tags;
         this.receiveDepth = receiveDepth;
+    }
+
+    void allowReceives(long messages) {
+        allowedReceives = messages;
     }
 
     void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException {
@@ -39,8 +46,9 @@ final class EarlyWork {
         receives.add(new Receive(workRequestId, region, offset, length));
     }
 
-    /** Posts the receives, which are then no longer kept here. */
+    /** Posts the receives, which are then no longer kept here, and says how many shared ones may be taken. */
     void postReceivesTo(QueuePair queuePair) throws IOException {
+        queuePair.allowReceives(allowedReceives);
         for (Receive next = receives.poll(); next != null; next = receives.poll()) {
             queuePair.postReceive(next.workRequestId, next.region, next.offset, next.length);
         }

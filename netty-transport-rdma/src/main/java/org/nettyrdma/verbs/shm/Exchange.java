@@ -19,9 +19,9 @@ import org.nettyrdma.verbs.support.SteeringTagTable;
 final class Exchange {
 
     /** So many messages are taken in a turn at most, so that other connections get theirs. */
-    private static final int MAX_MESSAGES_PER_TURN = 32;
+    static final int MAX_MESSAGES_PER_TURN = 32;
 
-    private final ReceiveQueue receives;
+    private final Receives receives;
     private final SendQueue sends;
     private final GrantQueue grants;
     private final SteeringTagTable steeringTags;
@@ -124,12 +124,12 @@ final class Exchange {
     }
 
     private boolean isBlocked() {
-        return blocked && receives.isEmpty();
+        return blocked && !receives.mayTake();
     }
 
     private void failLongMessage(IOException failure) {
         if (failure instanceof ShmProtocolException violation && violation.reason() == EndReason.MESSAGE_TOO_LONG) {
-            receives.failOldest(WorkCompletionStatus.LOCAL_LENGTH_ERROR, peer.totalBytes());
+            receives.failTaken(WorkCompletionStatus.LOCAL_LENGTH_ERROR, peer.totalBytes());
         }
     }
 
@@ -147,7 +147,7 @@ final class Exchange {
     }
 
     private boolean takeSend() throws IOException {
-        if (receives.isEmpty()) {
+        if (!receives.take()) {
             return false;
         }
         int totalBytes = peer.totalBytes();
@@ -160,7 +160,7 @@ final class Exchange {
         if (invalidates) {
             withdraw(peer.steeringTag());
         }
-        receives.fillOldest(totalBytes, invalidates, invalidates ? peer.steeringTag() : 0);
+        receives.fillTaken(totalBytes, invalidates, invalidates ? peer.steeringTag() : 0);
         return true;
     }
 

@@ -7,10 +7,9 @@ import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.PowerOfTwo;
 
 /**
- * The receive queue: buffers for incoming Sends, filled and completed in posting order. A message is first
- * {@linkplain #fillOldest filled in}, and completed only when what was copied is known to be right.
+ * The receive queue of one connection: buffers for incoming Sends, filled and completed in posting order.
  */
-final class ReceiveQueue {
+final class ReceiveQueue implements Receives {
 
     private final int depth;
     private final long[] workRequestIds;
@@ -54,34 +53,42 @@ final class ReceiveQueue {
         return true;
     }
 
-    /** Whether no buffer is empty. */
-    boolean isEmpty() {
-        return filled == tail;
+    /** The next message gets the oldest empty buffer. */
+    @Override
+    public boolean take() {
+        return mayTake();
     }
 
-    /** The memory of the oldest empty buffer. */
-    ByteBuffer memory() {
+    @Override
+    public boolean mayTake() {
+        return filled != tail;
+    }
+
+    @Override
+    public ByteBuffer memory() {
         return regions[index(filled)].memory();
     }
 
-    int offset() {
+    @Override
+    public int offset() {
         return offsets[index(filled)];
     }
 
-    int length() {
+    @Override
+    public int length() {
         return lengths[index(filled)];
     }
 
-    /** The oldest empty buffer holds a message. */
-    void fillOldest(int byteLength, boolean isInvalidated, int invalidatedTag) {
+    @Override
+    public void fillTaken(int byteLength, boolean isInvalidated, int invalidatedTag) {
         int index = index(filled++);
         lengths[index] = byteLength;
         invalidated[index] = isInvalidated;
         invalidatedTags[index] = invalidatedTag;
     }
 
-    /** Completes those that hold a message. */
-    void completeFilled() {
+    @Override
+    public void completeFilled() {
         while (head != filled) {
             int index = index(head++);
             regions[index] = null;
@@ -89,14 +96,14 @@ final class ReceiveQueue {
         }
     }
 
-    /** The oldest empty buffer cannot take its message; those before it are complete. */
-    void failOldest(WorkCompletionStatus status, int vendorError) {
+    @Override
+    public void failTaken(WorkCompletionStatus status, int vendorError) {
         completeFilled();
         takeOldest(status, vendorError);
     }
 
-    /** Completes all, also those that hold a message which must not be believed. */
-    void flush() {
+    @Override
+    public void flush() {
         while (head != tail) {
             takeOldest(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
         }

@@ -9,6 +9,7 @@ import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.support.LoopCore;
 
@@ -60,6 +61,12 @@ final class SameHostContext implements VerbsContext {
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException {
         return (request instanceof ShmConnectionRequest ? shm : iwarp).createQueuePair(attributes, listener, request);
+    }
+
+    /** Connections of both kinds can use it, as they stand on one core. */
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(int depth) {
+        return shm.createSharedReceiveQueue(depth);
     }
 
     @Override

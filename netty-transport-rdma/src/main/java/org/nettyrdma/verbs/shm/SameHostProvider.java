@@ -14,8 +14,8 @@ import org.nettyrdma.verbs.iwarp.IwarpProvider;
  * client connects over shared memory where the listener has proved, over TCP, that it sees the same directory; and over TCP where
  * it has not, or where shared memory fails. docs/shared-memory.md says how.
  *
- * <p>All memory is that of {@link ShmProvider}, as a connection's provider is not known when memory is allocated. Neither
- * limit is larger than with one of the two. There are no shared receives.
+ * <p>All memory is that of {@link ShmProvider}, as a connection's provider is not known when memory is allocated. No limit
+ * is larger than with one of the two.
  */
 public final class SameHostProvider implements VerbsProvider {
 
@@ -52,7 +52,8 @@ public final class SameHostProvider implements VerbsProvider {
                 Math.min(one.maxQueueDepth(), other.maxQueueDepth()), Math.min(one.maxReadDepth(), other.maxReadDepth()),
                 Math.min(one.maxMessageBytes(), other.maxMessageBytes()),
                 Math.min(one.maxPrivateDataBytes(), other.maxPrivateDataBytes()), true, false,
-                Capabilities.Exposure.PER_CALL, true);
+                Capabilities.Exposure.PER_CALL, true,
+                Math.min(one.maxSharedReceives(), other.maxSharedReceives()));
     }
 
     @Override

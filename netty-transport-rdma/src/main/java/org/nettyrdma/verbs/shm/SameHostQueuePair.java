@@ -13,6 +13,7 @@ import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +39,7 @@ final class SameHostQueuePair implements QueuePair {
     private final SameHostContext context;
     private final QueuePairAttributes attributes;
     private final Listener listener;
+    private final SharedReceiveStack sharedReceives;
     private final EarlyWork early;
 
     private SocketAddress remote;
@@ -53,6 +55,10 @@ final class SameHostQueuePair implements QueuePair {
         this.context = context;
         this.attributes = attributes;
         this.listener = listener;
+        sharedReceives = (SharedReceiveStack) attributes.sharedReceives();
+        if (sharedReceives != null) {
+            sharedReceives.opened(); // also before there is a queue pair that uses it
+        }
         early = new EarlyWork(context.tags(), attributes.receiveQueueDepth());
     }
 
@@ -244,7 +250,19 @@ final class SameHostQueuePair implements QueuePair {
             chosen.postReceive(workRequestId, region, offset, length);
         } else {
             checkNotClosed();
+            if (sharedReceives != null) {
+                throw new IllegalStateException("the receives of this queue pair are shared");
+            }
             early.postReceive(workRequestId, region, offset, length);
+        }
+    }
+
+    @Override
+    public void allowReceives(long messages) {
+        if (chosen != null) {
+            chosen.allowReceives(messages);
+        } else {
+            early.allowReceives(messages);
         }
     }
 
@@ -338,10 +356,14 @@ final class SameHostQueuePair implements QueuePair {
 
     @Override
     public void close() {
+        boolean open = !closed;
         closed = true;
         stopAsking();
         if (chosen != null) {
             chosen.close();
+        }
+        if (sharedReceives != null && open) {
+            sharedReceives.left();
         }
     }
 

@@ -13,10 +13,12 @@ import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.ReadySockets;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
@@ -78,6 +80,11 @@ final class ShmContext implements VerbsContext {
     private ShmQueuePair add(ShmQueuePair queuePair) {
         queuePairs.add(queuePair);
         return queuePair;
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(int depth) {
+        return new SharedReceiveStack(parts.core(), depth);
     }
 
     @Override

@@ -27,6 +27,7 @@ final class ShmLoopParts {
     private final ShmStatistics statistics;
     private final Map<Long, PeerBlocks> peerBlocks = new HashMap<>();
     private final List<ShmQueuePair> polled = new ArrayList<>();
+    private final TakenReceives takenReceives = new TakenReceives();
     private final ByteBuffer signals = ByteBuffer.allocateDirect(SIGNAL_BYTES);
 
     ShmLoopParts(LoopCore core, ShmSettings settings, ProcessDirectory directory, ShmStatistics statistics) {
@@ -86,6 +87,11 @@ final class ShmLoopParts {
     /** The connections whose memory is looked at with each poll; the others sleep, and their peers know. */
     List<ShmQueuePair> polled() {
         return polled;
+    }
+
+    /** What the connection whose turn it is has taken from a shared receive queue. */
+    TakenReceives takenReceives() {
+        return takenReceives;
     }
 
     /** Where bytes go that only wake. */

@@ -7,6 +7,7 @@ import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.support.LoopCore;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
 /**
@@ -29,7 +30,7 @@ public final class ShmProvider implements VerbsProvider {
 
     private static final Capabilities CAPABILITIES = new Capabilities(ControlLayout.MAX_PIECES, ControlLayout.MAX_PIECES,
             MAX_QUEUE_DEPTH, SetupFrame.MAX_READ_DEPTH, Integer.MAX_VALUE, SetupFrame.MAX_PRIVATE_DATA_BYTES, true,
-            false, Capabilities.Exposure.PER_CALL, true);
+            false, Capabilities.Exposure.PER_CALL, true, SharedReceiveStack.MAX_DEPTH);
 
     private final ShmStatistics statistics = new ShmStatistics();
     private ShmSettings settings;

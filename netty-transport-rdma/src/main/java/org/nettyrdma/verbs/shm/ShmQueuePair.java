@@ -16,6 +16,7 @@ import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.PowerOfTwo;
 import org.nettyrdma.verbs.support.SendRing;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SocketFailures;
 import org.nettyrdma.verbs.support.SteeringTag;
 import org.nettyrdma.verbs.support.SteeringTagTable;
@@ -47,6 +48,9 @@ final class ShmQueuePair implements QueuePair {
     private final QueuePairAttributes attributes;
     private final Listener listener;
     private final WorkQueues queues;
+    /** Receives of its own or shared ones; the other is {@code null}. */
+    private final ReceiveQueue ownReceives;
+    private final SharedReceives sharedReceives;
     private final Setup setup;
     private final Consumer<ShmQueuePair> closed;
 
@@ -67,10 +71,15 @@ final class ShmQueuePair implements QueuePair {
         this.attributes = attributes;
         this.listener = listener;
         this.closed = closed;
+        var shared = (SharedReceiveStack) attributes.sharedReceives();
+        ownReceives = shared != null ? null : new ReceiveQueue(attributes.receiveQueueDepth(), parts.deliveries());
+        sharedReceives = shared == null ? null
+                : new SharedReceives(shared, parts.takenReceives(), parts.deliveries(), attributes.queuePairNumber(),
+                        this::resume);
         queues = new WorkQueues(
                 new SendQueue(new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.slotPool()),
                         attributes.outboundReadDepth()),
-                new ReceiveQueue(attributes.receiveQueueDepth(), parts.deliveries()),
+                shared == null ? ownReceives : sharedReceives,
                 new GrantQueue(PowerOfTwo.atMost(Math.min(attributes.inboundReadDepth(), SetupFrame.MAX_READ_DEPTH)),
                         parts.deliveries()),
                 new SteeringTagTable(parts.steeringTagGenerator()));
@@ -131,12 +140,31 @@ final class ShmQueuePair implements QueuePair {
     public void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, region.memory().capacity());
         checkNotClosed();
+        if (ownReceives == null) {
+            throw new IllegalStateException("the receives of this queue pair are shared");
+        }
         if (state == State.ENDED || state == State.CLOSING) {
             flushed(workRequestId);
-        } else if (!queues.receives().offer(workRequestId, region, offset, length)) {
-            throw new IOException("the receive queue is full: depth " + queues.receives().depth());
+        } else if (!ownReceives.offer(workRequestId, region, offset, length)) {
+            throw new IOException("the receive queue is full: depth " + ownReceives.depth());
         } else if (exchange != null && exchange.isWaitingForReceive()) {
             startPolling();
+        }
+    }
+
+    @Override
+    public void allowReceives(long messages) {
+        boolean open = state == State.CREATED || state == State.SETTING_UP || state == State.ESTABLISHED;
+        if (sharedReceives != null && open && sharedReceives.allow(messages) && state == State.ESTABLISHED) {
+            startPolling();
+        }
+    }
+
+    /** It is this connection's turn to take what was posted for all. */
+    private void resume() {
+        if (state == State.ESTABLISHED) {
+            startPolling();
+            poll();
         }
     }
 
@@ -392,6 +420,7 @@ final class ShmQueuePair implements QueuePair {
 
     @Override
     public void close() {
+        boolean open = state != State.CLOSED;
         try {
             if (state == State.ESTABLISHED || state == State.CLOSING) {
                 end(null, NO_DATA, EndReason.CLOSED);
@@ -401,6 +430,9 @@ final class ShmQueuePair implements QueuePair {
         } finally {
             state = State.CLOSED;
             closed.accept(this);
+            if (sharedReceives != null && open) {
+                sharedReceives.close();
+            }
         }
     }
 

@@ -22,6 +22,7 @@ import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Completion;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Endpoint;
+import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
 /** One queue of receives for several connections, whose peers are played byte by byte. Buffers have 64 bytes. */
@@ -259,7 +260,7 @@ class SharedReceivesTest {
     @Test
     void shouldEndTheConnectionThatIsSlowestWhenAnotherNeedsItsShare() throws IOException {
         Endpoint last = useUpTheShare();
-        nanos += TimeUnit.MILLISECONDS.toNanos(IwarpSharedReceiveQueue.INCOMPLETE_LIMIT_MILLIS) - 1;
+        nanos += TimeUnit.MILLISECONDS.toNanos(SharedReceiveStack.INCOMPLETE_LIMIT_MILLIS) - 1;
         peer.settle();
         assertTrue(accepted.stream().noneMatch(endpoint -> endpoint.disconnected));
         nanos++;

@@ -6,6 +6,8 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -25,6 +27,10 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 /** One end of connections under test: a context, memory, and what was heard of the last connection. */
 final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, CompletionHandler, AutoCloseable {
 
+    /** A completion of a shared receive. */
+    record SharedCompletion(int queuePairNumber, long id, WorkCompletionStatus status, int byteLength) {
+    }
+
     static final int MEMORY_BYTES = 1 << 20;
     static final long TIMEOUT_SECONDS = 30;
     static final QueuePairAttributes ATTRIBUTES = new QueuePairAttributes(64, 64, 4, 4, false, 1000);
@@ -36,6 +42,7 @@ final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, C
     final ByteBuffer memory;
     final MemoryRegion region;
     final Queue<ConnectionRequest> requests = new ArrayDeque<>();
+    final List<SharedCompletion> sharedCompletions = new ArrayList<>();
     final SendWorkRequest work = new SendWorkRequest(4);
     QueuePair queuePair;
     boolean established;
@@ -69,8 +76,12 @@ final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, C
 
     /** Takes up the next request. */
     void accept(int receives) throws IOException {
+        accept(ATTRIBUTES, receives);
+    }
+
+    void accept(QueuePairAttributes attributes, int receives) throws IOException {
         awaitTrue(() -> !requests.isEmpty());
-        open(context.createQueuePair(ATTRIBUTES, this, requests.remove()), receives);
+        open(context.createQueuePair(attributes, this, requests.remove()), receives);
         queuePair.accept(ByteBuffer.allocate(0));
         awaitTrue(() -> established || ended);
     }
@@ -155,6 +166,12 @@ final class ShmSide implements QueuePair.Listener, ConnectionListener.Handler, C
         } else {
             sent++;
         }
+    }
+
+    @Override
+    public void onSharedReceive(int queuePairNumber, long id, WorkCompletionStatus status, int byteLength, boolean invalidated,
+                                int invalidatedTag, int vendorError) {
+        sharedCompletions.add(new SharedCompletion(queuePairNumber, id, status, byteLength));
     }
 
     private void repost(int number) {

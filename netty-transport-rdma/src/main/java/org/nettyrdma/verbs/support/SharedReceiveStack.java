@@ -1,4 +1,4 @@
-package org.nettyrdma.verbs.iwarp;
+package org.nettyrdma.verbs.support;
 
 import java.io.IOException;
 import java.util.Arrays;
@@ -8,28 +8,61 @@ import java.util.Objects;
 import java.util.Set;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.SharedReceiveQueue;
-import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
- * Receives of several connections. A message gets the buffer that was posted last: what was used a moment ago is still in the
- * processor's cache.
+ * The shared receives of contexts in software. A message gets the buffer that was posted last: what was used a moment ago is
+ * still in the processor's cache.
  *
  * <p>Peers that begin messages and do not end them may hold half of what there is to be. When they do, two things happen to other
  * messages of which only a part has arrived: one that is short enough is staged until it is whole, and takes a buffer only
  * then; a longer one waits for its share. While one waits, a message that remains incomplete for
  * {@value #INCOMPLETE_LIMIT_MILLIS} ms loses its connection. So there are always buffers for those who send whole messages, and
- * those who cannot do so get their turn.
+ * those who cannot do so get their turn. Event loop only.
  */
-final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
+public final class SharedReceiveStack implements SharedReceiveQueue {
+
+    /** What one of them can hold. */
+    public static final int MAX_DEPTH = 1 << 18;
 
     /** As long as a peer that is neither hostile nor gone may need for a message over a very slow network. */
-    static final int INCOMPLETE_LIMIT_MILLIS = 10_000;
+    public static final int INCOMPLETE_LIMIT_MILLIS = 10_000;
+
+    /** One connection, which has one buffer at most with a part of a message. */
+    public interface Taker {
+
+        /**
+         * Answers {@link SharedReceiveStack#take}: the buffer is this connection's until {@link SharedReceiveStack#returned}.
+         *
+         * @param workRequestId as it was posted
+         * @param region        its memory
+         * @param offset        its first byte there
+         * @param length        its size in bytes
+         */
+        void taken(long workRequestId, MemoryRegion region, int offset, int length);
+
+        /**
+         * How many messages have begun, the current one included.
+         *
+         * @return a number that changes with the message
+         */
+        long messages();
+
+        /** There may be a buffer now for what waits. */
+        void resume();
+
+        /**
+         * The peer has had its time to complete a message of which it has sent a part.
+         *
+         * @param limitMillis that time
+         */
+        void tooSlow(int limitMillis);
+    }
 
     private static final int INITIAL_CAPACITY = 64;
     /** Of what there is to be, or of what is posted where no more can be had, incomplete messages may hold one in so many. */
     private static final int INCOMPLETE_PART = 2;
 
-    private final IwarpLoopParts parts;
+    private final LoopCore core;
     private final int depth;
     private long[] workRequestIds = new long[INITIAL_CAPACITY];
     private MemoryRegion[] regions = new MemoryRegion[INITIAL_CAPACITY];
@@ -44,16 +77,25 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
     private boolean closed;
 
     /** Connections that wait for any buffer, and those that wait for a share of those for incomplete messages; in turn. */
-    private final Set<SharedReceives> waiting = new LinkedHashSet<>();
-    private final Set<SharedReceives> waitingForShare = new LinkedHashSet<>();
+    private final Set<Taker> waiting = new LinkedHashSet<>();
+    private final Set<Taker> waitingForShare = new LinkedHashSet<>();
     private boolean serveDeferred;
     private boolean serving;
     /** Connections that have a buffer with a part of a message beyond their turn, the first of them first. */
-    private final Set<SharedReceives> incomplete = new LinkedHashSet<>();
+    private final Set<Taker> incomplete = new LinkedHashSet<>();
     private TimerQueue.Timer timer;
 
-    IwarpSharedReceiveQueue(IwarpLoopParts parts, int depth) {
-        this.parts = parts;
+    /**
+     * An empty queue.
+     *
+     * @param core  of the context
+     * @param depth buffers that can be posted, 1 to {@value #MAX_DEPTH}
+     */
+    public SharedReceiveStack(LoopCore core, int depth) {
+        if (depth < 1 || depth > MAX_DEPTH) {
+            throw new IllegalArgumentException("depth: " + depth + " (expected: 1 to " + MAX_DEPTH + ')');
+        }
+        this.core = core;
         this.depth = depth;
     }
 
@@ -91,13 +133,13 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /** One more queue pair uses this queue. */
-    void opened() {
+    public void opened() {
         checkNotClosed();
         users++;
     }
 
     /** A queue pair that used this queue is closed. */
-    void left() {
+    public void left() {
         users--;
     }
 
@@ -119,22 +161,30 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
 
     // ---- For the connections
 
-    /** Takes the buffer that was posted last; {@code false} if there is none, and the connection is told when there is. */
-    boolean take(SharedReceives by, MemoryCursor cursor) {
+    /**
+     * Takes the buffer that was posted last.
+     *
+     * @param by is given it, or told to try again when there is one
+     * @return {@code false} if there is none
+     */
+    public boolean take(Taker by) {
         if (available == 0) {
             waiting.add(by);
             return false;
         }
         available--;
         taken++;
-        by.taken(workRequestIds[available], lengths[available]);
-        cursor.start(regions[available], offsets[available], lengths[available]);
+        by.taken(workRequestIds[available], regions[available], offsets[available], lengths[available]);
         regions[available] = null;
         return true;
     }
 
-    /** Whether the incomplete messages have all that they may have, or others wait for what is left of it. */
-    boolean isShareUsedUp() {
+    /**
+     * Whether the incomplete messages have all that they may have, or others wait for what is left of it.
+     *
+     * @return {@code true} if a message that is incomplete has to wait
+     */
+    public boolean isShareUsedUp() {
         return isShareFull() || !serving && !waitingForShare.isEmpty();
     }
 
@@ -145,21 +195,34 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
         return incomplete.size() >= Math.max(1, all / INCOMPLETE_PART);
     }
 
-    /** A connection waits until incomplete messages may have one more buffer. */
-    void awaitShare(SharedReceives by) {
+    /**
+     * A connection waits until incomplete messages may have one more buffer.
+     *
+     * @param by is told when they may
+     */
+    public void awaitShare(Taker by) {
         waitingForShare.add(by);
         if (timer == null) {
             startTimer();
         }
     }
 
-    /** A connection has come to the end of its turn with a part of a message. */
-    void incomplete(SharedReceives by) {
+    /**
+     * A connection has come to the end of its turn with a part of a message.
+     *
+     * @param by has a buffer
+     */
+    public void incomplete(Taker by) {
         incomplete.add(by);
     }
 
-    /** The buffer of a connection is not used any more: its message has ended, or the connection has. */
-    void returned(SharedReceives by, boolean wasIncomplete) {
+    /**
+     * A buffer of a connection is not used any more: its message has ended, or the connection has.
+     *
+     * @param by            had it
+     * @param wasIncomplete whether it was told of by {@link #incomplete}
+     */
+    public void returned(Taker by, boolean wasIncomplete) {
         taken--;
         if (wasIncomplete) {
             incomplete.remove(by);
@@ -167,8 +230,12 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
         }
     }
 
-    /** A connection has ended. */
-    void forget(SharedReceives ended) {
+    /**
+     * A connection has ended.
+     *
+     * @param ended waits for nothing any more
+     */
+    public void forget(Taker ended) {
         waiting.remove(ended);
         waitingForShare.remove(ended);
     }
@@ -178,7 +245,7 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
     private void serveLater() {
         if (!serveDeferred && !(waiting.isEmpty() && waitingForShare.isEmpty())) {
             serveDeferred = true;
-            parts.defer(this::serve);
+            core.deferred().add(this::serve);
         }
     }
 
@@ -195,24 +262,24 @@ final class IwarpSharedReceiveQueue implements SharedReceiveQueue {
         }
     }
 
-    private static SharedReceives removeFirst(Set<SharedReceives> set) {
-        Iterator<SharedReceives> first = set.iterator();
-        SharedReceives removed = first.next();
+    private static Taker removeFirst(Set<Taker> set) {
+        Iterator<Taker> first = set.iterator();
+        Taker removed = first.next();
         first.remove();
         return removed;
     }
 
     private void startTimer() {
-        SharedReceives[] then = incomplete.toArray(SharedReceives[]::new);
+        Taker[] then = incomplete.toArray(Taker[]::new);
         long[] messages = new long[then.length];
         for (int i = 0; i < then.length; i++) {
             messages[i] = then[i].messages();
         }
-        timer = parts.timers().schedule(INCOMPLETE_LIMIT_MILLIS, () -> timeIsOver(then, messages));
+        timer = core.timers().schedule(INCOMPLETE_LIMIT_MILLIS, () -> timeIsOver(then, messages));
     }
 
     /** Ends connections that are still at the same message as when the timer was started: one for each that needs a share. */
-    private void timeIsOver(SharedReceives[] then, long[] messages) {
+    private void timeIsOver(Taker[] then, long[] messages) {
         timer = null;
         int needed = waitingForShare.size();
         for (int i = 0; i < then.length && needed > 0; i++) {
