@@ -172,6 +172,9 @@ final class Exchange {
         }
         // The user takes the message as the sign that its memory is its own again, so nothing may be reading it.
         if (tag.isBeingRead()) {
+            takeReadsConsumed();
+        }
+        if (tag.isBeingRead()) {
             throw new ShmProtocolException(EndReason.TAG_NOT_INVALIDATED,
                     "Send withdraws %s while an RDMA Read of it is outstanding", tag);
         }
@@ -192,8 +195,7 @@ final class Exchange {
 
     private void takeRead() throws ShmProtocolException {
         if (grants.isFull()) {
-            // The peer tells what it has consumed before it asks again, perhaps since this turn began.
-            grants.complete(peer.readConsumed(own.nextEntry()));
+            takeReadsConsumed();
         }
         if (grants.isFull()) {
             throw new ShmProtocolException(EndReason.TOO_MANY_READS, "more than %d RDMA Reads outstanding", grants.depth());
@@ -207,6 +209,11 @@ final class Exchange {
             checkBounds(tag);
         }
         grants.add(tag, peer.taggedOffset(), peer.totalBytes());
+    }
+
+    /** The peer tells what it has consumed before it asks for more, perhaps since this turn began. */
+    private void takeReadsConsumed() throws ShmProtocolException {
+        grants.complete(peer.readConsumed(own.nextEntry()));
     }
 
     private SteeringTag find(int value) throws ShmProtocolException {

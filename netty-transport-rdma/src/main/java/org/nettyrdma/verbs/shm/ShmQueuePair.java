@@ -418,15 +418,21 @@ final class ShmQueuePair implements QueuePair {
         queues.flush();
     }
 
+    /** The peer takes no more of what it was sent. */
+    @Override
+    public void abort() {
+        if (state == State.ESTABLISHED || state == State.CLOSING) {
+            end(null, NO_DATA, EndReason.CLOSED);
+        } else {
+            moveToError();
+        }
+    }
+
     @Override
     public void close() {
         boolean open = state != State.CLOSED;
         try {
-            if (state == State.ESTABLISHED || state == State.CLOSING) {
-                end(null, NO_DATA, EndReason.CLOSED);
-            } else {
-                moveToError();
-            }
+            abort();
         } finally {
             state = State.CLOSED;
             closed.accept(this);

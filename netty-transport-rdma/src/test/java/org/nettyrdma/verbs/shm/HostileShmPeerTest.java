@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.shm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -246,6 +247,63 @@ class HostileShmPeerTest {
         side.awaitTrue(() -> side.ended);
         assertTrue(more.get() < 10_000, more + " messages of a process that was said to have ended");
         assertTrue(side.cause.getMessage().contains("without a word"), side.cause.getMessage());
+    }
+
+    /** A peer may copy what it has been granted and send its answer while this side is in the middle of its turn. */
+    @Test
+    void shouldLetASendWithdrawWhatItsSenderHasReadMeanwhile() throws IOException {
+        int read = side.queuePair.expose(side.region, 0, 8, QueuePair.ACCESS_REMOTE_READ);
+        int[] answers = {0};
+        tag = side.queuePair.expose(new MemoryRegion() {
+            @Override
+            public ByteBuffer memory() { // asked for in the middle of the turn
+                if (answers[0] == 1) {
+                    answers[0]++;
+                    peer.control.putLong(ControlLayout.CONSUMED_OFFSET, 1);
+                    peer.entry(2, 1, read, 0, 8, peer.block, 0, 8);
+                }
+                return side.memory;
+            }
+
+            @Override
+            public void close() {
+                // Belongs to the other one.
+            }
+        }, 8, 8, QueuePair.ACCESS_REMOTE_WRITE);
+        peer.entry(4, 0, read, 0, 8);
+        for (int i = 0; i < 1000; i++) {
+            side.context.poll(side, 64); // grants it
+        }
+        answers[0] = 1;
+        write();
+        side.awaitTrue(() -> side.received == 1 || side.ended);
+        assertEquals(2, answers[0]);
+        assertFalse(side.ended, () -> side.cause.getMessage());
+    }
+
+    @Test
+    void shouldRefuseASendThatWithdrawsWhatItsSenderIsReading() throws IOException {
+        int read = side.queuePair.expose(side.region, 0, 8, QueuePair.ACCESS_REMOTE_READ);
+        peer.entry(4, 0, read, 0, 8);
+        peer.entry(2, 1, read, 0, 8, peer.block, 0, 8);
+        requireEndNaming("while an RDMA Read of it is outstanding");
+    }
+
+    /** The peer takes nothing. */
+    @Test
+    void shouldWaitForThePeerToTakeWhatItWasSentUnlessAborted() throws IOException {
+        side.send(10);
+        side.queuePair.moveToError();
+        side.context.poll(side, 64);
+        assertFalse(side.ended);
+        side.queuePair.abort();
+        side.context.poll(side, 64);
+        assertTrue(side.ended);
+        assertNull(side.cause);
+        assertEquals(9, side.flushed); // 8 receives
+        side.queuePair.abort();
+        side.context.poll(side, 64);
+        assertEquals(1, side.ends);
     }
 
     private void write() {
