@@ -51,7 +51,7 @@ final class PendingRequest implements SocketHandler {
             SocketConnectionRequest.reject(channel, SetupFrame.rejection(e).encode());
             return;
         }
-        ShmConnectionRequest complete = new ShmConnectionRequest(channel, frame, listener.localAddress());
+        ShmConnectionRequest complete = new ShmConnectionRequest(parts.directory(), channel, frame, listener.localAddress());
         end();
         parts.sockets().deregister(key, () -> listener.complete(complete));
     }

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +45,12 @@ final class ProcessDirectory {
     private static final String LOCK = "lock";
     private static final String INSTANCE_PREFIX = "i";
     private static final String PORT_PREFIX = "port-";
+
+    /** Processes hold the lock for as long as it takes to remove files. Another user's could hold it for ever. */
+    private static final int OPENING_LIMIT_MILLIS = 10_000;
+    /** An event loop may have to wait so long when it binds. */
+    static final int REMOVAL_LIMIT_MILLIS = 500;
+    private static final int LOCK_RETRY_MILLIS = 2;
 
     private static final int SOON_MILLIS = 50;
     /** For a process that takes long to die. */
@@ -85,7 +92,7 @@ final class ProcessDirectory {
             ProcessDirectory open = OPEN.get(shared);
             if (open == null) {
                 createShared(shared, othersMayRead);
-                FileChannel locked = lockShared(shared);
+                FileChannel locked = lockShared(shared, OPENING_LIMIT_MILLIS);
                 try {
                     removeDead(shared);
                     open = new ProcessDirectory(shared, othersMayRead);
@@ -133,13 +140,27 @@ final class ProcessDirectory {
         return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(othersMayRead ? "rw-r-----" : "rw-------"));
     }
 
-    /** Nobody creates or removes a directory of a process meanwhile; until the channel is closed. */
-    private static FileChannel lockShared(Path shared) throws IOException {
-        FileChannel channel = FileChannel.open(shared.resolve(LOCK),
-                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
+    /**
+     * Nobody creates or removes a directory of a process meanwhile; until the channel is closed.
+     *
+     * @throws IOException if another process has the lock for so long, or something else stands in its place
+     */
+    static FileChannel lockShared(Path shared, int limitMillis) throws IOException {
+        Path file = shared.resolve(LOCK);
+        if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !UnixFile.at(file).isPlain()) {
+            throw new IOException(file + " is no plain file"); // to open a pipe may take for ever
+        }
+        FileChannel channel = FileChannel.open(file,
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-rw----")));
         try {
-            channel.lock();
+            long startNanos = System.nanoTime();
+            while (channel.tryLock() == null) {
+                if (System.nanoTime() - startNanos > TimeUnit.MILLISECONDS.toNanos(limitMillis)) {
+                    throw new IOException(file + " has been locked by another process for " + limitMillis + " ms");
+                }
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOCK_RETRY_MILLIS));
+            }
             return channel;
         } catch (IOException | RuntimeException e) {
             channel.close();
@@ -222,7 +243,7 @@ final class ProcessDirectory {
     void removeDead() {
         synchronized (OPEN) {
             try {
-                FileChannel locked = lockShared(shared);
+                FileChannel locked = lockShared(shared, REMOVAL_LIMIT_MILLIS);
                 try {
                     removeDead(shared);
                 } finally {

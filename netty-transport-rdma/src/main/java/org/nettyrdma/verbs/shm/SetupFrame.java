@@ -21,8 +21,8 @@ import java.nio.charset.StandardCharsets;
  * @param control           the number of its control file, 0 in a rejection
  * @param inboundReadDepth  RDMA Reads that the other side may have outstanding
  * @param outboundReadDepth RDMA Reads that the sender would like to have outstanding
- * @param address           the asking side's IP address, or its path; empty for none
- * @param port              the asking side's port, -1 if the address is a path
+ * @param address           what the asking side calls its IP address; empty if it has none
+ * @param port              what it calls its port, -1 if it has none
  * @param text              why it was rejected, empty if the user has done so
  * @param privateData       of the user
  */

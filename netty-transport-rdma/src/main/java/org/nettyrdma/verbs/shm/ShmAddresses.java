@@ -10,7 +10,6 @@ import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.UnsupportedAddressTypeException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -25,6 +24,7 @@ import java.util.concurrent.ThreadLocalRandom;
 final class ShmAddresses {
 
     private static final String ANY = "any";
+    private static final int FIRST_UNPRIVILEGED_PORT = 1024;
     /** The range of Linux. */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
     private static final int LAST_EPHEMERAL_PORT = 60_999;
@@ -121,8 +121,7 @@ final class ShmAddresses {
 
     /** What a side tells the other about its own address. */
     static byte[] toBytes(SocketAddress address) {
-        return address instanceof InetSocketAddress inet ? inet.getAddress().getAddress()
-                : path(address).toString().getBytes(StandardCharsets.UTF_8);
+        return address instanceof InetSocketAddress inet ? inet.getAddress().getAddress() : new byte[0];
     }
 
     /** A port for whoever has named none; somebody may have it. */
@@ -135,19 +134,29 @@ final class ShmAddresses {
     }
 
     /**
-     * The asking side's address as it has told it, of the same kind as the address that it has asked.
+     * The asking side's address, of the same kind as the address that it has asked. What it says itself counts only where any
+     * process of this host could have it over TCP, too: an address of this host, and no port below 1024. Otherwise it has the
+     * loopback address, and a port by chance. A path is that of its control file.
      *
-     * @throws ShmProtocolException if it is none
+     * @param asked       where it has found the listener
+     * @param controlFile of the asking side
+     * @param bytes       what it says to be its IP address
+     * @param port        what it says to be its port
+     * @throws ShmProtocolException if it does not say an address
      */
-    static SocketAddress fromBytes(SocketAddress model, byte[] bytes, int port) throws ShmProtocolException {
+    static SocketAddress ofPeer(SocketAddress asked, Path controlFile, byte[] bytes, int port) throws IOException {
+        if (!(asked instanceof InetSocketAddress)) {
+            return like(asked, controlFile);
+        }
+        InetAddress claimed;
         try {
-            if (model instanceof InetSocketAddress) {
-                return new InetSocketAddress(InetAddress.getByAddress(bytes), port);
-            }
-            return like(model, Path.of(new String(bytes, StandardCharsets.UTF_8)));
-        } catch (UnknownHostException | IllegalArgumentException e) {
+            claimed = InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
             throw new ShmProtocolException(EndReason.FAILED, "setup frame: address of %d bytes, port %d", bytes.length, port);
         }
+        boolean possible = isOfThisHost(claimed) && !claimed.isAnyLocalAddress();
+        return new InetSocketAddress(possible ? claimed : InetAddress.getLoopbackAddress(),
+                port >= FIRST_UNPRIVILEGED_PORT ? port : ephemeralPort());
     }
 
     /** Loaded only where Netty's library for such addresses is. */

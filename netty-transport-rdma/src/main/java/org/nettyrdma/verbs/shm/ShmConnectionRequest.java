@@ -1,5 +1,6 @@
 package org.nettyrdma.verbs.shm;
 
+import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -13,10 +14,13 @@ final class ShmConnectionRequest extends SocketConnectionRequest {
     private final SetupFrame frame;
 
     /**
+     * @param directory that holds the files of the peer
      * @throws ShmProtocolException if the frame has no proper address of the peer
      */
-    ShmConnectionRequest(SocketChannel channel, SetupFrame frame, SocketAddress localAddress) throws ShmProtocolException {
-        super(channel, localAddress, ShmAddresses.fromBytes(localAddress, frame.address(), frame.port()));
+    ShmConnectionRequest(ProcessDirectory directory, SocketChannel channel, SetupFrame frame, SocketAddress localAddress)
+            throws IOException {
+        super(channel, localAddress, ShmAddresses.ofPeer(localAddress,
+                directory.file(frame.instance(), OwnControl.KIND, frame.control()), frame.address(), frame.port()));
         this.frame = frame;
     }
 

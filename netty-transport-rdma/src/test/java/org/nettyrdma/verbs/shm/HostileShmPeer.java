@@ -34,6 +34,11 @@ final class HostileShmPeer implements AutoCloseable {
     private long nextEntry;
 
     HostileShmPeer(ShmSettings settings, SocketAddress address) throws IOException {
+        this(settings, address, InetAddress.getLoopbackAddress().getAddress(), ((InetSocketAddress) address).getPort());
+    }
+
+    /** One that says that it has this address. */
+    HostileShmPeer(ShmSettings settings, SocketAddress address, byte[] claimedAddress, int claimedPort) throws IOException {
         directory = ProcessDirectory.of(settings);
         int number = directory.newNumber();
         path = directory.file(OwnControl.KIND, number);
@@ -53,7 +58,7 @@ final class HostileShmPeer implements AutoCloseable {
         socket = SocketChannel.open(StandardProtocolFamily.UNIX);
         socket.connect(UnixDomainSocketAddress.of(ShmAddresses.find(directory, address)));
         socket.write(new SetupFrame(SetupFrame.Kind.REQUEST, directory.instance(), number, 4, 4,
-                InetAddress.getLoopbackAddress().getAddress(), ((InetSocketAddress) address).getPort(), "", new byte[0])
+                claimedAddress, claimedPort, "", new byte[0])
                 .encode());
     }
 
@@ -71,6 +76,11 @@ final class HostileShmPeer implements AutoCloseable {
         ControlLayout.LONG.setRelease(control, at, nextEntry + 1);
         nextEntry += ControlLayout.entriesFor(pieces);
         ring();
+    }
+
+    /** Its control file. */
+    Path path() {
+        return path;
     }
 
     /** Makes a pipe in the place of a block; returns its number. */

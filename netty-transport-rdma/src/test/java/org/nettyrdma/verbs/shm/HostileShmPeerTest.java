@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -34,7 +36,9 @@ class HostileShmPeerTest {
 
     @TempDir
     private Path temporary;
+    private ShmSettings settings;
     private ShmSide side;
+    private SocketAddress address;
     private HostileShmPeer peer;
     private int tag;
 
@@ -42,9 +46,9 @@ class HostileShmPeerTest {
     void connect() throws IOException {
         Path directory = Files.createDirectory(temporary.resolve("shm"),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        ShmSettings settings = new ShmSettings(directory, Set.of());
+        settings = new ShmSettings(directory, Set.of());
         side = new ShmSide(new ShmProvider(settings));
-        SocketAddress address = side.listen();
+        address = side.listen();
         peer = new HostileShmPeer(settings, address);
         side.accept(8);
         assertTrue(side.established);
@@ -356,6 +360,31 @@ class HostileShmPeerTest {
         assertTrue(Files.exists(path));
         listenAt(path);
         assertThrows(BindException.class, () -> listenAt(path));
+    }
+
+    private SocketAddress addressOfOneThatClaims(SocketAddress listener, String claimed, int port) throws IOException {
+        try (HostileShmPeer other = new HostileShmPeer(settings, listener, InetAddress.getByName(claimed).getAddress(), port)) {
+            side.accept(0);
+            SocketAddress believed = side.queuePair.remoteAddress();
+            return believed.equals(UnixDomainSocketAddress.of(other.path())) ? null : believed;
+        }
+    }
+
+    @Test
+    void shouldBelieveAPeerOnlyWhatAnyProcessOfThisHostCouldHave() throws IOException {
+        assertEquals(new InetSocketAddress("127.0.0.7", 2000), addressOfOneThatClaims(address, "127.0.0.7", 2000));
+        var elsewhere = (InetSocketAddress) addressOfOneThatClaims(address, "203.0.113.5", 2000);
+        assertEquals(new InetSocketAddress(InetAddress.getLoopbackAddress(), 2000), elsewhere);
+        var privileged = (InetSocketAddress) addressOfOneThatClaims(address, "127.0.0.1", 700);
+        assertTrue(privileged.getPort() >= 1024, privileged::toString);
+        var nowhere = (InetSocketAddress) addressOfOneThatClaims(address, "0.0.0.0", -1);
+        assertTrue(nowhere.getAddress().isLoopbackAddress() && nowhere.getPort() >= 1024, nowhere::toString);
+    }
+
+    @Test
+    void shouldNameAPeerOfAPathByItsFile() throws IOException {
+        SocketAddress path = side.listen(UnixDomainSocketAddress.of(temporary.resolve("named")));
+        assertNull(addressOfOneThatClaims(path, "203.0.113.5", 2000));
     }
 
     private void listenAt(Path path) throws IOException {

@@ -1,0 +1,72 @@
+package org.nettyrdma.verbs.shm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Another user who may write in the shared directory can take its lock, and put other things in its place. */
+class SharedDirectoryLockTest {
+
+    @TempDir
+    private Path temporary;
+
+    @Test
+    void shouldNotWaitForEverForALockThatAnotherProcessHolds() throws Exception {
+        Path shared = Files.createDirectory(temporary.resolve("shm"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        ProcessDirectory directory = ProcessDirectory.of(new ShmSettings(shared, Set.of()));
+        Path dead = Files.createDirectory(shared.resolve("i0000000000000002"));
+        Process holder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-cp",
+                System.getProperty("java.class.path"), SharedDirectoryLockTest.class.getName(),
+                shared.resolve("lock").toString()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            assertEquals('1', holder.getInputStream().read());
+            String message = assertThrows(IOException.class, () -> ProcessDirectory.lockShared(shared, 20)).getMessage();
+            assertTrue(message.contains("locked by another process for 20 ms"), message);
+            directory.removeDead(); // says in the log that it could not, and does not wait for ever
+            assertTrue(Files.exists(dead));
+        } finally {
+            holder.destroyForcibly().waitFor();
+        }
+        directory.removeDead();
+        assertTrue(Files.notExists(dead));
+        directory.forget();
+    }
+
+    @Test
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldRefuseAPipeInThePlaceOfTheLock() throws Exception {
+        Path pipe = temporary.resolve("lock");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        String message = assertThrows(IOException.class, () -> ProcessDirectory.lockShared(temporary, 20)).getMessage();
+        assertTrue(message.contains("is no plain file"), message);
+    }
+
+    @Test
+    void shouldNotFollowALinkInThePlaceOfTheLock() throws IOException {
+        Path precious = temporary.resolve("precious");
+        Files.createSymbolicLink(temporary.resolve("lock"), precious);
+        assertThrows(IOException.class, () -> ProcessDirectory.lockShared(temporary, 20));
+        assertTrue(Files.notExists(precious));
+    }
+
+    /** The process that holds the lock, until it is killed. */
+    public static void main(String[] arguments) throws Exception {
+        FileChannel channel = FileChannel.open(Path.of(arguments[0]), StandardOpenOption.WRITE);
+        channel.lock();
+        System.out.write('1');
+        System.out.flush();
+        Thread.sleep(Long.MAX_VALUE);
+    }
+}
