@@ -115,6 +115,22 @@ class NfsProcessTest {
         }
     }
 
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldShowItselfOverSharedMemory() throws Exception {
+        Path tree = Files.createDirectory(directory.resolve("tree"));
+        Files.write(tree.resolve("file"), new byte[1_000_001]);
+        Path shared = directory.resolve("shm-demo");
+        Process demo = start(sharing(shared, "demo", "--provider", "shm", "--from", tree.toString()));
+        String output = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String error = new String(demo.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, exitCode(demo), output + error);
+        assertTrue(output.contains("with the RDMA provider shm"), output);
+        try (Stream<Path> files = Files.list(shared)) { // it was used
+            assertEquals(List.of("lock"), files.map(each -> each.getFileName().toString()).toList());
+        }
+    }
+
     private static void assertCarried(String provider, byte[] content, Process cat) throws Exception {
         assertArrayEquals(content, cat.getInputStream().readAllBytes());
         String statistics = new String(cat.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
