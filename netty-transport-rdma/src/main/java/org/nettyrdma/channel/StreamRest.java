@@ -47,6 +47,10 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
         return bytes;
     }
 
+    int buffers() {
+        return buffers.size();
+    }
+
     void forEach(ChannelOutboundBuffer.MessageProcessor processor) throws Exception {
         for (ByteBuf buffer : buffers) {
             if (!processor.processMessage(buffer)) {

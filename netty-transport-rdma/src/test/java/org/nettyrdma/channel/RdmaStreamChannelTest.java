@@ -66,6 +66,36 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertEquals(0, pair.server().channel.statistics().get(Counter.COPIED_BYTES));
     }
 
+    /** What a connection has sent and copied for a flush of such buffers, each of the channel's allocator. */
+    private static List<Long> send(Pair pair, int... sizes) throws Exception {
+        RdmaStreamChannel channel = pair.client().channel;
+        byte[] all = bytes(java.util.Arrays.stream(sizes).sum(), 17);
+        channel.eventLoop().submit(() -> {
+            int at = 0;
+            for (int size : sizes) {
+                channel.write(channel.alloc().buffer(size).writeBytes(all, at, size));
+                at += size;
+            }
+            channel.flush();
+        }).sync();
+        assertArrayEquals(all, pair.server().awaitBytes(all.length));
+        RdmaChannelStatistics statistics = channel.statistics();
+        return List.of(statistics.get(Counter.WRITES), statistics.get(Counter.SENDS), statistics.get(Counter.COPIED_BYTES));
+    }
+
+    @Test
+    void shouldSendManySmallBuffersAsOne() throws Exception {
+        int[] sizes = new int[90];
+        java.util.Arrays.fill(sizes, 40);
+        assertEquals(List.of(1L, 0L, 3600L), send(pair(), sizes));
+    }
+
+    @Test
+    void shouldSendWhatIsLargeBetweenSmallBuffersFromWhereItIs() throws Exception {
+        assertEquals(List.of(1L, 0L, 9L + 100 + 9 + 20), send(pair(), 9, 100, 1500, 9, 1100, 20));
+        assertEquals(List.of(1L, 0L, 0L), send(pair(), 300, 20, 10)); // few
+    }
+
     @Test
     void shouldCarryBuffersOfAllKindsInOrder() throws Exception {
         Pair pair = pair();
