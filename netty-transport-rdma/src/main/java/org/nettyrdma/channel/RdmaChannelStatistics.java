@@ -30,7 +30,7 @@ public final class RdmaChannelStatistics {
         READ_BYTES("bytes", "bytes of completed RDMA Reads"),
         /** Bytes copied because a message or a sink was not in registered memory, or in too many pieces. */
         COPIED_BYTES("bytes", "bytes copied because their memory was not registered or in too many pieces"),
-        /** Bytes of a stream copied out of the memory that the peer can write to, which are all that were read. */
+        /** Bytes of a stream copied out of the memory that the peer can write to; the others were read where they are. */
         RECEIVED_COPIED_BYTES("bytes", "bytes of a stream copied out of the receive ring"),
         /** Times that a flush found the send queue full and left messages waiting; normal under load. */
         FULL_SEND_QUEUES("flushes", "flushes that found the send queue full"),

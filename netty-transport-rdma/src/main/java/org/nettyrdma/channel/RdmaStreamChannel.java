@@ -29,13 +29,16 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  *
  * <h2>Inbound</h2>
  * Buffers are of the channel's allocator, as large as {@code RCVBUF_ALLOCATOR} asks for. The peer writes into a ring that it
- * keeps the right to write to. So data is copied out of the ring, once, and cannot change any more. While no read is wanted
- * ({@code AUTO_READ}) the peer can send one ring more, and then waits.
+ * keeps the right to write to. So data is copied out of the ring, once, and cannot change any more. What lies in a part of the
+ * ring that the peer has filled is not copied where it is 32 KiB or more: the peer loses its access first. Such buffers are of
+ * the {@link RegisteredByteBufAllocator}, and each holds its part of the ring, at most half of {@code SO_RCVBUF}, until it is
+ * released. While no read is wanted ({@code AUTO_READ}) the peer can send one ring more, and then waits.
  *
  * <h2>Outbound</h2>
  * {@link ByteBuf} and {@link FileRegion} of any size. Memory of the {@link RegisteredByteBufAllocator}, the channel's default, is
- * sent from where it is, all other memory is copied once and counted. Promises complete in order, each when the device has sent
- * the last byte; that of a file when its last byte was copied. Until then a message counts towards the water marks.
+ * sent from where it is, except for many small buffers together; all other memory is copied once. What is copied is counted.
+ * Promises complete in order, each when the device has sent the last byte; that of a file when its last byte was copied. Until
+ * then a message counts towards the water marks.
  *
  * <h2>The end</h2>
  * A close is told to the peer behind what was flushed before, as much of it as {@code SO_SNDBUF} allows. The queue pair

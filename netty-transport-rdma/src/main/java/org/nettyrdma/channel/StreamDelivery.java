@@ -97,16 +97,15 @@ final class StreamDelivery {
         handle.reset(config);
         boolean isAnyRead = receiver.readableBytes() > 0;
         while (receiver.readableBytes() > 0) {
-            ByteBuf buffer = handle.allocate(config.getAllocator());
-            int bytes;
-            try {
+            ByteBuf buffer = input.readWithoutCopy(handle.guess());
+            if (buffer == null) {
+                buffer = handle.allocate(config.getAllocator());
                 handle.attemptedBytesRead(buffer.writableBytes());
-                bytes = input.read(buffer, handle.attemptedBytesRead());
-            } catch (Throwable t) {
-                buffer.release();
-                throw t;
+                copyInto(buffer, handle.attemptedBytesRead());
+            } else {
+                handle.attemptedBytesRead(buffer.readableBytes());
             }
-            handle.lastBytesRead(bytes);
+            handle.lastBytesRead(buffer.readableBytes());
             handle.incMessagesRead(1);
             readPending = false;
             pipeline.fireChannelRead(buffer);
@@ -125,6 +124,15 @@ final class StreamDelivery {
             end(pipeline);
         } else if (channel.isOpen() && readPending && receiver.readableBytes() > 0) {
             schedule.run();
+        }
+    }
+
+    private void copyInto(ByteBuf buffer, int most) throws IOException {
+        try {
+            input.read(buffer, most);
+        } catch (Throwable t) {
+            buffer.release();
+            throw t;
         }
     }
 

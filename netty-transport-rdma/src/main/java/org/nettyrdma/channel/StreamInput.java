@@ -13,10 +13,14 @@ import org.nettyrdma.stream.TargetList;
 
 /**
  * The way in of a stream: receives, the ring, and what the peer is told of them. Data is copied out of the memory that the peer
- * can write to, once, so that nothing changes after a handler has seen it. Room and credits go back to the peer only for what was
- * taken. Event loop only.
+ * can write to, once, so that nothing changes after a handler has seen it; or, where much of it lies in one piece, it is passed
+ * on where it is, after the peer has lost its access. Room and credits go back to the peer only for what was taken. Event loop
+ * only.
  */
 final class StreamInput {
+
+    /** A piece holds the whole block that it lies in; a small one is rather copied. */
+    private static final int MIN_UNCOPIED_BYTES = 32 << 10;
 
     private final QueuePairChannel channel;
     private final PostingTools tools;
@@ -113,6 +117,28 @@ final class StreamInput {
     private void repost(int slot) throws IOException {
         if (channel.state() != ChannelState.ENDED) { // a closed one waits for the peer's last message
             post(slot);
+        }
+    }
+
+    /**
+     * The oldest data where it is, in memory that the peer cannot reach any more.
+     *
+     * @param most so many bytes at most
+     * @return a part of a block of the ring, whose reference passes to the caller; {@code null} if data must be copied
+     */
+    ByteBuf readWithoutCopy(int most) throws IOException {
+        int bytes = Math.min(most, receiver.oldestBytes());
+        if (bytes < MIN_UNCOPIED_BYTES || receiver.oldestReceive() != StreamReceiver.RING || !receiver.isFirstEntryFull()
+                || channel.state() != ChannelState.ACTIVE || !ring.withdrawOldest()) {
+            return null;
+        }
+        ByteBuf piece = ring.oldest().retainedSlice(receiver.oldestOffset(), bytes);
+        try {
+            taken(bytes, StreamReceiver.RING);
+            return piece;
+        } catch (Throwable t) {
+            piece.release();
+            throw t;
         }
     }
 

@@ -20,7 +20,7 @@ import org.nettyrdma.stream.TargetList;
 final class StreamOutput {
 
     /** The most that goes with one message. The longest segment of iWARP, so that none is followed by a tiny one. */
-    private static final int MAX_MESSAGE_BYTES = 65472;
+    static final int MAX_MESSAGE_BYTES = 65472;
     /** Of a file of which less is left. */
     private static final int MIN_COPY_BYTES = 4096;
 

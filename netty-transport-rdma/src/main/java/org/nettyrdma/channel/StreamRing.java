@@ -16,7 +16,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The memory that the peer of a stream writes its data to: two blocks, used in turn. Each is exposed by a steering tag of its
  * own. A block that was filled makes place for one of twice its size as long as that is allowed; so the ring of a connection that
- * is hardly used stays small. Event loop only.
+ * is hardly used stays small. A block that is full, and whose tag was withdrawn, is read where it is: the peer cannot change it
+ * any more. Another takes its place, and as soon as nobody refers to it it is used again, for this connection only. Event loop
+ * only.
  */
 final class StreamRing {
 
@@ -34,7 +36,8 @@ final class StreamRing {
         final int size;
         final MemoryRegion region;
         final int offset;
-        int tag;
+        int tag;             // 0 when it was withdrawn
+        RingBlock successor; // takes its place when everything in it was taken; there since the tag was withdrawn
 
         RingBlock(ByteBuf buffer, int size, MemoryRegion region, int offset) {
             this.buffer = buffer;
@@ -52,6 +55,8 @@ final class StreamRing {
     private final ArrayDeque<RingBlock> blocks = new ArrayDeque<>(2); // the first holds the oldest data
     private final List<RingBlock> withdrawing = new ArrayList<>(0); // null where done
     private int withdrawals; // that the device has not completed
+    private boolean withdrawsAtOnce;
+    private RingBlock lent;  // the last one that was read where it is, perhaps still in use
     private int countedBytes;
 
     /**
@@ -63,7 +68,7 @@ final class StreamRing {
         this.tools = tools;
         this.queuePair = queuePair;
         this.channelId = channelId;
-        maxBlockBytes = Math.max(1, ringBytes / 2);
+        maxBlockBytes = wholeMessages(Math.max(1, ringBytes / 2));
         int blockBytes = Math.min(FIRST_BLOCK_BYTES, maxBlockBytes);
         countedBytes = StreamMemory.BYTES + 2 * blockBytes;
         memory().open(countedBytes);
@@ -91,13 +96,17 @@ final class StreamRing {
             // A peer may tell of data that it has not written: that must not be what another connection has left there.
             buffer.setZero(0, bytes);
             RingBlock block = new RingBlock(buffer, bytes, pieces.region(0), pieces.offset(0));
-            block.tag = queuePair.expose(block.region, block.offset, bytes, QueuePair.ACCESS_REMOTE_WRITE);
-            channel.statistics().increment(Counter.EXPOSURES);
+            expose(block);
             return block;
         } catch (Throwable t) {
             buffer.release();
             throw t;
         }
+    }
+
+    private void expose(RingBlock block) throws IOException {
+        block.tag = queuePair.expose(block.region, block.offset, block.size, QueuePair.ACCESS_REMOTE_WRITE);
+        channel.statistics().increment(Counter.EXPOSURES);
     }
 
     /** What the peer is told of the first block. */
@@ -119,23 +128,90 @@ final class StreamRing {
         return blocks.getFirst().buffer;
     }
 
-    /** Everything in the oldest block was taken, and the peer has filled it: it becomes the last one, or a larger one does. */
-    void recycle() throws IOException {
-        RingBlock block = blocks.remove();
-        RingBlock next = block;
-        int wanted = Math.min(maxBlockBytes, block.size * 2);
-        if (wanted > block.size && withdrawing.size() < MAX_WITHDRAWALS && mayGrow(wanted - block.size)) {
-            try {
-                next = newBlock(wanted);
-            } catch (IOException | OutOfMemoryError e) { // no more memory, or no more tags
-                LOGGER.debug("{} The ring does not grow: {}", channel, e.toString());
+    /**
+     * Takes the peer's access to the oldest block away, which it has filled, so that it can be read where it is.
+     *
+     * @return {@code false} if that must not be: then it has to be copied
+     */
+    boolean withdrawOldest() throws IOException {
+        RingBlock block = blocks.getFirst();
+        if (block.successor == null && withdrawsAtOnce) {
+            block.successor = newSuccessor(nextSize(block));
+            if (block.successor != null) {
+                block.buffer.retain();
+                withdraw(block);
             }
         }
-        blocks.add(next);
-        if (next != block) {
-            memory().resize(countedBytes, countedBytes + wanted - block.size);
-            countedBytes += wanted - block.size;
+        return block.successor != null && block.tag == 0;
+    }
+
+    /** Twice the size of a block that was filled, as far as each channel has an equal share; half where it has more. */
+    private int nextSize(RingBlock block) {
+        int larger = wholeMessages(Math.min(maxBlockBytes, block.size * 2));
+        if (mayGrow(larger - block.size)) {
+            return larger;
+        }
+        return mayGrow(0) ? block.size : Math.max(Math.min(FIRST_BLOCK_BYTES, maxBlockBytes), block.size / 2);
+    }
+
+    /** So that a large block is not filled up by a tiny message. */
+    private static int wholeMessages(int bytes) {
+        return bytes <= StreamOutput.MAX_MESSAGE_BYTES ? bytes : bytes - bytes % StreamOutput.MAX_MESSAGE_BYTES;
+    }
+
+    private RingBlock newSuccessor(int bytes) throws IOException {
+        RingBlock block = lent;
+        if (block != null && block.size == bytes && block.buffer.refCnt() == 1) {
+            lent = null;
+            expose(block);
+            return block;
+        }
+        return mayGrow(bytes) ? newBlockOrNull(bytes) : null;
+    }
+
+    private RingBlock newBlockOrNull(int bytes) {
+        try {
+            RingBlock block = newBlock(bytes);
+            count(bytes);
+            return block;
+        } catch (IOException | OutOfMemoryError e) { // no more memory, or no more tags
+            LOGGER.debug("{} The ring gets no other block: {}", channel, e.toString());
+            return null;
+        }
+    }
+
+    private void count(int bytes) {
+        memory().resize(countedBytes, countedBytes + bytes);
+        countedBytes += bytes;
+    }
+
+    /** Everything in the oldest block was taken, and the peer has filled it: it becomes the last one, or another one does. */
+    void recycle() throws IOException {
+        RingBlock block = blocks.remove();
+        if (block.successor != null) {
+            blocks.add(block.successor);
+            block.successor = null;
+            dropLent();
+            lent = block;
+            return;
+        }
+        if (!mayGrow(0)) {
+            dropLent();
+        }
+        int size = nextSize(block);
+        RingBlock next = size != block.size && withdrawing.size() < MAX_WITHDRAWALS ? newBlockOrNull(size) : null;
+        blocks.add(next != null ? next : block);
+        if (next != null) {
+            count(-block.size);
             withdraw(block);
+        }
+    }
+
+    private void dropLent() {
+        if (lent != null) {
+            count(-lent.size);
+            lent.buffer.release();
+            lent = null;
         }
     }
 
@@ -152,7 +228,8 @@ final class StreamRing {
     private void withdraw(RingBlock block) throws IOException {
         withdrawing.add(block);
         int slot = withdrawing.size() - 1;
-        if (queuePair.invalidate(WorkRequestId.encode(channelId, WorkRequestId.INVALIDATE, slot), block.tag)) {
+        withdrawsAtOnce = queuePair.invalidate(WorkRequestId.encode(channelId, WorkRequestId.INVALIDATE, slot), block.tag);
+        if (withdrawsAtOnce) {
             remove(slot);
         } else {
             withdrawals++;
@@ -178,6 +255,7 @@ final class StreamRing {
             withdrawing.remove(withdrawing.size() - 1);
         }
         channel.statistics().increment(Counter.LOCAL_INVALIDATIONS);
+        block.tag = 0;
         block.buffer.release();
     }
 
@@ -187,8 +265,16 @@ final class StreamRing {
         withdrawing.removeIf(block -> block == null);
         blocks.addAll(withdrawing);
         withdrawing.clear();
+        if (lent != null) {
+            blocks.add(lent);
+            lent = null;
+        }
         for (RingBlock block = blocks.poll(); block != null; block = blocks.poll()) {
-            if (queuePair.mayUseExposed(block.tag)) {
+            if (block.successor != null) {
+                blocks.add(block.successor);
+                block.successor = null;
+            }
+            if (block.tag != 0 && queuePair.mayUseExposed(block.tag)) {
                 LostMemory.keep(block.buffer);
                 channel.statistics().increment(Counter.BUFFERS_LEAKED_ON_PURPOSE);
                 PeerLog.warn(LOGGER, channel, "the device has not taken away the peer's access to the ring; its memory is "

@@ -177,6 +177,15 @@ public final class StreamReceiver {
     }
 
     /**
+     * Whether the peer has filled the first entry of the ring to its end, so that it writes there no more.
+     *
+     * @return {@code true} if so, until {@link #removeTakenEntry()}
+     */
+    public boolean isFirstEntryFull() {
+        return !entries.isEmpty() && arrivedInRing >= entries.getFirst();
+    }
+
+    /**
      * The oldest data was taken.
      *
      * @param size so many bytes of it, at most {@link #oldestBytes()}

