@@ -1,16 +1,31 @@
 package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ResourceLeakDetector;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
 class ManyStreamsTest extends StreamFixture {
 
     private static final int CONNECTIONS = Integer.getInteger("streams", 1000);
+    private static final int CONNECTIONS_APART = Integer.getInteger("streams.apart", CONNECTIONS);
     /** What one end of an idle connection may cost besides its ring. */
     private static final long MOST_BYTES_PER_END = 16 << 10;
 
@@ -82,5 +98,117 @@ class ManyStreamsTest extends StreamFixture {
                 "{0} bytes for one end of an idle stream besides its ring", bytesPerEnd);
         assertTrue(ends.stream().allMatch(end -> end.channel.isActive()));
         assertTrue(bytesPerEnd <= MOST_BYTES_PER_END, () -> bytesPerEnd + " bytes for one end of a connection");
+    }
+
+    /**
+     * All clients are in another process, as each has to keep open files for its own ends only: {@code -Dstreams.apart=10000}
+     * says how many, {@code -Dstreams.bytes} how much each gets.
+     */
+    @Test
+    void shouldHoldTheConnectionsOfAnotherProcess() throws Exception {
+        int bytes = Integer.getInteger("streams.bytes", 200);
+        AtomicInteger active = new AtomicInteger();
+        RdmaServerStreamChannel listener = listen(new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                .option(ChannelOption.SO_BACKLOG, CONNECTIONS_APART)
+                .childHandler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public boolean isSharable() {
+                        return true;
+                    }
+
+                    @Override
+                    public void channelActive(ChannelHandlerContext ctx) {
+                        active.incrementAndGet();
+                        ctx.writeAndFlush(ctx.alloc().buffer(bytes).writeZero(bytes));
+                    }
+
+                    @Override
+                    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                        active.decrementAndGet(); // the other process has ended
+                    }
+                }));
+        for (int i = 0; i < 10; i++) { // loads classes and fills the pools of the loops
+            connect(bootstrap(), listener.localAddress()).awaitBytes(bytes);
+        }
+        int others = active.get();
+        long before = usedBytes();
+        long registeredBefore = registeredBytes();
+        Process clients = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(),
+                "-Dio.netty.leakDetection.level=disabled", "-cp", System.getProperty("java.class.path"), Clients.class.getName(),
+                Integer.toString(listener.localAddress().getPort()), Integer.toString(CONNECTIONS_APART), Integer.toString(bytes))
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            String said = clients.inputReader(StandardCharsets.UTF_8).readLine();
+            assertNotNull(said, "the clients have ended");
+            assertEquals(CONNECTIONS_APART, active.get() - others);
+            long bytesPerEnd = (usedBytes() - before) / CONNECTIONS_APART + StreamMemory.BYTES;
+            long registeredBytes = (registeredBytes() - registeredBefore) / CONNECTIONS_APART;
+            System.getLogger(ManyStreamsTest.class.getName()).log(System.Logger.Level.INFO,
+                    "{0} streams held in all, {1} bytes for the end of the server besides its ring, {2} registered; clients: {3}",
+                    active, bytesPerEnd, registeredBytes, said);
+            assertTrue(bytesPerEnd <= MOST_BYTES_PER_END, () -> bytesPerEnd + " bytes for one end of a connection");
+        } finally {
+            clients.getOutputStream().close();
+            assertTrue(clients.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        }
+        assertEquals(0, clients.exitValue());
+    }
+
+    private static long registeredBytes() {
+        return RegisteredByteBufAllocator.of(Rdma.provider("iwarp")).registeredBytes();
+    }
+
+    /** Connects to a port, so many times, and gets so many bytes each time; stays until its input ends. */
+    static final class Clients {
+
+        private static final int CONNECTS_AT_ONCE = 64;
+
+        private Clients() {
+        }
+
+        public static void main(String[] args) throws Exception {
+            InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[0]));
+            int count = Integer.parseInt(args[1]);
+            int bytes = Integer.parseInt(args[2]);
+            CountDownLatch done = new CountDownLatch(count);
+            RdmaEventLoopGroup group = new RdmaEventLoopGroup(2, new DefaultThreadFactory("clients"), Rdma.provider("iwarp"),
+                    IdleStrategy.ADAPTIVE);
+            Bootstrap client = new Bootstrap().group(group).channel(RdmaStreamChannel.class);
+            long before = usedBytes();
+            Semaphore connects = new Semaphore(CONNECTS_AT_ONCE);
+            for (int i = 0; i < count; i++) {
+                connects.acquire();
+                client.clone().handler(new Reader(bytes, done)).connect(address).addListener(connected -> {
+                    connects.release();
+                    if (!connected.isSuccess()) {
+                        connected.cause().printStackTrace();
+                        System.exit(1);
+                    }
+                });
+            }
+            done.await();
+            System.out.println(usedBytes() / count - before / count + StreamMemory.BYTES + " bytes for each end");
+            System.exit(System.in.read() < 0 ? 0 : 1);
+        }
+    }
+
+    private static final class Reader extends ChannelInboundHandlerAdapter {
+
+        private final CountDownLatch done;
+        private int missing;
+
+        Reader(int bytes, CountDownLatch done) {
+            missing = bytes;
+            this.done = done;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            missing -= ((ByteBuf) message).readableBytes();
+            ReferenceCountUtil.release(message);
+            if (missing == 0) {
+                done.countDown();
+            }
+        }
     }
 }

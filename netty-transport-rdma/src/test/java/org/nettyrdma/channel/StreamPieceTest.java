@@ -26,6 +26,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 /** Data that is passed on where the peer has written it. */
 @Timeout(60)
@@ -92,7 +94,15 @@ class StreamPieceTest extends StreamFixture {
         }
     }
 
+    /** Whose memory other tests do not share. */
+    private static final VerbsProvider PROVIDER = new IwarpProvider();
+
     private final Taker taker = new Taker();
+
+    @Override
+    VerbsProvider provider() {
+        return PROVIDER;
+    }
 
     /** Until the ring has grown to its bound. */
     private Filler connect() throws Exception {
@@ -171,6 +181,33 @@ class StreamPieceTest extends StreamFixture {
             taker.take().release();
             assertArrayEquals(bytes(BLOCK_BYTES - 1, 3), ByteBufUtil.getBytes(copy));
             copy.release();
+        }
+    }
+
+    @Test
+    void shouldGiveRoomBackWhereThereAreManyMoreChannels() throws Exception {
+        try (Filler peer = connect()) {
+            ConnectionMemory memory = RegisteredByteBufAllocator.of(PROVIDER).connectionMemory();
+            int channels = 1_000_000;
+            for (int i = 0; i < channels; i++) {
+                memory.join();
+            }
+            try {
+                for (int i = 0; i < 8; i++) {
+                    peer.fill(bytes(peer.size(), i));
+                    taker.take().release();
+                }
+                assertEquals(StreamRing.FIRST_BLOCK_BYTES, peer.size());
+            } finally {
+                for (int i = 0; i < channels; i++) {
+                    memory.leave();
+                }
+            }
+            peer.fill(bytes(peer.size(), 1));
+            taker.take().release();
+            peer.fill(bytes(peer.size(), 1));
+            taker.take().release();
+            assertEquals(2 * StreamRing.FIRST_BLOCK_BYTES, peer.size());
         }
     }
 
