@@ -12,10 +12,12 @@ build_provider() {
     mvn -q -B -Dstyle.color=never -f "$product/pom.xml" -Pnative -pl $provider -am -DskipTests \
         package dependency:build-classpath "-Dmdep.outputFile=$state/provider.libraries" -Dmdep.includeScope=test \
         >"$state/build-provider.log" 2>&1 || die "the provider does not build: $(tail -5 "$state/build-provider.log")"
-    local -a native=("$product/$provider/target/$provider"-*-linux-x86_64.jar)
-    provider_classpath=$(in_guest "$product/$provider/target/test-classes:$product/$provider/target/classes:${native[0]}:$(<"$state/provider.libraries")")
+    local version native
+    version=$(sed -n 's|.*<version>\(.*\)</version>.*|\1|p' "$product/pom.xml" | head -1)
+    native=$product/$provider/target/$provider-$version-linux-x86_64.jar
+    provider_classpath=$(in_guest "$product/$provider/target/test-classes:$product/$provider/target/classes:$native:$(<"$state/provider.libraries")")
     # The example has neither DiSNI nor the native jar: a user adds both.
-    nfs_classpath=$(in_guest "$product/example-nfs/target/classes:$product/example-nfs/target/lib/*:${native[0]}:$(tr ':' '\n' <"$state/provider.libraries" | grep /disni-)")
+    nfs_classpath=$(in_guest "$product/example-nfs/target/classes:$product/example-nfs/target/lib/*:$native:$(tr ':' '\n' <"$state/provider.libraries" | grep /disni-)")
 }
 
 # Builds the native library without what upstream's own lacks, and sets upstream_library as the guest sees it.

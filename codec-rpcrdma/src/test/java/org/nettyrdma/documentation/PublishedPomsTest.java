@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.xpath.XPath;
@@ -26,11 +27,29 @@ class PublishedPomsTest {
     private static final Path PARENT = Documents.ROOT.resolve("pom.xml");
     private static final Path VERSIONS = Documents.ROOT.resolve("netty-rdma-bom/pom.xml");
 
+    private static final Pattern OWN_VERSION = Pattern.compile(
+            "<groupId>org\\.nettyrdma</groupId>\\s*<artifactId>[a-z-]+</artifactId>\\s*<version>([^<]*)</version>");
+
     private final XPath path = XPathFactory.newInstance().newXPath();
 
     @Test
     void shouldHaveOneVersion() throws Exception {
         assertEquals(text(PARENT, "/project/version"), text(VERSIONS, "/project/version"));
+    }
+
+    /** What a user copies from a document is what this build makes, and the changes of a release stand under its number. */
+    @Test
+    void shouldHaveTheSameVersionInTheDocuments() throws Exception {
+        String version = text(PARENT, "/project/version");
+        List<String> documented = new ArrayList<>();
+        for (Path document : Documents.all()) {
+            OWN_VERSION.matcher(Files.readString(document)).results().forEach(found -> documented.add(found.group(1)));
+        }
+        assertEquals(List.of(version, version, version), documented);
+
+        String newest = Files.readAllLines(Documents.ROOT.resolve("CHANGELOG.md")).stream()
+                .filter(line -> line.startsWith("## ")).findFirst().orElseThrow();
+        assertEquals("## " + version, newest);
     }
 
     @Test
