@@ -7,7 +7,7 @@ native_library= # a folder for the library path, empty for the library in the ja
 
 # Builds the transport with its tests and the jar of its native half, and sets provider_classpath and nfs_classpath as the guest sees them.
 build_provider() {
-    install_packages libibverbs-dev librdmacm-dev perftest
+    install_packages libibverbs-dev librdmacm-dev perftest gcc-aarch64-linux-gnu libc6-dev-arm64-cross # the last two for .ci/cross
     # example-nfs is built by now; this adds the native library and the libraries of the tests.
     mvn -q -B -Dstyle.color=never -f "$product/pom.xml" -Pnative -pl $provider -am -DskipTests \
         package dependency:build-classpath "-Dmdep.outputFile=$state/provider.libraries" -Dmdep.includeScope=test \
