@@ -1,3 +1,4 @@
 module programs {
     requires org.nettyrdma.codec;
+    requires micrometer.core;
 }
