@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.module.ModuleFinder;
 import java.lang.module.ModuleReference;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +38,13 @@ class ModulePathIT {
             assertTrue(output.contains("RDMA provider: iwarp ("), output);
             assertTrue(server.output().contains("RDMA provider: iwarp ("), server::output);
         }
+    }
+
+    /** Who builds, for instance an image of a container, is not always who runs. */
+    @Test
+    void shouldBeReadableByAll() throws Exception {
+        Path jar = Path.of(System.getProperty("nettyrdma.jar"));
+        assertEquals("rw-r--r--", PosixFilePermissions.toString(Files.getPosixFilePermissions(jar)));
     }
 
     @Test
