@@ -54,7 +54,7 @@ final class RequestArrivals {
         boolean isCallWanted();
     }
 
-    /** What each segment but a call's first takes besides its data, in bytes: objects of its RDMA Read or Write, places in queues. */
+    /** What each segment but a call's first takes besides its data, in bytes: objects of its transfer, places in queues. */
     private static final int SEGMENT_BYTES = 256;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(RequestArrivals.class);

@@ -14,7 +14,6 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -32,19 +31,14 @@ import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
 import org.nettyrdma.codec.oncrpc.Retransmission;
 import org.nettyrdma.codec.oncrpc.RpcAcceptException;
@@ -55,85 +49,7 @@ import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 
 /** A client whose server over TCP goes away and comes back. */
-@Timeout(60)
-class ReconnectingRpcClientTest {
-
-    private static final ReconnectPolicy QUICK = ReconnectPolicy.DEFAULT.withDelayMillis(1, 20).withCallTimeoutMillis(30_000);
-
-    private final EventLoopGroup group = new NioEventLoopGroup(3);
-    private final List<ReconnectingRpcClient> clients = new ArrayList<>();
-    private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
-    private final ReconnectListener listener = new ReconnectListener() {
-        @Override
-        public void connected(SocketAddress server) {
-            events.add("connected");
-        }
-
-        @Override
-        public void connectionLost(SocketAddress server, Throwable cause) {
-            events.add("lost");
-        }
-
-        @Override
-        public void connectFailed(SocketAddress server, Throwable cause, long retryMillis) {
-            events.add("failed");
-        }
-    };
-    private RestartedServer server;
-
-    @BeforeEach
-    void start() throws Exception {
-        server = new RestartedServer(group);
-    }
-
-    @AfterEach
-    void shutDown() throws Exception {
-        for (ReconnectingRpcClient client : clients) {
-            client.close();
-            client.closeFuture().sync();
-        }
-        server.close();
-        group.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
-    }
-
-    private ReconnectingRpcClient connect(ReconnectPolicy policy, int connections) {
-        ReconnectingRpcClient client = ReconnectingRpcClient.builder(RestartedServer.client(group), server::addresses)
-                .policy(policy).connections(connections).listener(listener).connect();
-        clients.add(client);
-        return client;
-    }
-
-    private void expect(String event) throws InterruptedException {
-        for (String next = ""; !event.equals(next);) {
-            next = events.poll(30, TimeUnit.SECONDS);
-            if (next == null) {
-                throw new AssertionError("not told: " + event);
-            }
-        }
-    }
-
-    private static RpcRequest request(int procedure, int value) {
-        return new RpcRequest(PROGRAM, 1, procedure, ByteBufAllocator.DEFAULT.buffer().writeInt(value));
-    }
-
-    private static int result(Future<ByteBuf> call) throws Exception {
-        ByteBuf results = call.get(30, TimeUnit.SECONDS);
-        int value = results.readInt();
-        results.release();
-        return value;
-    }
-
-    private static Throwable failure(Future<ByteBuf> call) throws InterruptedException {
-        assertTrue(call.await(30, TimeUnit.SECONDS));
-        assertFalse(call.isSuccess());
-        return call.cause();
-    }
-
-    private RpcCall held() throws InterruptedException {
-        RpcCall call = server.held.poll(30, TimeUnit.SECONDS);
-        assertTrue(call != null, "the call has not arrived");
-        return call;
-    }
+class ReconnectingRpcClientTest extends ReconnectingClientFixture {
 
     @Test
     void shouldMakeCallsUnderWayAgainInOrderWithTheSameXid() throws Exception {
@@ -410,53 +326,6 @@ class ReconnectingRpcClientTest {
     }
 
     @Test
-    void shouldGoOnWithANewConnectionWhenTheServerIsSilent() throws Exception {
-        ReconnectingRpcClient client = connect(QUICK.withMaxLostCalls(3), 1);
-        Future<ByteBuf> longer = client.call(request(HOLD, 0));
-        held().arguments().release();
-        for (int i = 1; i <= 3; i++) {
-            assertInstanceOf(RpcTimeoutException.class, failure(client.call(request(HOLD, i).setTimeoutMillis(20))));
-        }
-        expect("lost");
-        RpcCall call = held();
-        for (; call.arguments().getInt(call.arguments().readerIndex()) != 0; call = held()) {
-            call.arguments().release(); // what the old connection has left may come later
-        }
-        RestartedServer.answer(call);
-        assertEquals(0, result(longer));
-    }
-
-    @Test
-    void shouldKeepTheConnectionWhileSomethingIsAnswered() throws Exception {
-        ReconnectingRpcClient client = connect(QUICK.withMaxLostCalls(2), 1);
-        for (int i = 0; i < 4; i++) {
-            assertInstanceOf(RpcTimeoutException.class, failure(client.call(request(HOLD, i).setTimeoutMillis(20))));
-            held().arguments().release();
-            assertInstanceOf(RpcAcceptException.class, failure(client.call(request(99, i))));
-        }
-        assertEquals(1, client.statistics().connects());
-    }
-
-    @Test
-    void shouldKeepTheConnectionWhereCancelledCallsAreMerelySlow() throws Exception {
-        ReconnectingRpcClient client = connect(QUICK.withMaxLostCalls(2).withCallTimeoutMillis(1000), 1);
-        for (int round = 0; round < 3; round++) {
-            for (int i = 0; i < 2; i++) {
-                Future<ByteBuf> call = client.call(request(HOLD, i).setTimeoutMillis(30_000));
-                held().arguments().release();
-                assertTrue(call.cancel(false));
-            }
-            assertEquals(round, result(client.call(request(ECHO, round).setTimeoutMillis(30_000))));
-        }
-        Future<ByteBuf> longer = client.call(request(HOLD, 9).setTimeoutMillis(30_000));
-        RpcCall call = held();
-        assertFalse(longer.await(1500), "nothing has ended the connection");
-        RestartedServer.answer(call);
-        assertEquals(9, result(longer));
-        assertEquals(1, client.statistics().connects());
-    }
-
-    @Test
     void shouldServeCallersThatWaitAndCallersWithStages() throws Exception {
         ReconnectingRpcClient client = connect(QUICK, 1);
         ByteBuf results = client.callAndWait(request(ECHO, 5));
@@ -516,25 +385,6 @@ class ReconnectingRpcClientTest {
         assertEquals(6, result(client.call(request(ECHO, 6))));
         assertEquals(0, client.statistics().calls());
         assertNull(server.held.poll());
-    }
-
-    @Test
-    void shouldAskTheServerWhetherItAnswers() throws Exception {
-        ReconnectingRpcClient client = ReconnectingRpcClient.builder(
-                RestartedServer.client(group).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 100), server::addresses)
-                .ping(PROGRAM, 1).policy(QUICK).listener(listener).connect();
-        clients.add(client);
-        assertEquals(1, result(client.call(request(ECHO, 1))));
-        expect("connected");
-
-        server.setDeaf(true);
-        server.stop();
-        server.start();
-        expect("failed");
-        expect("failed");
-        server.setDeaf(false);
-        assertEquals(2, result(client.call(request(ECHO, 2))));
-        expect("connected");
     }
 
     @Test
