@@ -12,15 +12,15 @@ import java.util.function.Predicate;
  */
 final class BlockStack {
 
-    private static final VarHandle LOCKED = lockedHandle();
+    private static final VarHandle LOCKED = handleOf("locked");
 
     private boolean locked;
     private Block top;
     private long pushes;
 
-    private static VarHandle lockedHandle() {
+    private static VarHandle handleOf(String field) {
         try {
-            return MethodHandles.lookup().findVarHandle(BlockStack.class, "locked", boolean.class);
+            return MethodHandles.lookup().findVarHandle(BlockStack.class, field, boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
@@ -47,11 +48,14 @@ import org.nettyrdma.example.nfs.protocol.WriteArguments;
  * <p>Thread safe. No method blocks; what they return completes on the connection's event loop, so stages that block need an
  * executor of their own. A call fails with {@link NfsException} if the server answered with an error, with
  * {@link org.nettyrdma.codec.oncrpc.RpcException} if it did not answer the call, and with another {@link IOException} if its
- * reply is malformed.
+ * reply is malformed. A server that asks to try again later (NFS3ERR_JUKEBOX; RFC 1813, section 2.6) has done nothing yet: the
+ * call is made again with another XID, after a tenth of a second and then twice as long each time, for 25 seconds in all.
  */
 public final class NfsClient {
 
     private static final int INITIAL_ARGUMENT_BYTES = 256;
+    private static final int FIRST_DELAY_MILLIS = 100;
+    private static final int LAST_DELAY_MILLIS = 12_800;
 
     private final ProgramCaller caller;
     private final ByteBufAllocator allocator;
@@ -357,14 +361,37 @@ public final class NfsClient {
     }
 
     private <T> CompletableFuture<T> call(NfsProcedure procedure, ByteBuf arguments, ProgramCaller.Decoder<T> decoder) {
-        return timed(procedure, caller.call(procedure.number(), arguments, results -> {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        attempt(result, procedure, arguments, results -> {
             int code = results.readableBytes() < Integer.BYTES ? 0 : results.getInt(results.readerIndex());
             NfsStatus status = NfsStatus.read(results);
             if (status != NfsStatus.OK) {
                 throw new NfsException(procedure, status, code);
             }
             return decoder.decode(results);
-        }));
+        }, FIRST_DELAY_MILLIS);
+        return timed(procedure, result);
+    }
+
+    /** Makes a call, and again while the server asks for that. The arguments are kept until then. */
+    private <T> void attempt(CompletableFuture<T> result, NfsProcedure procedure, ByteBuf arguments,
+            ProgramCaller.Decoder<T> decoder, int delayMillis) {
+        int start = arguments.readerIndex();
+        int end = arguments.writerIndex();
+        caller.call(procedure.number(), arguments.retain(), decoder).whenComplete((value, failure) -> {
+            if (failure instanceof NfsException refused && refused.status() == NfsStatus.JUKEBOX
+                    && delayMillis <= LAST_DELAY_MILLIS) {
+                CompletableFuture.delayedExecutor(delayMillis, TimeUnit.MILLISECONDS).execute(
+                        () -> attempt(result, procedure, arguments.setIndex(start, end), decoder, 2 * delayMillis));
+                return;
+            }
+            arguments.release();
+            if (failure == null) {
+                result.complete(value);
+            } else {
+                result.completeExceptionally(failure);
+            }
+        });
     }
 
     private <T> CompletableFuture<T> timed(NfsProcedure procedure, CompletableFuture<T> result) {
