@@ -97,7 +97,9 @@ final class StreamDelivery {
         handle.reset(config);
         boolean isAnyRead = receiver.readableBytes() > 0;
         while (receiver.readableBytes() > 0) {
-            ByteBuf buffer = input.readWithoutCopy(handle.guess());
+            // Who has set an allocator gets its buffers: Vert.x releases no others.
+            ByteBuf buffer = config.getAllocator() instanceof RegisteredByteBufAllocator
+                    ? input.readWithoutCopy(handle.guess()) : null;
             if (buffer == null) {
                 buffer = handle.allocate(config.getAllocator());
                 handle.attemptedBytesRead(buffer.writableBytes());

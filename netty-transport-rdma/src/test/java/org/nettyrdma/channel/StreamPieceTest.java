@@ -3,11 +3,14 @@ package org.nettyrdma.channel;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
@@ -106,7 +109,12 @@ class StreamPieceTest extends StreamFixture {
 
     /** Until the ring has grown to its bound. */
     private Filler connect() throws Exception {
+        return connect(RegisteredByteBufAllocator.of(PROVIDER));
+    }
+
+    private Filler connect(ByteBufAllocator allocator) throws Exception {
         RdmaServerStreamChannel listener = listen(serverBootstrap(channel -> channel.pipeline().addLast(taker))
+                .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.SO_RCVBUF, 2 * BLOCK_BYTES)
                 .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(2 * BLOCK_BYTES)));
         Filler filler = new Filler(RawStreamPeer.connect(listener.localAddress()));
@@ -134,6 +142,20 @@ class StreamPieceTest extends StreamFixture {
             server.awaitEvent("inactive");
             assertArrayEquals(bytes(BLOCK_BYTES, 1), ByteBufUtil.getBytes(piece));
             piece.release();
+        }
+    }
+
+    /** Some who set one release only what is not of theirs. */
+    @Test
+    void shouldCopyIntoBuffersOfTheAllocatorThatTheApplicationHasSet() throws Exception {
+        try (Filler peer = connect(UnpooledByteBufAllocator.DEFAULT)) {
+            End server = awaitAccepted();
+            long copied = copiedBytes(server);
+            peer.fill(bytes(BLOCK_BYTES, 1));
+            ByteBuf copy = taker.take();
+            assertSame(UnpooledByteBufAllocator.DEFAULT, copy.alloc());
+            assertEquals(copied + BLOCK_BYTES, copiedBytes(server));
+            copy.release();
         }
     }
 
