@@ -52,13 +52,22 @@ class RegisteredPiecesTest {
         buffers.forEach(ByteBuf::release);
     }
 
+    /** Where the JVM shows no addresses, the buffer itself refuses what it does not have. */
+    private static String outcome(RegisteredPieces pieces, ByteBuf buffer, int index) {
+        try {
+            return String.valueOf(pieces.find(buffer, index, 100));
+        } catch (IndexOutOfBoundsException e) {
+            return "refused";
+        }
+    }
+
     @Test
     void shouldTellOfBytesThatABufferDoesNotHaveWhatTheirAddressTells() {
         ByteBuf buffer = allocator.directBuffer(100, 100);
         RegisteredByteBuf plain = plain(buffer);
         ByteBuf wrapped = Unpooled.unreleasableBuffer(buffer);
         for (int index : new int[] {-1, 0, 1, 1 << 30, Integer.MAX_VALUE}) {
-            assertEquals(byAddress.find(wrapped, index, 100), pieces.find(plain, index, 100));
+            assertEquals(outcome(byAddress, wrapped, index), outcome(pieces, plain, index));
         }
         assertTrue(pieces.find(plain, 0, 0), "no bytes need no piece");
         buffer.release();
