@@ -65,7 +65,7 @@ final class NettyClient implements ClientEnd {
         if (channel instanceof RdmaChannel != peer.rdma()) {
             throw new IllegalStateException(peer + " runs on " + channel);
         }
-        if (channel instanceof RdmaChannel rdma && rdma.connectionInfo().provider().equals("shm") != (peer == Peer.SHM)) {
+        if (channel instanceof RdmaChannel rdma && rdma.connectionInfo().provider().equals("shm") != peer.sharedMemory()) {
             throw new IllegalStateException(peer + " runs on " + rdma.connectionInfo());
         }
         if (channel instanceof RdmaChannel rdma && rdma.connectionInfo().checksum() != peer.checksum()) {
@@ -141,6 +141,8 @@ final class NettyClient implements ClientEnd {
             closing.add(channel.close());
         }
         closing.forEach(ChannelFuture::syncUninterruptibly);
-        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        if (setup.peer() != Peer.STACK) { // the server is on it, too, and ends it
+            group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
     }
 }

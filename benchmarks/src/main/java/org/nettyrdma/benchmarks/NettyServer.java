@@ -22,6 +22,8 @@ final class NettyServer implements ServerEnd {
 
     private final EventLoopGroup group;
     private final EventLoopThreads threads;
+    /** Whether this event loop is that of the client. */
+    private final boolean clientCounts;
     private final Channel channel;
     private final int port;
     private final ChannelGroup children = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
@@ -30,6 +32,7 @@ final class NettyServer implements ServerEnd {
         NettyTransport transport = new NettyTransport(setup);
         group = transport.newGroup();
         threads = new EventLoopThreads(group);
+        clientCounts = setup.peer() == Peer.STACK;
         ServerBootstrap bootstrap = transport.server(group).handler(new Acceptance());
         int wanted = transport.freePort();
         channel = bootstrap.bind(transport.address(wanted)).sync().channel();
@@ -43,7 +46,7 @@ final class NettyServer implements ServerEnd {
 
     @Override
     public Counters counters() {
-        Counters sum = Counters.ofAllocation(0, threads.allocatedBytes());
+        Counters sum = Counters.ofAllocation(0, clientCounts ? 0 : threads.allocatedBytes());
         for (Channel child : children) {
             if (child instanceof RdmaChannel rdma) {
                 RdmaChannelStatistics statistics = rdma.statistics();

@@ -54,6 +54,9 @@ final class NettyTransport {
     private static final int MESSAGE_OVERHEAD_BYTES = 1024;
     private static final int LARGE_BACKLOG = 16 * 1024;
 
+    /** The event loop of both ends of {@link Peer#STACK}. */
+    private static EventLoopGroup stack;
+
     private final Setup setup;
 
     NettyTransport(Setup setup) {
@@ -72,9 +75,21 @@ final class NettyTransport {
         if (setup.peer().netty()) {
             return new NioEventLoopGroup(loops);
         }
+        if (setup.peer() != Peer.STACK) {
+            return newRdmaGroup(loops);
+        }
+        synchronized (NettyTransport.class) {
+            if (stack == null || stack.isShuttingDown()) {
+                stack = newRdmaGroup(1);
+            }
+            return stack;
+        }
+    }
+
+    private EventLoopGroup newRdmaGroup(int loops) {
         return new RdmaEventLoopGroup(loops, new DefaultThreadFactory("rdma"),
-                setup.peer() == Peer.SHM ? Rdma.provider("shm") : Rdma.provider(),
-                setup.peer() == Peer.RDMA_BUSY_POLL ? IdleStrategy.BUSY_POLL : IdleStrategy.ADAPTIVE);
+                setup.peer().sharedMemory() ? Rdma.provider("shm") : Rdma.provider(),
+                setup.peer().busyPoll() ? IdleStrategy.BUSY_POLL : IdleStrategy.ADAPTIVE);
     }
 
     ServerBootstrap server(EventLoopGroup group) {

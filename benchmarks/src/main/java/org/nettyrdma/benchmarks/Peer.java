@@ -19,6 +19,8 @@ enum Peer {
     RDMA_INLINE("RDMA, 64 KiB inline"),
     /** The default on shared memory, which works on one machine only. */
     SHM("RDMA (shared memory)"),
+    /** The same with both ends on one event loop, which then never sleeps nor wakes anybody: what the stack costs by itself. */
+    STACK("RDMA, both ends on one event loop"),
     /** ONC RPC with record marking over TCP, Netty's NIO transport. */
     NIO("Netty NIO"),
     /** The same with the send buffer that the software provider sets. */
@@ -76,7 +78,12 @@ enum Peer {
 
     boolean rdma() {
         return this == RDMA || this == RDMA_BUSY_POLL || this == RDMA_CRC || this == RDMA_METRICS || this == RDMA_INLINE
-                || this == SHM;
+                || sharedMemory();
+    }
+
+    /** Whether RPC-over-RDMA runs on memory that both ends share. */
+    boolean sharedMemory() {
+        return this == SHM || this == STACK;
     }
 
     boolean checksum() {
@@ -85,7 +92,12 @@ enum Peer {
 
     /** Whether an end uses a CPU as long as it has a connection, so that nothing else can be measured beside it. */
     boolean spinsWhenIdle() {
-        return this == RDMA_BUSY_POLL || ucx();
+        return busyPoll() || ucx();
+    }
+
+    /** Whether its event loops never sleep. */
+    boolean busyPoll() {
+        return this == RDMA_BUSY_POLL || this == STACK;
     }
 
     boolean netty() {
@@ -115,6 +127,7 @@ enum Peer {
         return switch (this) {
             case RDMA_BUSY_POLL -> scenario == Case.PING_PONG && !oneCpu;
             case RDMA_METRICS -> scenario == Case.CALLS_32;
+            case STACK -> scenario == Case.CALLS_32 && oneCpu;
             case NIO_ECHO, EPOLL_ECHO, STREAM_ECHO, NIO_GRPC, EPOLL_GRPC, STREAM_GRPC -> !scenario.measuresBytes();
             case RDMA_CRC, RDMA_INLINE, NIO_256K, EPOLL_256K -> scenario.measuresBytes();
             case UCX_TCP, UCX_SHM -> !oneCpu; // two threads that spin on one CPU measure its scheduler

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PeersTest {
 
     @ParameterizedTest
-    @EnumSource(names = {"RDMA", "RDMA_CRC", "RDMA_METRICS", "RDMA_INLINE", "NIO", "NIO_256K", "EPOLL", "EPOLL_256K", "SHM",
-        "DOMAIN", "ONCRPC4J"})
+    @EnumSource(names = {"RDMA", "RDMA_CRC", "RDMA_METRICS", "RDMA_INLINE", "STACK", "NIO", "NIO_256K", "EPOLL", "EPOLL_256K",
+        "SHM", "DOMAIN", "ONCRPC4J"})
     void shouldServeEveryCase(Peer peer) throws Exception {
         Setup setup = Setup.of(peer);
         try (ServerEnd server = Ends.serve(setup); ClientEnd client = Ends.connect(setup, server.port(), 1)) {

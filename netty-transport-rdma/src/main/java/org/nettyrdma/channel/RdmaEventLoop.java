@@ -204,12 +204,12 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     /**
      * How many messages a channel passes on before it flushes what they led to. A flush costs a system call at each end, so that
-     * all that has arrived goes together. While the loop polls, the peer is likely at work on another processor: it gets
-     * something to do soon.
+     * all that has arrived goes together. While the loop polls and has its processor to itself, the peer is likely at work on
+     * another one: it gets something to do soon.
      */
     int maxMessagesPerTurn() {
         boolean polls = switch (idleStrategy) {
-            case ADAPTIVE -> waitPolicy.prefersSpinning();
+            case ADAPTIVE -> waitPolicy.prefersSpinning() && !contended;
             case BLOCKING -> false;
             case BUSY_POLL -> true;
         };

@@ -14,8 +14,11 @@ package org.nettyrdma.channel;
  * begins to poll saves only its own, and must find the answer of the other, which still sleeps, within its time: so that is
  * several wake-ups long.
  *
- * <p>Who polls must not take the processor from who has work. Where another thread wanted it, which may be the other end of the
- * connection, that counts as the longest wait there is, and a trial of polling ends with the first of them.
+ * <p>Who polls must not take the processor from who has work, so it yields. Where another thread took it, what counts is for
+ * how long. The other end of the connection gives it back within microseconds: schedulers wake it on the processor of whoever
+ * has woken it, also where another one is idle, and only ends that poll are moved apart. Who has work of its own keeps the
+ * processor for a time slice, and one of these is enough to go to sleep instead. A trial of polling ends with the first
+ * time slice that it has cost.
  */
 final class WaitPolicy {
 
@@ -26,6 +29,8 @@ final class WaitPolicy {
 
     /** A longer wait says only that there was no work, whichever way it was spent. */
     private static final double LONGEST_TELLING_WAIT_NANOS = 2.0 * SPIN_NANOS;
+    /** What a contended wait can count as: a time slice, that the average of many others does not hide. */
+    private static final double LONGEST_CONTENDED_WAIT_NANOS = 4_000_000;
     private static final int WAITS_PER_ROUND = 256;
     private static final int ROUNDS_BETWEEN_TRIALS = 15;
     /** Where polling is far better: about two waits in a thousand at each end, and a call waits at both. */
@@ -56,11 +61,11 @@ final class WaitPolicy {
     /**
      * Tells how long the wait was, from the moment when there was nothing left to do.
      *
-     * @param contended whether another thread wanted this processor while the loop polled
+     * @param contended whether another thread took this processor while the loop polled
      */
     void waited(long nanos, boolean contended) {
-        double telling = contended ? LONGEST_TELLING_WAIT_NANOS : Math.min(nanos, LONGEST_TELLING_WAIT_NANOS);
-        if (contended && trial) {
+        double telling = Math.min(nanos, contended ? LONGEST_CONTENDED_WAIT_NANOS : LONGEST_TELLING_WAIT_NANOS);
+        if (contended && trial && nanos > LONGEST_TELLING_WAIT_NANOS) {
             waitsLeft = 1;
         }
         if (spinning) {

@@ -82,25 +82,49 @@ class WaitPolicyTest {
     }
 
     @Test
-    void shouldSleepWhereOthersWantTheProcessor() {
+    void shouldSleepWhereOthersKeepTheProcessorForATimeSlice() {
         int spins = 0;
         for (int i = 0; i < MANY; i++) {
             boolean spinning = policy.spinNanos() > 0;
             spins += spinning ? 1 : 0;
-            policy.waited(spinning ? 2_000 : 50_000, spinning); // sooner, but only since it took the time of another thread
+            policy.waited(spinning ? 3_000_000 : 50_000, spinning);
         }
         assertTrue(spins < MANY / 1000, spins + " spins");
     }
 
     @Test
-    void shouldSpinThoughAnotherThreadWantsTheProcessorNowAndThen() {
+    void shouldSpinWhereThePeerSharesTheProcessorAndGivesItBackSoon() {
         int spins = 0;
         for (int i = 0; i < MANY; i++) {
             boolean spinning = policy.spinNanos() > 0;
             spins += spinning ? 1 : 0;
-            policy.waited(spinning ? 5_000 : 45_000, spinning && i % 500 == 0);
+            policy.waited(spinning ? 10_000 : 35_000, spinning);
         }
         assertTrue(spins > MANY * 0.9, spins + " spins");
+    }
+
+    @Test
+    void shouldSpinThoughThePeerSharesTheProcessorNowAndThen() {
+        int spins = 0;
+        for (int i = 0; i < MANY; i++) {
+            boolean spinning = policy.spinNanos() > 0;
+            spins += spinning ? 1 : 0;
+            policy.waited(spinning ? i % 500 == 0 ? 40_000 : 5_000 : 45_000, spinning && i % 500 == 0);
+        }
+        assertTrue(spins > MANY * 0.9, spins + " spins");
+    }
+
+    @Test
+    void shouldSleepForLongAfterATimeSliceWasLost() {
+        wait(MANY, 5_000, 35_000);
+        int lost = 0;
+        for (int i = 0; i < MANY; i++) {
+            boolean spinning = policy.spinNanos() > 0;
+            boolean loses = spinning && i % 100 == 0;
+            lost += loses ? 1 : 0;
+            policy.waited(loses ? 3_000_000 : spinning ? 5_000 : 35_000, loses);
+        }
+        assertTrue(lost < MANY / 1000, lost + " time slices of " + MANY / 100); // one call in a thousand
     }
 
     @Test
