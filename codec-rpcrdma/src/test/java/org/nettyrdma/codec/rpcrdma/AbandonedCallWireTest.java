@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaChannelStatistics;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteAccess;
@@ -120,10 +119,7 @@ class AbandonedCallWireTest {
         Offer offer = server.offer(5000);
         ByteBuf results = server.peer.registered(new byte[5000]);
         String source = RawPeer.hex(server.peer.expose(results, 0, 5000, RemoteAccess.READ).segment());
-        server.peer.channel().config().setAutoRead(false);
-        for (int i = 0; i < 3 * server.peer.channel().config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH); i++) {
-            server.channel.pipeline().firstContext().writeAndFlush(Unpooled.buffer().writeInt(i)).sync();
-        }
+        server.peer.holdUp(server.channel);
         server.peer.sendHex(offer.xid() + "00000001 00000020 00000000 00000001 00000020" + source + RawServer.NO_CHUNKS
                 + offer.xid() + RawServer.SUCCESS + "00000000 00001388");
         await(() -> server.client.statistics().get(Counter.LOCAL_INVALIDATIONS), 1);

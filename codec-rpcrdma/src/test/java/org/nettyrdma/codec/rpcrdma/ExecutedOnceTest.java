@@ -112,7 +112,7 @@ class ExecutedOnceTest {
     @ParameterizedTest
     @EnumSource
     void shouldExecuteEachCallOnceOverConnectionsThatAreCut(TestTransport transport) throws Exception {
-        EventLoopGroup group = transport.newGroup(2);
+        EventLoopGroup group = transport.newTcpGroup(2);
         Channel listener = transport.server(group, cache.guard(new Counter()))
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).sync().channel();
         Random random = new Random(1);

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.nettyrdma.channel.IdleStrategy;
-import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
@@ -58,7 +57,8 @@ class FairSharesTest {
     private Channel client;
 
     private static RdmaEventLoopGroup group(String name) {
-        return new RdmaEventLoopGroup(1, new DefaultThreadFactory(name, true), Rdma.provider(), IdleStrategy.BLOCKING);
+        return new RdmaEventLoopGroup(1, new DefaultThreadFactory(name, true), TestProviders.overTcp(),
+                IdleStrategy.BLOCKING);
     }
 
     /** LOAD and STORE of {@link BulkProgram}, as fast as can be. */

@@ -25,7 +25,6 @@ import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.transport.ServerShutdown;
-import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 /** Credits that a connection was granted while there were few others are taken back as more come (RFC 8166, section 3.3). */
 @Timeout(120)
@@ -35,7 +34,7 @@ class FallingGrantTest {
     private static final int MOST_CONNECTIONS = 1500;
 
     private final RdmaEventLoopGroup group = new RdmaEventLoopGroup(1, new DefaultThreadFactory(FallingGrantTest.class),
-            new IwarpProvider(), IdleStrategy.ADAPTIVE); // its connections share memory with no others
+            TestProviders.withOwnMemory(), IdleStrategy.ADAPTIVE); // its connections share it with no others
     private final BulkProgram program = new BulkProgram(true);
     private final Queue<Channel> others = new ArrayDeque<>();
     private RawPeer peer;

@@ -21,7 +21,6 @@ import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RegisteredByteBufAllocator;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
-import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 /**
  * What a connection registers for calls of which nobody knows yet how large their replies get; docs/migrating.md has the figure.
@@ -37,8 +36,8 @@ class FirstBurstTest {
 
     /** With memory of its own. */
     private static RdmaEventLoopGroup group() {
-        return new RdmaEventLoopGroup(1, new DefaultThreadFactory(FirstBurstTest.class), new IwarpProvider(),
-                IdleStrategy.ADAPTIVE);
+        return new RdmaEventLoopGroup(1, new DefaultThreadFactory(FirstBurstTest.class),
+                TestProviders.withOwnMemory(), IdleStrategy.ADAPTIVE);
     }
 
     @AfterEach

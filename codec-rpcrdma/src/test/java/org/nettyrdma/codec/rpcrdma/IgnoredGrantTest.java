@@ -23,7 +23,6 @@ import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.codec.oncrpc.RpcCall;
-import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 /**
  * Connections that share the receives of an event loop are granted a part of what is left (RFC 8166, section 3.3). Who ignores
@@ -36,7 +35,7 @@ class IgnoredGrantTest {
     private static final int VERY_MANY = 1_000_000;
 
     private final RdmaEventLoopGroup group = new RdmaEventLoopGroup(1, new DefaultThreadFactory(IgnoredGrantTest.class),
-            new IwarpProvider(), IdleStrategy.ADAPTIVE);
+            TestProviders.withOwnMemory(), IdleStrategy.ADAPTIVE);
     private final BulkProgram program = new BulkProgram(true);
     private final List<RawPeer> peers = new ArrayList<>();
     private Channel listener;

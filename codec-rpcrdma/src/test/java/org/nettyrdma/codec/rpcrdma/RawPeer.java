@@ -3,7 +3,9 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -126,6 +128,17 @@ public final class RawPeer extends ChannelInboundHandlerAdapter implements AutoC
             }
         }
         throw new AssertionError("nothing received, and the connection stands");
+    }
+
+    /** Takes no more messages. The other end has sent one more than there is room for, and what it sends next is held up. */
+    void holdUp(RdmaChannel other) throws Exception {
+        channel.eventLoop().submit(() -> channel.config().setAutoRead(false)).sync();
+        for (int room = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH); room >= 0; room--) {
+            ChannelFuture sent = other.pipeline().firstContext().writeAndFlush(Unpooled.buffer().writeInt(room));
+            if (room > 0 || !other.connectionInfo().provider().equals("shm")) { // there a Send is complete when it is taken
+                sent.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            }
+        }
     }
 
     public ByteBuf registered(byte[] bytes) {

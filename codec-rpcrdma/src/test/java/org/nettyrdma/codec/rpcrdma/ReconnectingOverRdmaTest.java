@@ -58,7 +58,7 @@ class ReconnectingOverRdmaTest {
     private static final ReconnectPolicy QUICK = ReconnectPolicy.DEFAULT.withDelayMillis(1, 50);
     private static final int BULK_BYTES = 300_001;
 
-    private final RdmaEventLoopGroup group = new RdmaEventLoopGroup(2);
+    private RdmaEventLoopGroup group = new RdmaEventLoopGroup(2);
     private final BulkProgram program = new BulkProgram(true);
     private final ChannelGroup accepted = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final List<RpcRdma> servers = new ArrayList<>();
@@ -71,6 +71,10 @@ class ReconnectingOverRdmaTest {
         for (RpcCall call = program.hanging.poll(); call != null; call = program.hanging.poll()) {
             call.arguments().release();
         }
+        shutDownGroup();
+    }
+
+    private void shutDownGroup() throws InterruptedException {
         group.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
     }
 
@@ -190,6 +194,8 @@ class ReconnectingOverRdmaTest {
     @ParameterizedTest
     @EnumSource(names = {"PREFER_V2", "V1_ONLY"})
     void shouldMoveTheSameBytesOverConnectionsThatAreCutInTheMiddleOfChunks(VersionPolicy versions) throws Exception {
+        shutDownGroup();
+        group = new RdmaEventLoopGroup(2, TestProviders.overTcp());
         start(RpcRdma.server().versions(versions));
         RpcRdma rpcRdma = RpcRdma.client().versions(versions).binding(BulkProgram.BINDING).build();
         Random random = new Random(versions.ordinal() + 1);

@@ -55,6 +55,11 @@ enum TestTransport {
         }
 
         @Override
+        EventLoopGroup newTcpGroup(int threads) {
+            return new RdmaEventLoopGroup(threads, TestProviders.overTcp());
+        }
+
+        @Override
         ServerBootstrap server(EventLoopGroup group, RpcProgram program) {
             return RpcRdma.server().versions(VersionPolicy.PREFER_V2).program(program).build()
                     .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class));
@@ -70,6 +75,11 @@ enum TestTransport {
     private static final int MAX_MESSAGE_BYTES = 1 << 20;
 
     abstract EventLoopGroup newGroup(int threads);
+
+    /** Whose connections a program for TCP can stand between. */
+    EventLoopGroup newTcpGroup(int threads) {
+        return newGroup(threads);
+    }
 
     abstract ServerBootstrap server(EventLoopGroup group, RpcProgram program);
 
