@@ -17,7 +17,6 @@ public final class IwarpProvider implements VerbsProvider {
 
     private static final int MAX_QUEUE_DEPTH = 16384;
     private static final int MAX_READ_DEPTH = 1024;
-    /** Room for 64 MiB of the smallest messages that anybody has reason to share. */
 
     private static final Capabilities CAPABILITIES = new Capabilities(
             FpduBatch.MAX_PIECES, FpduBatch.MAX_PIECES, MAX_QUEUE_DEPTH, MAX_READ_DEPTH, Integer.MAX_VALUE,

@@ -4,12 +4,10 @@ import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
+import org.nettyrdma.verbs.support.SharedReceiveTaker;
 
-/**
- * What one connection has of an {@link SharedReceiveStack}: one buffer at most, from the first byte of a message to its
- * last.
- */
-final class SharedReceives implements ReceiveSource, SharedReceiveStack.Taker {
+/** What one connection has of a shared receive queue: one buffer at most, from the first byte of a message to its last. */
+final class SharedReceives extends SharedReceiveTaker implements ReceiveSource {
 
     /** The connection. */
     interface Owner {
@@ -21,7 +19,6 @@ final class SharedReceives implements ReceiveSource, SharedReceiveStack.Taker {
         void messageTooSlow(int limitMillis);
     }
 
-    private final SharedReceiveStack queue;
     private final DeliveryRing deliveries;
     private final int queuePairNumber;
     private final Owner owner;
@@ -31,42 +28,36 @@ final class SharedReceives implements ReceiveSource, SharedReceiveStack.Taker {
     private boolean isIncomplete;
     private long takenId;
     private int takenLength;
-    private long messages;
-    private long allowed = Long.MAX_VALUE;
-    private boolean heldBack;
 
     SharedReceives(SharedReceiveStack queue, DeliveryRing deliveries, int queuePairNumber, Owner owner) {
-        this.queue = queue;
+        super(queue);
         this.deliveries = deliveries;
         this.queuePairNumber = queuePairNumber;
         this.owner = owner;
-        queue.opened();
     }
 
     @Override
     public Outcome take(MemoryCursor cursor, boolean isWhole, boolean stageable) {
-        if (messages >= allowed) {
-            heldBack = true;
+        if (holdBack()) {
             return Outcome.NONE;
         }
-        if (!isWhole && queue.isShareUsedUp()) {
+        if (!isWhole && queue().isShareUsedUp()) {
             if (stageable) {
                 return Outcome.WHEN_WHOLE;
             }
-            queue.awaitShare(this);
+            queue().awaitShare(this);
             return Outcome.NONE;
         }
         target = cursor;
-        return queue.take(this) ? Outcome.TAKEN : Outcome.NONE;
+        return queue().take(this) ? Outcome.TAKEN : Outcome.NONE;
     }
 
     @Override
-    public void taken(long workRequestId, MemoryRegion region, int offset, int length) {
+    protected void taken(long workRequestId, MemoryRegion region, int offset, int length) {
         target.start(region, offset, length);
         hasTaken = true;
         takenId = workRequestId;
         takenLength = length;
-        messages++;
     }
 
     @Override
@@ -89,7 +80,7 @@ final class SharedReceives implements ReceiveSource, SharedReceiveStack.Taker {
 
     private void giveBack() {
         hasTaken = false;
-        queue.returned(this, isIncomplete);
+        queue().returned(this, isIncomplete);
         isIncomplete = false;
     }
 
@@ -97,48 +88,25 @@ final class SharedReceives implements ReceiveSource, SharedReceiveStack.Taker {
     public void turnEnded() {
         if (hasTaken && !isIncomplete) {
             isIncomplete = true;
-            queue.incomplete(this);
+            queue().incomplete(this);
         }
     }
 
     @Override
     public void flush() {
-        allowed = 0;
-        queue.forget(this);
+        stop();
         if (hasTaken) {
             failTaken(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
         }
     }
 
-    /** The queue pair is closed, and was flushed. */
-    void close() {
-        queue.left();
-    }
-
-    /**
-     * How many messages may be taken in all.
-     *
-     * @return whether this lets a message go on that could not be taken before
-     */
-    boolean allow(long newAllowed) {
-        allowed = newAllowed;
-        boolean released = heldBack && messages < allowed;
-        heldBack &= !released;
-        return released;
-    }
-
     @Override
-    public long messages() {
-        return messages;
-    }
-
-    @Override
-    public void resume() {
+    protected void resume() {
         owner.receivePosted();
     }
 
     @Override
-    public void tooSlow(int limitMillis) {
+    protected void tooSlow(int limitMillis) {
         owner.messageTooSlow(limitMillis);
     }
 }

@@ -5,20 +5,17 @@ import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
+import org.nettyrdma.verbs.support.SharedReceiveTaker;
 
 /**
  * What one connection has of a shared receive queue: nothing but in its turn, as every message is copied whole.
  */
-final class SharedReceives implements Receives, SharedReceiveStack.Taker {
+final class SharedReceives extends SharedReceiveTaker implements Receives {
 
-    private final SharedReceiveStack queue;
     private final TakenReceives mine;
     private final DeliveryRing deliveries;
     private final int queuePairNumber;
     private final Runnable resumed;
-    private long messages;
-    private long allowed = Long.MAX_VALUE;
-    private boolean heldBack;
     private boolean waiting;
 
     /**
@@ -26,30 +23,27 @@ final class SharedReceives implements Receives, SharedReceiveStack.Taker {
      * @param resumed told that there may be a buffer for what waits
      */
     SharedReceives(SharedReceiveStack queue, TakenReceives mine, DeliveryRing deliveries, int queuePairNumber, Runnable resumed) {
-        this.queue = queue;
+        super(queue);
         this.mine = mine;
         this.deliveries = deliveries;
         this.queuePairNumber = queuePairNumber;
         this.resumed = resumed;
-        queue.opened();
     }
 
     @Override
     public boolean take() {
-        heldBack = messages >= allowed;
-        waiting = !heldBack && !queue.take(this);
+        waiting = !holdBack() && !queue().take(this);
         return mayTake();
     }
 
     @Override
     public boolean mayTake() {
-        return !heldBack && !waiting;
+        return !isHeldBack() && !waiting;
     }
 
     @Override
-    public void taken(long workRequestId, MemoryRegion region, int offset, int length) {
+    protected void taken(long workRequestId, MemoryRegion region, int offset, int length) {
         mine.add(workRequestId, region, offset, length);
-        messages++;
     }
 
     @Override
@@ -89,8 +83,7 @@ final class SharedReceives implements Receives, SharedReceiveStack.Taker {
 
     @Override
     public void flush() {
-        allowed = 0;
-        queue.forget(this);
+        stop();
         while (mine.completed() < mine.taken()) {
             complete(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, false, 0, 0);
         }
@@ -98,42 +91,20 @@ final class SharedReceives implements Receives, SharedReceiveStack.Taker {
 
     private void complete(WorkCompletionStatus status, int byteLength, boolean isInvalidated, int invalidatedTag,
                           int vendorError) {
-        queue.returned(this, false);
+        queue().returned(this, false);
         deliveries.completeShared(queuePairNumber, mine.workRequestId(mine.completed()), status, byteLength, isInvalidated,
                 invalidatedTag, vendorError);
         mine.countCompleted();
     }
 
-    /** The queue pair is closed, and was flushed. */
-    void close() {
-        queue.left();
-    }
-
-    /**
-     * How many messages may be taken in all.
-     *
-     * @return whether this lets a message go on that could not be taken before
-     */
-    boolean allow(long newAllowed) {
-        allowed = newAllowed;
-        boolean released = heldBack && messages < allowed;
-        heldBack &= !released;
-        return released;
-    }
-
     @Override
-    public long messages() {
-        return messages;
-    }
-
-    @Override
-    public void resume() {
+    protected void resume() {
         waiting = false;
         resumed.run();
     }
 
     @Override
-    public void tooSlow(int limitMillis) {
+    protected void tooSlow(int limitMillis) {
         throw new IllegalStateException("messages in shared memory are always whole"); // it is never told to be incomplete
     }
 }

@@ -21,42 +21,11 @@ import org.nettyrdma.verbs.SharedReceiveQueue;
  */
 public final class SharedReceiveStack implements SharedReceiveQueue {
 
-    /** What one of them can hold. */
+    /** Room for 64 MiB of the smallest messages that anybody has reason to share. */
     public static final int MAX_DEPTH = 1 << 18;
 
     /** As long as a peer that is neither hostile nor gone may need for a message over a very slow network. */
     public static final int INCOMPLETE_LIMIT_MILLIS = 10_000;
-
-    /** One connection, which has one buffer at most with a part of a message. */
-    public interface Taker {
-
-        /**
-         * Answers {@link SharedReceiveStack#take}: the buffer is this connection's until {@link SharedReceiveStack#returned}.
-         *
-         * @param workRequestId as it was posted
-         * @param region        its memory
-         * @param offset        its first byte there
-         * @param length        its size in bytes
-         */
-        void taken(long workRequestId, MemoryRegion region, int offset, int length);
-
-        /**
-         * How many messages have begun, the current one included.
-         *
-         * @return a number that changes with the message
-         */
-        long messages();
-
-        /** There may be a buffer now for what waits. */
-        void resume();
-
-        /**
-         * The peer has had its time to complete a message of which it has sent a part.
-         *
-         * @param limitMillis that time
-         */
-        void tooSlow(int limitMillis);
-    }
 
     private static final int INITIAL_CAPACITY = 64;
     /** Of what there is to be, or of what is posted where no more can be had, incomplete messages may hold one in so many. */
@@ -77,12 +46,12 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
     private boolean closed;
 
     /** Connections that wait for any buffer, and those that wait for a share of those for incomplete messages; in turn. */
-    private final Set<Taker> waiting = new LinkedHashSet<>();
-    private final Set<Taker> waitingForShare = new LinkedHashSet<>();
+    private final Set<SharedReceiveTaker> waiting = new LinkedHashSet<>();
+    private final Set<SharedReceiveTaker> waitingForShare = new LinkedHashSet<>();
     private boolean serveDeferred;
     private boolean serving;
     /** Connections that have a buffer with a part of a message beyond their turn, the first of them first. */
-    private final Set<Taker> incomplete = new LinkedHashSet<>();
+    private final Set<SharedReceiveTaker> incomplete = new LinkedHashSet<>();
     private TimerQueue.Timer timer;
 
     /**
@@ -167,13 +136,14 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
      * @param by is given it, or told to try again when there is one
      * @return {@code false} if there is none
      */
-    public boolean take(Taker by) {
+    public boolean take(SharedReceiveTaker by) {
         if (available == 0) {
             waiting.add(by);
             return false;
         }
         available--;
         taken++;
+        by.messages++;
         by.taken(workRequestIds[available], regions[available], offsets[available], lengths[available]);
         regions[available] = null;
         return true;
@@ -200,7 +170,7 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
      *
      * @param by is told when they may
      */
-    public void awaitShare(Taker by) {
+    public void awaitShare(SharedReceiveTaker by) {
         waitingForShare.add(by);
         if (timer == null) {
             startTimer();
@@ -212,7 +182,7 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
      *
      * @param by has a buffer
      */
-    public void incomplete(Taker by) {
+    public void incomplete(SharedReceiveTaker by) {
         incomplete.add(by);
     }
 
@@ -222,7 +192,7 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
      * @param by            had it
      * @param wasIncomplete whether it was told of by {@link #incomplete}
      */
-    public void returned(Taker by, boolean wasIncomplete) {
+    public void returned(SharedReceiveTaker by, boolean wasIncomplete) {
         taken--;
         if (wasIncomplete) {
             incomplete.remove(by);
@@ -235,7 +205,7 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
      *
      * @param ended waits for nothing any more
      */
-    public void forget(Taker ended) {
+    public void forget(SharedReceiveTaker ended) {
         waiting.remove(ended);
         waitingForShare.remove(ended);
     }
@@ -262,28 +232,28 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
         }
     }
 
-    private static Taker removeFirst(Set<Taker> set) {
-        Iterator<Taker> first = set.iterator();
-        Taker removed = first.next();
+    private static SharedReceiveTaker removeFirst(Set<SharedReceiveTaker> set) {
+        Iterator<SharedReceiveTaker> first = set.iterator();
+        SharedReceiveTaker removed = first.next();
         first.remove();
         return removed;
     }
 
     private void startTimer() {
-        Taker[] then = incomplete.toArray(Taker[]::new);
+        SharedReceiveTaker[] then = incomplete.toArray(SharedReceiveTaker[]::new);
         long[] messages = new long[then.length];
         for (int i = 0; i < then.length; i++) {
-            messages[i] = then[i].messages();
+            messages[i] = then[i].messages;
         }
         timer = core.timers().schedule(INCOMPLETE_LIMIT_MILLIS, () -> timeIsOver(then, messages));
     }
 
     /** Ends connections that are still at the same message as when the timer was started: one for each that needs a share. */
-    private void timeIsOver(Taker[] then, long[] messages) {
+    private void timeIsOver(SharedReceiveTaker[] then, long[] messages) {
         timer = null;
         int needed = waitingForShare.size();
         for (int i = 0; i < then.length && needed > 0; i++) {
-            if (incomplete.contains(then[i]) && then[i].messages() == messages[i]) {
+            if (incomplete.contains(then[i]) && then[i].messages == messages[i]) {
                 then[i].tooSlow(INCOMPLETE_LIMIT_MILLIS);
                 needed--;
             }

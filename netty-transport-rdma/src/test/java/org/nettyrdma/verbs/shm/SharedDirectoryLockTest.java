@@ -67,6 +67,6 @@ class SharedDirectoryLockTest {
         channel.lock();
         System.out.write('1');
         System.out.flush();
-        Thread.sleep(Long.MAX_VALUE);
+        System.in.read(); // until it is killed, or the test has ended without doing so
     }
 }
