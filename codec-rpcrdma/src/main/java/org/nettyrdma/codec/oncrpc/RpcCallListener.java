@@ -3,7 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import io.netty.channel.ChannelPipeline;
 
 /**
- * Is told of each RPC call when it has ended, and how long it took. {@link RpcCallMetrics} is one.
+ * Is told of each RPC call when it begins and when it has ended, and how long it took. {@link RpcCallMetrics} is one.
  *
  * <p><b>Threads.</b> The event loop of the connection calls it, so several at once may. It must neither block nor throw.
  */
@@ -30,6 +30,15 @@ public interface RpcCallListener {
         ABANDONED,
         /** The connection ended before the reply was there. */
         LOST
+    }
+
+    /**
+     * A call has begun, and has not been told of as {@linkplain #ended ended}, which follows once. Does nothing unless it is
+     * overridden. Calls with the number of one that is in progress count as that one.
+     *
+     * @param side which end this is
+     */
+    default void begun(Side side) {
     }
 
     /**

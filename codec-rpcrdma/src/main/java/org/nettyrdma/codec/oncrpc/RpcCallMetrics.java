@@ -2,6 +2,7 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -12,7 +13,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 
 /**
  * Keeps in a Micrometer registry how long calls take; needs micrometer-core on the class path. Timers:
@@ -26,12 +26,14 @@ import java.util.function.Function;
  * <li>{@code rpc.client.call.request}, {@code .response}, {@code rpc.server.call.request}, {@code .response}: bytes of calls and
  * replies, counters
  * </ul>
+ * Besides, {@code rpc.server.calls.active} has the calls that are being served, a gauge.
  *
  * <p>A peer chooses the numbers of the calls that a server gets, and must not fill the registry with them. So calls which a
  * server has not answered with results have {@code other} in place of the numbers, unless the same procedure has been answered
  * with results before. After {@value #MAX_TIMERS} timers of each object all that is new is {@code other}, too.
  *
- * <p>Any thread may use it. One object may serve many connections, clients and servers.
+ * <p>Any thread may use it. One object may serve many connections, clients and servers. Objects with the same registry and tags
+ * add to the same meters.
  */
 public final class RpcCallMetrics implements RpcCallListener {
 
@@ -51,6 +53,8 @@ public final class RpcCallMetrics implements RpcCallListener {
     // Most calls are like the one before, and need not be looked up. A thread that sees an old one finds out by its key.
     private Series lastMade;
     private Series lastServed;
+    /** Calls that are being served; {@code null} before the first, so that a client does not show what it has not. */
+    private volatile LongAdder serving;
 
     /**
      * Creates timers in a registry when the first calls end.
@@ -61,6 +65,19 @@ public final class RpcCallMetrics implements RpcCallListener {
     public RpcCallMetrics(MeterRegistry registry, Iterable<Tag> tags) {
         this.registry = registry;
         this.tags = Tags.of(tags);
+    }
+
+    @Override
+    public void begun(Side side) {
+        if (side == Side.SERVER) {
+            if (serving == null) {
+                LongAdder shown = CallSums.of(registry, side, tags).calls;
+                Gauge.builder("rpc.server.calls.active", shown, LongAdder::sum).tags(tags).baseUnit("calls")
+                        .description("Calls that are being served").register(registry);
+                serving = shown;
+            }
+            serving.increment();
+        }
     }
 
     @Override
@@ -83,10 +100,13 @@ public final class RpcCallMetrics implements RpcCallListener {
             }
         }
         one.durations.record(elapsedNanos, TimeUnit.NANOSECONDS);
-        one.callBytes.add(callBytes);
-        one.replyBytes.add(replyBytes);
+        one.sums.callBytes.add(callBytes);
+        one.sums.replyBytes.add(replyBytes);
         if (side == Side.CLIENT) {
-            one.queuedNanos.add(queuedNanos);
+            one.sums.calls.increment();
+            one.sums.queuedNanos.add(queuedNanos);
+        } else if (serving != null) {
+            serving.decrement();
         }
     }
 
@@ -111,9 +131,7 @@ public final class RpcCallMetrics implements RpcCallListener {
 
         private final Key key;
         private final Timer durations;
-        private final LongAdder queuedNanos = new LongAdder();
-        private final LongAdder callBytes = new LongAdder();
-        private final LongAdder replyBytes = new LongAdder();
+        private final CallSums sums;
 
         private Series(Key key, Tags all) {
             this.key = key;
@@ -126,21 +144,23 @@ public final class RpcCallMetrics implements RpcCallListener {
                     .minimumExpectedValue(Duration.ofNanos(1000))
                     .maximumExpectedValue(Duration.ofMinutes(5))
                     .register(registry);
+            sums = CallSums.of(registry, side, all);
             if (side == Side.CLIENT) {
-                FunctionTimer.builder(prefix + "wait", this, one -> one.durations.count(), one -> one.queuedNanos.sum(),
+                // Not with the count of the timer above, which in some registries begins again with each step.
+                FunctionTimer.builder(prefix + "wait", sums, one -> one.calls.sum(), one -> one.queuedNanos.sum(),
                                 TimeUnit.NANOSECONDS)
                         .description("Calls made, until the transport had taken them").tags(all).register(registry);
             }
-            bytes(prefix + "request", "Calls with their headers", all, one -> one.callBytes);
-            bytes(prefix + "response", "Replies with their headers", all, one -> one.replyBytes);
+            bytes(prefix + "request", "Calls with their headers", all, sums.callBytes);
+            bytes(prefix + "response", "Replies with their headers", all, sums.replyBytes);
         }
 
         private boolean isOf(int program, int version, int procedure, Outcome outcome) {
             return key.procedure == procedure && key.outcome == outcome && key.program == program && key.version == version;
         }
 
-        private void bytes(String name, String description, Tags all, Function<Series, LongAdder> sum) {
-            FunctionCounter.builder(name, this, one -> sum.apply(one).sum()).baseUnit("bytes").description(description).tags(all)
+        private void bytes(String name, String description, Tags all, LongAdder sum) {
+            FunctionCounter.builder(name, sum, LongAdder::sum).baseUnit("bytes").description(description).tags(all)
                     .register(registry);
         }
     }

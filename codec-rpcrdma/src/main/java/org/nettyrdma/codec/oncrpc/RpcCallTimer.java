@@ -95,7 +95,7 @@ final class RpcCallTimer extends ChannelDuplexHandler {
     private void writing(ByteBuf message, ChannelPromise promise) {
         switch (RpcMessageType.peek(message)) {
             case CALL -> {
-                Call call = enter(made, message);
+                Call call = enter(made, Side.CLIENT, message);
                 if (call != null && !promise.isVoid()) {
                     promise.addListener(call);
                 }
@@ -109,7 +109,7 @@ final class RpcCallTimer extends ChannelDuplexHandler {
     public void channelRead(ChannelHandlerContext ctx, Object msg) {
         if (msg instanceof ByteBuf message) {
             switch (RpcMessageType.peek(message)) {
-                case CALL -> enter(served, message);
+                case CALL -> enter(served, Side.SERVER, message);
                 case REPLY -> leave(made, Side.CLIENT, message);
                 case UNKNOWN -> { }
             }
@@ -118,12 +118,14 @@ final class RpcCallTimer extends ChannelDuplexHandler {
     }
 
     /** Returns {@code null} if the message is too short for a call. The server answers a call whose XID is in use already. */
-    private Call enter(XidMap<Call> calls, ByteBuf message) {
+    private Call enter(XidMap<Call> calls, Side side, ByteBuf message) {
         if (message.readableBytes() < CALL_BYTES) {
             return null;
         }
         Call call = new Call(message);
-        calls.put(call.xid, call);
+        if (calls.put(call.xid, call) == null && listener != null) {
+            listener.begun(side);
+        }
         return call;
     }
 

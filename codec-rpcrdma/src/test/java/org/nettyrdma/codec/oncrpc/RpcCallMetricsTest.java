@@ -4,8 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.CountingMode;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -46,6 +49,57 @@ class RpcCallMetricsTest {
         assertEquals(164, registry.get("rpc.client.call.response").tag("procedure", "6").functionCounter().count());
         assertEquals(4, registry.get("rpc.server.call.request").tag("procedure", "7").functionCounter().count());
         assertEquals(8, registry.get("rpc.server.call.response").tag("procedure", "7").functionCounter().count());
+    }
+
+    @Test
+    void shouldAddUpWhatObjectsWithTheSameTagsAreTold() {
+        RpcCallMetrics other = new RpcCallMetrics(registry, Tags.of("service", "files"));
+        for (RpcCallMetrics one : new RpcCallMetrics[] {metrics, other}) {
+            one.ended(Side.CLIENT, 100003, 3, 6, Outcome.SUCCESS, 1500, 1000, 40, 80);
+            one.begun(Side.SERVER);
+        }
+        FunctionTimer waits = registry.get("rpc.client.call.wait").functionTimer();
+        assertEquals(2, waits.count());
+        assertEquals(2000, waits.totalTime(TimeUnit.NANOSECONDS));
+        assertEquals(80, registry.get("rpc.client.call.request").functionCounter().count());
+        assertEquals(160, registry.get("rpc.client.call.response").functionCounter().count());
+        assertEquals(2, registry.get("rpc.server.calls.active").gauge().value());
+    }
+
+    @Test
+    void shouldCountWaitsInARegistryThatCountsBySteps() {
+        MockClock clock = new MockClock();
+        SimpleConfig bySteps = new SimpleConfig() {
+            @Override
+            public String get(String key) {
+                return null;
+            }
+
+            @Override
+            public CountingMode mode() {
+                return CountingMode.STEP;
+            }
+        };
+        SimpleMeterRegistry steps = new SimpleMeterRegistry(bySteps, clock);
+        RpcCallMetrics counted = new RpcCallMetrics(steps, Tags.empty());
+        counted.ended(Side.CLIENT, 100003, 3, 6, Outcome.SUCCESS, 1500, 1000, 40, 80);
+        counted.ended(Side.CLIENT, 100003, 3, 6, Outcome.SUCCESS, 1500, 1000, 40, 80);
+        FunctionTimer waits = steps.get("rpc.client.call.wait").functionTimer();
+        assertEquals(0, waits.count(), "the step has not ended");
+        clock.add(bySteps.step());
+        assertEquals(2, waits.count());
+        assertEquals(2000, waits.totalTime(TimeUnit.NANOSECONDS));
+    }
+
+    @Test
+    void shouldShowHowManyCallsAreBeingServed() {
+        metrics.begun(Side.CLIENT);
+        assertEquals(0, registry.getMeters().size(), "a client serves none");
+        metrics.begun(Side.SERVER);
+        metrics.begun(Side.SERVER);
+        metrics.ended(Side.SERVER, 100003, 3, 6, Outcome.SUCCESS, 1);
+        metrics.ended(Side.CLIENT, 100003, 3, 6, Outcome.SUCCESS, 1);
+        assertEquals(1, registry.get("rpc.server.calls.active").tag("service", "files").gauge().value());
     }
 
     @Test

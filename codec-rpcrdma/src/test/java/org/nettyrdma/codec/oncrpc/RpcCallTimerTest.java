@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 
 class RpcCallTimerTest {
@@ -36,8 +37,18 @@ class RpcCallTimerTest {
     private static final int FIRST_XID = 7;
 
     private final List<String> ended = new ArrayList<>();
-    private final RpcCallListener listener = (side, program, version, procedure, outcome, elapsedNanos) ->
+    private final List<Side> begun = new ArrayList<>();
+    private final RpcCallListener listener = new RpcCallListener() {
+        @Override
+        public void begun(Side side) {
+            begun.add(side);
+        }
+
+        @Override
+        public void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos) {
             ended.add(side + " " + program + " " + version + " " + procedure + " " + outcome + " " + elapsedNanos);
+        }
+    };
     private long nowNanos = Long.MAX_VALUE; // the clock overflows during the tests
     private final RpcClient client = new RpcClient(1, FIRST_XID, () -> nowNanos);
     private final EmbeddedChannel channel = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos), client);
@@ -49,6 +60,8 @@ class RpcCallTimerTest {
     @AfterEach
     void close() {
         channel.finishAndReleaseAll();
+        assertEquals(begun.stream().map(Side::name).sorted().toList(),
+                ended.stream().map(call -> call.split(" ")[0]).sorted().toList(), "each that has begun has ended once");
     }
 
     @ParameterizedTest
@@ -146,6 +159,20 @@ class RpcCallTimerTest {
         server.finishAndReleaseAll();
         assertEquals(List.of("SERVER 200000 1 1 SUCCESS 0", "SERVER 99 1 1 ERROR 0",
                 "CLIENT 100003 3 6 SUCCESS 0"), ended);
+    }
+
+    @Test
+    void shouldTakeACallWithTheNumberOfOneInProgressForThatOne() {
+        EmbeddedChannel server = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos));
+        for (int i = 0; i < 2; i++) {
+            server.writeInbound(hex("00000007 00000000 00000002 00030d40 00000001 00000001 " + NO_AUTH));
+        }
+        assertEquals(List.of(Side.SERVER), begun);
+        for (int i = 0; i < 2; i++) {
+            server.writeOutbound(hex("00000007 00000001 00000000 00000000 00000000 00000000"));
+        }
+        server.finishAndReleaseAll();
+        assertEquals(List.of("SERVER 200000 1 1 SUCCESS 0"), ended);
     }
 
     @Test

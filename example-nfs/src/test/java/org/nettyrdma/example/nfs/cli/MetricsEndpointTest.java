@@ -60,6 +60,7 @@ class MetricsEndpointTest {
             assertTrue(text.lines().anyMatch(line -> line.startsWith("rpc_server_call_duration_seconds_count{")
                     && line.contains("outcome=\"success\"") && line.contains("program=\"100003\"")
                     && line.contains("transport=\"" + transport + '"')), text);
+            assertTrue(text.contains("rpc_server_calls_active_calls{transport=\"" + transport + "\"} 0.0\n"), text);
         }
         assertTrue(text.contains("rpc_server_duplicates_"), text);
         assertTrue(text.contains("nfs_server_calls_seconds_count{procedure=\"GETATTR\"}"), text);
