@@ -15,6 +15,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.nettyrdma.codec.oncrpc.RpcClient;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
+import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 import org.nettyrdma.example.nfs.Transport;
 
 /** One connection that carries a few calls, on an event loop of its own. Thread safe. */
@@ -134,6 +136,12 @@ final class RpcConnection implements Closeable {
         }
         if (cause instanceof TimeoutException) {
             return "its address is not found in time";
+        }
+        if (cause instanceof RpcConnectionException) {
+            return "the server has taken the connection and ended it without an answer, as it does when it has too many";
+        }
+        if (cause instanceof RpcTimeoutException) {
+            return "the server has taken the connection and does not answer";
         }
         // Netty adds the address to what the system says.
         Throwable original = cause.getCause() != null ? cause.getCause() : cause;

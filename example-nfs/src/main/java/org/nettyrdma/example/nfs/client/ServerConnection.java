@@ -24,13 +24,16 @@ import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.client.ReconnectListener;
 import org.nettyrdma.codec.oncrpc.client.ReconnectPolicy;
 import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClient;
+import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClientBuilder;
 import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.protocol.Nfs;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Carries calls to a server that may go away and come back, on an event loop of its own. The first connection has to succeed;
- * later ones are made again until the time-outs of the calls end. Thread safe.
+ * later ones are made again until the time-outs of the calls end. A server that takes a connection and ends it without an answer,
+ * as one does over TCP that has too many, has not been connected to. Thread safe.
  */
 final class ServerConnection implements Closeable {
 
@@ -64,9 +67,13 @@ final class ServerConnection implements Closeable {
                     options.meterRegistry(), options.rdmaSettings())
                     .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.max(1, options.connectTimeoutMillis() / addresses.size()));
             FirstAttempts attempts = new FirstAttempts(server, addresses.size());
-            ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap, () -> addresses).listener(attempts)
+            ReconnectingRpcClientBuilder builder = ReconnectingRpcClient.builder(bootstrap, () -> addresses).listener(attempts)
                     .policy(ReconnectPolicy.DEFAULT.withCallTimeoutMillis(options.callTimeoutMillis())
-                            .withDelayMillis(ReconnectPolicy.DEFAULT.minDelayMillis(), MAX_DELAY_MILLIS)).connect();
+                            .withDelayMillis(ReconnectPolicy.DEFAULT.minDelayMillis(), MAX_DELAY_MILLIS));
+            if (transport == Transport.TCP) { // whose server cannot refuse a connection otherwise than by ending it
+                builder.ping(Nfs.PROGRAM, Nfs.VERSION);
+            }
+            ReconnectingRpcClient client = builder.connect();
             attempts.await();
             return new ServerConnection(group, client, transport.allocator(options.provider()));
         } catch (IOException | RuntimeException e) {
