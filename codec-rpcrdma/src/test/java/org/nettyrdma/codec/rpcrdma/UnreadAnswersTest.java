@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +44,14 @@ class UnreadAnswersTest {
     /** Sends the same message until its answers are not taken any more; returns how many were sent. */
     private static long flood(RawPeer peer, RdmaChannel ours, String message) throws Exception {
         peer.channel().config().setAutoRead(false);
+        Semaphore room = new Semaphore(0);
+        peer.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+                room.release();
+                ctx.fireChannelWritabilityChanged();
+            }
+        });
         ByteBuf bytes = peer.registered(Bytes.hex(message).array());
         long sent = 0;
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
@@ -55,6 +66,8 @@ class UnreadAnswersTest {
                     peer.channel().flush();
                 }).sync();
                 sent += 100;
+            } else {
+                room.tryAcquire(1, TimeUnit.MILLISECONDS); // the limit at the other end tells nobody
             }
         }
         bytes.release();
