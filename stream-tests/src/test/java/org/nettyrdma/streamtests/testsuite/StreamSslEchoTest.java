@@ -5,7 +5,9 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.testsuite.transport.TestsuitePermutation.BootstrapComboFactory;
 import io.netty.testsuite.transport.socket.SocketSslEchoTest;
 import java.util.List;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(PairsOfSwitches.class)
 class StreamSslEchoTest extends SocketSslEchoTest {
 
     @Override
