@@ -66,11 +66,7 @@ class NfsProcessTest {
             }
             Path large = large(directory.resolve("large"));
             Process put = start("put", "--timeout", "2", "--transfer-size", "4096", large.toString(), rdma);
-            // Another process has no other way to say that it has begun.
-            while (unfinishedBytes(export) == 0) {
-                assertTrue(put.isAlive());
-                Thread.onSpinWait();
-            }
+            awaitBegun(put, export);
             server.destroy();
             assertEquals(0, exitCode(server));
             String error = new String(put.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -176,6 +172,13 @@ class NfsProcessTest {
         }
     }
 
+    /** Another process has no other way to say that it has begun. To look all the time would take a processor from it. */
+    private static void awaitBegun(Process copy, Path to) throws Exception {
+        while (unfinishedBytes(to) == 0) {
+            assertFalse(copy.waitFor(1, TimeUnit.MILLISECONDS));
+        }
+    }
+
     @Execution(ExecutionMode.CONCURRENT)
     @ParameterizedTest
     @CsvSource({"INT, put, 130", "TERM, put, 143", "INT, get, 130", "TERM, get, 143"})
@@ -196,10 +199,7 @@ class NfsProcessTest {
                 copying.addAll(0, List.of("env", "--default-signal=INT"));
             }
             Process copy = start(copying);
-            while (unfinishedBytes(to) == 0) {
-                assertTrue(copy.isAlive());
-                Thread.onSpinWait();
-            }
+            awaitBegun(copy, to);
             assertEquals(0, new ProcessBuilder("kill", "-" + signal, String.valueOf(copy.pid())).start().waitFor());
             String error = new String(copy.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
             assertEquals(exitCode, exitCode(copy), error);
