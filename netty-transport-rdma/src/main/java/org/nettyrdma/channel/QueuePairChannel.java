@@ -75,6 +75,11 @@ abstract class QueuePairChannel extends AbstractChannel {
         // Messages need no agreement.
     }
 
+    /** The connection stands, and the channel was closed in the meantime. */
+    void establishedClosed(ByteBuf peerPrivateData) {
+        // The close has cut it.
+    }
+
     /**
      * The connection stands on the side that has accepted. {@code true} leaves it to the channel when to call
      * {@link QueuePairConnection#activate}.

@@ -166,7 +166,8 @@ final class QueuePairConnection implements QueuePair.Listener {
     @Override
     public void established(ConnectionParameters parameters) {
         if (!isConnecting()) {
-            return; // closed in the meantime
+            channel.establishedClosed(peerPrivateData);
+            return;
         }
         localAddress = queuePair.localAddress();
         remoteAddress = queuePair.remoteAddress();

@@ -50,7 +50,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     /** How often a closed channel waits once more for a peer that takes what was sent. */
-    private static final int MAX_LINGER_EXTENSIONS = 15;
     /** A peer in C that does nothing with its connection does not send either. */
     private static final int FIRST_MESSAGE_MILLIS = 100;
     private static final byte[] NO_DATA = {};
@@ -68,9 +67,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private IOException endCause;
     private Draining draining;       // once closed, unless there was no queue pair
     private Future<?> firstMessageTimeout; // while it is awaited
-    private Future<?> lingerTimeout; // once closed, while the peer has still to close its side
-    private int lingerExtensions;
-    private long completedAtTimeout;
+    private StreamLinger linger;     // once closed, unless that has cut the connection
     private boolean aborted;
     private boolean scheduled;
 
@@ -329,7 +326,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     void takeTurn() {
         scheduled = false;
         try {
-            if (isActive() && work.output() != null) {
+            if (isActive() && work.isAgreed()) {
                 delivery.passOn();
             }
             if (state() == ChannelState.ACTIVE) {
@@ -347,7 +344,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         } catch (Throwable t) {
             fail(t);
         }
-        lingerOn();
+        if (linger != null) {
+            linger.proceed();
+        }
     }
 
     @Override
@@ -396,16 +395,16 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private void endOn() {
         if (draining != null) {
             draining.finishIfDrained();
-        } else {
-            lingerOn();
+        } else if (linger != null) {
+            linger.proceed();
         }
     }
 
     /** What the peer or the device does wrong ends a closed channel at once, too. */
     private void abort(Throwable cause) {
         fail(cause);
-        if (lingerTimeout != null) {
-            endLinger();
+        if (linger != null) {
+            linger.end();
         }
     }
 
@@ -457,7 +456,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             return;
         }
         ChannelState before = state();
-        boolean stands = before == ChannelState.ACTIVE || firstMessageTimeout != null;
+        // To the peer the connection stands once it has the answer to its request, which may be before this side hears of it.
+        boolean stands = before == ChannelState.ACTIVE || before == ChannelState.CONNECTING && connection.isRequested();
         connectionIs(ChannelState.CLOSED);
         if (firstMessageTimeout != null) {
             firstMessageTimeout.cancel(false);
@@ -472,7 +472,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             }
             released();
         } else if (stands && !aborted && config.getSoLinger() != 0) {
-            linger();
+            linger = new StreamLinger(this, loop, connection, work, this::drain);
+            linger.start();
         } else {
             cut();
         }
@@ -488,53 +489,10 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         }
     }
 
-    /** Tells the peer, behind what was posted, and waits until it has closed its side: some drop what they still had to send. */
-    private void linger() {
-        lingerTimeout = loop.schedule(this::timeIsOver, config.getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
-        try {
-            work.input().discard();
-            work.end(StreamMessage.Control.DISCONNECT);
-            work.flush();
-            lingerOn();
-        } catch (Throwable t) {
-            endLinger();
-        }
-    }
-
-    private void lingerOn() {
-        if (lingerTimeout == null) {
-            return;
-        }
-        try {
-            if (work.sendRest()) {
-                work.flush();
-            }
-        } catch (Throwable t) {
-            endLinger();
-            return;
-        }
-        if (!connection.isEndPending() || work.isAllSent() && work.input().receiver().isDisconnected()) {
-            endLinger();
-        }
-    }
-
-    /** A peer that still takes what was flushed before the close gets more time. */
-    private void timeIsOver() {
-        long completed = work.completedSends();
-        if (lingerExtensions < MAX_LINGER_EXTENSIONS && completed != completedAtTimeout && !work.isAllSent()) {
-            lingerExtensions++;
-            completedAtTimeout = completed;
-            lingerTimeout = loop.schedule(this::timeIsOver, config.getCloseTimeoutMillis(), TimeUnit.MILLISECONDS);
-        } else {
-            endLinger();
-        }
-    }
-
-    private void endLinger() {
-        if (lingerTimeout != null) {
-            lingerTimeout.cancel(false);
-            lingerTimeout = null;
-            drain();
+    @Override
+    void establishedClosed(ByteBuf peerPrivateData) {
+        if (linger != null) {
+            linger.established(peerPrivateData);
         }
     }
 
@@ -545,9 +503,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     void contextClosed() {
-        if (lingerTimeout != null) {
-            lingerTimeout.cancel(false);
-            lingerTimeout = null;
+        if (linger != null) {
+            linger.cancel();
         }
         if (draining == null) { // the close itself has failed, or was waiting for the peer
             draining = new Draining(this, loop, queuePair, work, true);
@@ -585,8 +542,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     void connectionEnded() {
         if (draining != null) {
             draining.connectionEnded();
-        } else {
-            lingerOn();
+        } else if (linger != null) {
+            linger.proceed();
         }
     }
 }

@@ -59,6 +59,11 @@ final class StreamWork implements PostedWork {
         return input.hello().toBytes();
     }
 
+    /** Whether {@link #agreed} was called, before which nothing can be sent. */
+    boolean isAgreed() {
+        return output != null;
+    }
+
     /** The peer has told the same. */
     void agreed(StreamHello peer, int sendBufferBytes) {
         input.agreed(peer, carrier, sends);

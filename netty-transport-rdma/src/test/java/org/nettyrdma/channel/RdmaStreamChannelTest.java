@@ -284,6 +284,21 @@ class RdmaStreamChannelTest extends StreamFixture {
         await(written);
     }
 
+    /** The request is answered first, so that to the peer the connection stands; the close runs before this side hears of it. */
+    @Test
+    void shouldEndInOrderWhatIsClosedBeforeItIsActive() throws Exception {
+        RdmaServerStreamChannel listener = listen(new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                .childHandler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void handlerAdded(ChannelHandlerContext ctx) {
+                        ctx.executor().execute(ctx::close);
+                    }
+                }));
+        End client = connect(bootstrap(), listener.localAddress());
+        client.awaitEvent("inactive");
+        assertEquals(List.of("active", "inactive"), client.events());
+    }
+
     /** As with TCP, where the system sends what was flushed whatever the event loop does next. */
     @Test
     void shouldSendAtOnceWhatIsWrittenWhenTheChannelBecomesActive() throws Exception {

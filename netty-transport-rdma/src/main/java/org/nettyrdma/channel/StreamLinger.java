@@ -1,0 +1,115 @@
+package org.nettyrdma.channel;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.nettyrdma.stream.StreamMessage;
+
+/**
+ * A closed stream tells its peer, behind what was posted, and waits until that has closed its side: some drop what they still had
+ * to send when the connection is cut. Event loop only.
+ */
+final class StreamLinger {
+
+    private static final int MAX_EXTENSIONS = 15;
+
+    private final RdmaStreamChannel channel;
+    private final RdmaEventLoop loop;
+    private final QueuePairConnection connection;
+    private final StreamWork work;
+    private final Runnable ended;
+    private Future<?> timeout; // null when this is over
+    private int extensions;
+    private long completedAtTimeout;
+
+    /** What runs at the end is called once, unless this is cancelled. */
+    StreamLinger(RdmaStreamChannel channel, RdmaEventLoop loop, QueuePairConnection connection, StreamWork work, Runnable ended) {
+        this.channel = channel;
+        this.loop = loop;
+        this.connection = connection;
+        this.work = work;
+        this.ended = ended;
+    }
+
+    void start() {
+        timeout = schedule();
+        if (work.isAgreed()) {
+            disconnect();
+        }
+    }
+
+    /** The connection stands, which the peer may have known before this side closed it. */
+    void established(ByteBuf peerPrivateData) {
+        if (timeout != null) {
+            try {
+                channel.agree(peerPrivateData);
+            } catch (IOException e) {
+                end();
+                return;
+            }
+            disconnect();
+        }
+    }
+
+    private void disconnect() {
+        try {
+            work.input().discard();
+            work.end(StreamMessage.Control.DISCONNECT);
+            work.flush();
+            proceed();
+        } catch (Throwable t) {
+            end();
+        }
+    }
+
+    /** Something was sent or has arrived, or the connection is over. */
+    void proceed() {
+        if (timeout == null) {
+            return;
+        }
+        try {
+            if (work.isAgreed() && work.sendRest()) {
+                work.flush();
+            }
+        } catch (Throwable t) {
+            end();
+            return;
+        }
+        if (!connection.isEndPending() || work.isAllSent() && work.input().receiver().isDisconnected()) {
+            end();
+        }
+    }
+
+    private Future<?> schedule() {
+        return loop.schedule(this::timeIsOver, channel.closeTimeoutMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** A peer that still takes what was flushed before the close gets more time. */
+    private void timeIsOver() {
+        long completed = work.completedSends();
+        if (extensions < MAX_EXTENSIONS && completed != completedAtTimeout && !work.isAllSent()) {
+            extensions++;
+            completedAtTimeout = completed;
+            timeout = schedule();
+        } else {
+            end();
+        }
+    }
+
+    /** There is nothing to wait for any more; does nothing if this is over. */
+    void end() {
+        if (timeout != null) {
+            cancel();
+            ended.run();
+        }
+    }
+
+    /** Waits no more, without an end. */
+    void cancel() {
+        if (timeout != null) {
+            timeout.cancel(false);
+            timeout = null;
+        }
+    }
+}
