@@ -73,6 +73,11 @@ final class ConnectionMemory {
         receiveBytes -= bytes;
     }
 
+    /** Visible for tests: what receives take. */
+    synchronized long receiveBytes() {
+        return receiveBytes;
+    }
+
     /** All registered memory. */
     long maxBytes() {
         return maxBytes;

@@ -61,6 +61,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private final IdleStrategy idleStrategy;
     private final PostingTools tools;
     private final ReceivePools receivePools;
+    private final IdleRings idleRings = new IdleRings(this);
     private final WaitPolicy waitPolicy = new WaitPolicy();
 
     /** {@link #AWAKE}, or while the loop sleeps or is about to, when it will wake by itself. Guards against needless wake-ups. */
@@ -162,6 +163,10 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     /** The receives that a channel shares with others of this loop, and has to leave; {@code null} if it has its own. */
     ReceivePool joinReceives(RdmaChannelConfig config) throws IOException {
         return receivePools.join(context(), config);
+    }
+
+    IdleRings idleRings() {
+        return idleRings;
     }
 
     /** Makes completions find a channel, until {@link #remove(QueuePairChannel)}. Returns the id by which they do. */

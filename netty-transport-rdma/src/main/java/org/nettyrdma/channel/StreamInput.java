@@ -17,7 +17,7 @@ import org.nettyrdma.stream.TargetList;
  * on where it is, after the peer has lost its access. Room and credits go back to the peer only for what was taken. Event loop
  * only.
  */
-final class StreamInput {
+final class StreamInput implements IdleRings.Owner {
 
     /** A piece holds the whole block that it lies in; a small one is rather copied. */
     private static final int MIN_UNCOPIED_BYTES = 32 << 10;
@@ -37,6 +37,7 @@ final class StreamInput {
     private StreamHello peer;
     private int peerEntry = 1; // the first came with the private data
     private int entriesToTell = 1;
+    private boolean recallDue;
 
     StreamInput(QueuePairChannel channel, PostingTools tools, StreamMemory memory, StreamRing ring, int channelId) {
         this.channel = channel;
@@ -111,6 +112,13 @@ final class StreamInput {
         if (messageBytes == StreamMessage.BYTES) {
             repost(slot);
         }
+        if (message == StreamMessage.Control.RETURN) {
+            ring.shrink(TargetList.ENTRIES - entriesToTell);
+            recycleTaken();
+        } else if (message == StreamMessage.Control.SHUTDOWN) {
+            ring.shrink(TargetList.ENTRIES);
+            recycleTaken();
+        }
         return message;
     }
 
@@ -171,37 +179,78 @@ final class StreamInput {
     private void taken(int bytes, int receive) throws IOException {
         boolean end = receiver.take(bytes);
         if (receive == StreamReceiver.RING) {
-            if (receiver.removeTakenEntry()) {
-                recycle();
-            }
+            recycleTaken();
         } else if (end) {
             repost(receive);
         }
     }
 
-    private void recycle() throws IOException {
-        if (channel.state() == ChannelState.ACTIVE) {
-            ring.recycle();
-            receiver.published(ring.fromLast(0).length());
-            entriesToTell++;
-        } else {
-            ring.rotate();
+    private void recycleTaken() throws IOException {
+        while (receiver.removeTakenEntry()) {
+            if (channel.state() == ChannelState.ACTIVE) {
+                ring.recycle();
+                receiver.published(ring.fromLast(0).length());
+                entriesToTell++;
+                recallDue = false;
+                if (ring.isLarge()) {
+                    loop().idleRings().used(this);
+                }
+            } else {
+                ring.rotate();
+            }
         }
+    }
+
+    private RdmaEventLoop loop() {
+        return (RdmaEventLoop) channel.eventLoop();
+    }
+
+    /**
+     * The peer has filled no part of the ring for a while, which is larger than at first. A peer in C cannot be asked for what it
+     * has not filled.
+     */
+    @Override
+    public void shrink() {
+        ring.dropLent();
+        tools.registeredAllocator().trimLater(loop());
+        if (channel.state() == ChannelState.ACTIVE && peer.takesDataInMessages() && ring.isLarge() && !receiver.isRecalled()) {
+            recallDue = true;
+            loop().schedule(channel);
+        }
+    }
+
+    /** The ring is gone. */
+    void ended() {
+        loop().idleRings().ended(this);
     }
 
     /** Tells the peer what room there is, if it should know; returns whether anything was posted. */
     boolean returnCredits() throws IOException {
+        if (receiver.isFinished()) {
+            return false;
+        }
         boolean told = false;
-        while (!receiver.isDisconnected() && (entriesToTell > 0 || receiver.isUpdateDue())
-                && sends.hasRoomForControl(entriesToTell > 0 ? carrier.workRequestsPerWrite() : 1)) {
-            if (entriesToTell > 0) {
+        while ((mayTellEntry() || receiver.isUpdateDue())
+                && sends.hasRoomForControl(mayTellEntry() ? carrier.workRequestsPerWrite() : 1)) {
+            if (mayTellEntry()) {
                 tellEntry();
             } else {
                 carrier.send(new StreamMessage.Credits(receiver.newLimit()));
             }
             told = true;
         }
+        if (recallDue && entriesToTell == 0 && receiver.readableBytes() == 0 && sends.hasRoomForControl(1)) {
+            recallDue = false;
+            receiver.recall();
+            carrier.send(StreamMessage.Control.RECALL);
+            told = true;
+        }
         return told;
+    }
+
+    /** A peer that is asked for the ring could not tell an entry of before from one of after. */
+    private boolean mayTellEntry() {
+        return entriesToTell > 0 && !receiver.isRecalled();
     }
 
     private void tellEntry() throws IOException {

@@ -40,6 +40,7 @@ final class StreamOutput {
     private final int maxBytesInMessage;
     private long postedBytes; // flushed, posted and not completed
     private boolean waiting;
+    private boolean recalled;
     private boolean removing;
     private boolean inMessage; // how the next message goes
     private ChannelOutboundBuffer buffer; // that of the last write
@@ -64,6 +65,22 @@ final class StreamOutput {
     void update(int limit) throws IOException {
         credits.update(limit);
         target.update();
+    }
+
+    /** The peer wants the rest of its ring back. */
+    void recalled() {
+        recalled = true;
+    }
+
+    /** Gives the peer back what it has recalled, behind what was posted; returns whether anything was posted. */
+    boolean returnRing() throws IOException {
+        if (!recalled || !sends.hasRoomForControl(1)) {
+            return false;
+        }
+        recalled = false;
+        target.giveUp();
+        carrier.send(StreamMessage.Control.RETURN);
+        return true;
     }
 
     /** Posts what was flushed, as far as there is room. */

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * The memory that the peer of a stream writes its data to: two blocks, used in turn. Each is exposed by a steering tag of its
  * own. A block that was filled makes place for one of twice its size as long as that is allowed; so the ring of a connection that
  * is hardly used stays small. A block that is full, and whose tag was withdrawn, is read where it is: the peer cannot change it
- * any more. Another takes its place, and as soon as nobody refers to it it is used again, for this connection only. Event loop
- * only.
+ * any more. Another takes its place, and as soon as nobody refers to it it is used again, for this connection only. Blocks to
+ * which the peer writes no more, though it has not filled them, make place for small ones. Event loop only.
  */
 final class StreamRing {
 
@@ -52,11 +52,13 @@ final class StreamRing {
     private final QueuePair queuePair;
     private final int channelId;
     private final int maxBlockBytes;
+    private final int firstBlockBytes;
     private final ArrayDeque<RingBlock> blocks = new ArrayDeque<>(2); // the first holds the oldest data
     private final List<RingBlock> withdrawing = new ArrayList<>(0); // null where done
     private int withdrawals; // that the device has not completed
     private boolean withdrawsAtOnce;
     private RingBlock lent;  // the last one that was read where it is, perhaps still in use
+    private int toShrink;    // so many of the oldest blocks make place for small ones
     private int countedBytes;
 
     /**
@@ -69,12 +71,12 @@ final class StreamRing {
         this.queuePair = queuePair;
         this.channelId = channelId;
         maxBlockBytes = wholeMessages(Math.max(1, ringBytes / 2));
-        int blockBytes = Math.min(FIRST_BLOCK_BYTES, maxBlockBytes);
-        countedBytes = StreamMemory.BYTES + 2 * blockBytes;
+        firstBlockBytes = Math.min(FIRST_BLOCK_BYTES, maxBlockBytes);
+        countedBytes = StreamMemory.BYTES + 2 * firstBlockBytes;
         memory().open(countedBytes);
         try {
-            blocks.add(newBlock(blockBytes));
-            blocks.add(newBlock(blockBytes));
+            blocks.add(newBlock(firstBlockBytes));
+            blocks.add(newBlock(firstBlockBytes));
         } catch (Throwable t) {
             close();
             throw t;
@@ -147,11 +149,14 @@ final class StreamRing {
 
     /** Twice the size of a block that was filled, as far as each channel has an equal share; half where it has more. */
     private int nextSize(RingBlock block) {
+        if (toShrink > 0) {
+            return firstBlockBytes;
+        }
         int larger = wholeMessages(Math.min(maxBlockBytes, block.size * 2));
         if (mayGrow(larger - block.size)) {
             return larger;
         }
-        return mayGrow(0) ? block.size : Math.max(Math.min(FIRST_BLOCK_BYTES, maxBlockBytes), block.size / 2);
+        return mayGrow(0) ? block.size : Math.max(firstBlockBytes, block.size / 2);
     }
 
     /** So that a large block is not filled up by a tiny message. */
@@ -185,7 +190,19 @@ final class StreamRing {
         countedBytes += bytes;
     }
 
-    /** Everything in the oldest block was taken, and the peer has filled it: it becomes the last one, or another one does. */
+    /** The peer writes no more to so many of the oldest blocks. */
+    void shrink(int count) {
+        toShrink = count;
+    }
+
+    /** Whether it has grown. */
+    boolean isLarge() {
+        return countedBytes > StreamMemory.BYTES + 2 * firstBlockBytes;
+    }
+
+    /**
+     * Everything in the oldest block was taken, and the peer writes there no more: it becomes the last one, or another one does.
+     */
     void recycle() throws IOException {
         RingBlock block = blocks.remove();
         if (block.successor != null) {
@@ -193,8 +210,16 @@ final class StreamRing {
             block.successor = null;
             dropLent();
             lent = block;
-            return;
+        } else {
+            replace(block);
         }
+        if (toShrink > 0) {
+            toShrink--;
+            dropLent();
+        }
+    }
+
+    private void replace(RingBlock block) throws IOException {
         if (!mayGrow(0)) {
             dropLent();
         }
@@ -207,7 +232,8 @@ final class StreamRing {
         }
     }
 
-    private void dropLent() {
+    /** What was read where it is serves nobody else from now on, and is free as soon as nobody refers to it. */
+    void dropLent() {
         if (lent != null) {
             count(-lent.size);
             lent.buffer.release();

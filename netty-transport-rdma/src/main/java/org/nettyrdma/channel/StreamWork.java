@@ -106,6 +106,8 @@ final class StreamWork implements PostedWork {
     private StreamMessage take(StreamMessage message) throws IOException {
         if (message instanceof StreamMessage.Credits update) {
             output.update(update.limit());
+        } else if (message == StreamMessage.Control.RECALL) {
+            output.recalled();
         }
         return message;
     }
@@ -135,6 +137,9 @@ final class StreamWork implements PostedWork {
             return false; // what is left is still being counted
         }
         boolean posted = output.writeRest();
+        if (!disconnectSent) {
+            posted |= output.returnRing();
+        }
         if (!output.hasRest() && unsent != null && sends.hasRoomForControl(1)) {
             carrier.send(unsent);
             disconnectSent |= unsent == StreamMessage.Control.DISCONNECT;
@@ -193,6 +198,7 @@ final class StreamWork implements PostedWork {
 
     @Override
     public void exposureEnded() {
+        input.ended();
         ring.close();
         if (!memory.release(buffersWithDevice() == 0)) {
             channel.statistics().increment(Counter.BUFFERS_LEAKED_ON_PURPOSE);

@@ -11,7 +11,8 @@ import java.nio.ByteOrder;
  * }</pre>
  * Numbers are big-endian. Flag bit 0 says that the host is big-endian, bit 1 that the size of the iomap is valid. A host in C
  * sets and looks at no other bits, and at none of the bytes 4 to 6. Here bit 6 says that the sender knows of messages with
- * data behind them ({@link StreamReceiver}), and bytes 4 and 5 how long these may be.
+ * data behind them ({@link StreamReceiver}) and gives the other side's ring back when it is asked to, and bytes 4 and 5 how long
+ * these messages may be.
  *
  * @param bigEndian    whether entries and messages of this host are big-endian
  * @param credits      how many data messages may be sent before the first update
@@ -116,7 +117,7 @@ public record StreamHello(boolean bigEndian, int credits, int receiveBytes, long
     }
 
     /**
-     * Whether the host knows of data behind messages, and takes some.
+     * Whether the host knows of data behind messages, and takes some. It can be asked for the ring, too.
      *
      * @return {@code true} if so
      */

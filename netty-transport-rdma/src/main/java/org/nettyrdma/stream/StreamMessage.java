@@ -42,7 +42,11 @@ public sealed interface StreamMessage {
         /** Nothing. */
         KEEPALIVE,
         /** The sender sends no more data. */
-        SHUTDOWN;
+        SHUTDOWN,
+        /** The sender wants the rest of its ring back. This and the next only between two sides of this kind. */
+        RECALL,
+        /** The sender writes no more to the entries that it was told of before the recall. */
+        RETURN;
 
         private static final Control[] BY_VALUE = values();
 

@@ -34,6 +34,8 @@ public final class StreamReceiver {
     private int limit;
     private int limitTaken; // of which so many were taken when the limit was told
 
+    private boolean recalled;
+    private int publishedSinceRecall;
     private boolean finished;
     private boolean disconnected;
 
@@ -41,7 +43,7 @@ public final class StreamReceiver {
      * Nothing has arrived.
      *
      * @param granted        credits that the peer got at the start, at least 1
-     * @param dataInMessages whether data may follow a message in its Send
+     * @param dataInMessages whether data may follow a message in its Send, and the ring may be recalled
      */
     public StreamReceiver(int granted, boolean dataInMessages) {
         this.granted = granted;
@@ -63,6 +65,25 @@ public final class StreamReceiver {
         }
         entries.add(size);
         ringBytes += size;
+        publishedSinceRecall++;
+    }
+
+    /**
+     * The peer is asked for the rest of the entries. All that are there were told before, and it is told of others only when it
+     * has answered.
+     */
+    public void recall() {
+        recalled = true;
+        publishedSinceRecall = 0;
+    }
+
+    /**
+     * Whether the peer has still to answer.
+     *
+     * @return {@code true} from {@link #recall()} until then
+     */
+    public boolean isRecalled() {
+        return recalled;
     }
 
     /**
@@ -90,8 +111,38 @@ public final class StreamReceiver {
             finished = true;
         } else if (message == StreamMessage.Control.SHUTDOWN) {
             finished = true;
+            endEntries(0);
+        } else if (message == StreamMessage.Control.RECALL || message == StreamMessage.Control.RETURN) {
+            checkAgreed((StreamMessage.Control) message);
         }
         return message;
+    }
+
+    private void checkAgreed(StreamMessage.Control control) throws StreamProtocolException {
+        if (!dataInMessages) {
+            throw new StreamProtocolException("a control message of value " + control.ordinal() + " (limit: "
+                    + StreamMessage.Control.SHUTDOWN.ordinal() + ')');
+        }
+        if (control == StreamMessage.Control.RETURN) {
+            if (!recalled) {
+                throw new StreamProtocolException("the ring is returned without a recall (limit: once for each)");
+            }
+            recalled = false;
+            endEntries(publishedSinceRecall);
+        }
+    }
+
+    /** Nothing more arrives in the entries, apart from so many of the last ones. */
+    private void endEntries(int others) {
+        int left = arrivedInRing;
+        ringBytes = 0;
+        for (int i = entries.size(); i > 0; i--) {
+            int size = entries.remove();
+            int end = i > others ? Math.min(size, left) : size;
+            left = Math.max(0, left - size);
+            entries.add(end);
+            ringBytes += end;
+        }
     }
 
     private void arrived(StreamMessage.Data data, int behind, int receive) throws StreamProtocolException {
@@ -177,7 +228,8 @@ public final class StreamReceiver {
     }
 
     /**
-     * Whether the peer has filled the first entry of the ring to its end, so that it writes there no more.
+     * Whether the peer has filled the first entry of the ring to its end, or has given up the rest, so that it writes there no
+     * more.
      *
      * @return {@code true} if so, until {@link #removeTakenEntry()}
      */
@@ -209,7 +261,8 @@ public final class StreamReceiver {
     }
 
     /**
-     * Whether everything in the first entry of the ring has been taken, and it is full. Then another may take its place.
+     * Whether everything in the first entry of the ring has been taken, and nothing more can arrive there. Then another may take
+     * its place. After a shutdown or a return that can be so of several.
      *
      * @return {@code true} if so; then the entry is not there any more
      */

@@ -106,4 +106,11 @@ public final class TargetList {
             current = (current + 1) % ENTRIES;
         }
     }
+
+    /** Nothing more is going to be written to the entries that are there: they count as full. */
+    public void giveUp() {
+        while (remaining() > 0) {
+            advance(remaining());
+        }
+    }
 }

@@ -408,6 +408,8 @@ class StreamWireTest extends StreamFixture {
         "000000a0, a message of type 5 ",
         "000000c0, a message of type 6 ",
         "030000e0, a control message of value 3 (limit: 2)",
+        "040000e0, a control message of value 4 (limit: 2)",
+        "050000e0, a control message of value 5 (limit: 4)",
         "00000000, a data message of 0 bytes (limit: at least 1)",
         "01100000, a data message tells of 4097 bytes (limit: the 4096 that are left in its target entry)",
         "00100000 ffffff1f, a data message tells of 536870911 bytes (limit: the 4096 that are left in its target entry)",

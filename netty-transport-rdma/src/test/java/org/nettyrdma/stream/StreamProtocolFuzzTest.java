@@ -20,6 +20,8 @@ import java.util.Arrays;
 class StreamProtocolFuzzTest {
 
     private static final int CREDITS = 5;
+    /** Bit of the byte that begins a step: before it the ring is recalled. */
+    private static final int RECALL = 0x40;
     private static final int[] ENTRIES = {16, 64, 7, 1 << 20};
 
     private ByteBuffer in;
@@ -66,7 +68,11 @@ class StreamProtocolFuzzTest {
         ByteBuffer list = ByteBuffer.allocate(TargetList.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         TargetList target = new TargetList(list, hello.first(), hello.order());
         while (in.remaining() > Integer.BYTES) {
-            int step = in.get() & 3;
+            int code = in.get();
+            if ((code & RECALL) != 0 && !receiver.isRecalled()) {
+                receiver.recall();
+            }
+            int step = code & 3;
             if (step == 0) {
                 take(Math.max(1, in.getInt() & 0xff));
             } else if (step == 1) {
@@ -102,6 +108,15 @@ class StreamProtocolFuzzTest {
             if (credits.isAvailable()) {
                 credits.sent();
             }
+        } else {
+            removeTaken(); // a shutdown or a return ends entries
+        }
+    }
+
+    private void removeTaken() {
+        while (receiver.removeTakenEntry()) {
+            entries.remove();
+            publish();
         }
     }
 
@@ -117,10 +132,7 @@ class StreamProtocolFuzzTest {
             assertTrue(receiver.oldestOffset() + bytes <= 255);
         }
         receiver.take(bytes);
-        if (receiver.removeTakenEntry()) {
-            entries.remove();
-            publish();
-        }
+        removeTaken();
         if (receiver.isUpdateDue()) {
             int limit = receiver.newLimit();
             assertTrue(limit > 0);
