@@ -45,7 +45,7 @@ final class StreamBatch implements ChannelOutboundBuffer.MessageProcessor {
      * @return how many there are
      */
     int collect(ChannelOutboundBuffer in, long posted, int most) throws Exception {
-        start(posted, most, in.totalPendingWriteBytes(), in.size());
+        start(posted, most, in.totalPendingWriteBytes() - posted, in.size());
         try {
             in.forEachFlushedMessage(this);
             return end();
