@@ -14,4 +14,9 @@ final class LostMemory {
     static void keep(Object memory) {
         LOST.add(memory);
     }
+
+    /** Visible for tests: how much there is of it. */
+    static int size() {
+        return LOST.size();
+    }
 }

@@ -78,6 +78,7 @@ final class StreamRing {
             blocks.add(newBlock(firstBlockBytes));
             blocks.add(newBlock(firstBlockBytes));
         } catch (Throwable t) {
+            queuePair.close(); // before that a device does not let go of what was exposed
             close();
             throw t;
         }
@@ -164,14 +165,19 @@ final class StreamRing {
         return bytes <= StreamOutput.MAX_MESSAGE_BYTES ? bytes : bytes - bytes % StreamOutput.MAX_MESSAGE_BYTES;
     }
 
-    private RingBlock newSuccessor(int bytes) throws IOException {
+    private RingBlock newSuccessor(int bytes) {
         RingBlock block = lent;
-        if (block != null && block.size == bytes && block.buffer.refCnt() == 1) {
-            lent = null;
-            expose(block);
-            return block;
+        if (block == null || block.size != bytes || block.buffer.refCnt() != 1) {
+            return mayGrow(bytes) ? newBlockOrNull(bytes) : null;
         }
-        return mayGrow(bytes) ? newBlockOrNull(bytes) : null;
+        try {
+            expose(block);
+        } catch (IOException e) { // no more tags
+            LOGGER.debug("{} A block of the ring cannot be used again: {}", channel, e.toString());
+            return null;
+        }
+        lent = null;
+        return block;
     }
 
     private RingBlock newBlockOrNull(int bytes) {

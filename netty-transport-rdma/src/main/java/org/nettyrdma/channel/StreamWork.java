@@ -36,6 +36,7 @@ final class StreamWork implements PostedWork {
         try {
             ring = new StreamRing(channel, tools, queuePair, channelId, ringBytes);
         } catch (Throwable t) {
+            queuePair.close(); // before that a device does not let go of the memory
             memory.release(true);
             throw t;
         }

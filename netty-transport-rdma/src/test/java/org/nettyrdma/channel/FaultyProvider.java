@@ -97,6 +97,7 @@ public final class FaultyProvider implements VerbsProvider {
 
         private final VerbsContext context;
         private final Queue<Long> invalidated = new ArrayDeque<>();
+        private boolean closed;
 
         Context(VerbsContext context) {
             this.context = context;
@@ -162,6 +163,7 @@ public final class FaultyProvider implements VerbsProvider {
         @Override
         public void close() {
             context.close();
+            closed = true;
         }
     }
 
@@ -169,6 +171,7 @@ public final class FaultyProvider implements VerbsProvider {
 
         private final Context context;
         private final QueuePair pair;
+        private boolean closed;
 
         Pair(Context context, QueuePair pair) {
             this.context = context;
@@ -249,6 +252,7 @@ public final class FaultyProvider implements VerbsProvider {
         @Override
         public void close() {
             pair.close();
+            closed = true;
             refuseEnd();
         }
 
@@ -259,7 +263,7 @@ public final class FaultyProvider implements VerbsProvider {
 
         @Override
         public boolean mayUseExposed(int steeringTag) {
-            return keepExposed || pair.mayUseExposed(steeringTag);
+            return keepExposed || !closed && !context.closed || pair.mayUseExposed(steeringTag);
         }
 
         private void refuseEnd() {

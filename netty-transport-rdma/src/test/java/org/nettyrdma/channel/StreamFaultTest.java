@@ -1,7 +1,14 @@
 package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.channel.ChannelFuture;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nettyrdma.verbs.VerbsProvider;
@@ -26,5 +33,38 @@ class StreamFaultTest extends StreamFixture {
         assertArrayEquals(bytes(100_000, 1), pair.server().awaitBytes(100_000));
         await(pair.client().channel.close());
         pair.server().awaitEvent("inactive");
+    }
+
+    /** What was read where it is would be lost otherwise, and the connection with it. */
+    @Test
+    void shouldCopyWhereThereIsNoTagForABlockThatIsUsedAgain() throws Exception {
+        Pair pair = pair();
+        pair.client().write(bytes(1_000_000, 1));
+        pair.server().awaitBytes(1_000_000);
+        provider.refuseExposures = true;
+        pair.client().write(bytes(1_000_000, 2));
+        assertArrayEquals(bytes(1_000_000, 2), Arrays.copyOfRange(pair.server().awaitBytes(2_000_000), 1_000_000, 2_000_000));
+        provider.refuseExposures = false;
+        pair.client().write(bytes(1_000_000, 3));
+        assertArrayEquals(bytes(1_000_000, 3), Arrays.copyOfRange(pair.server().awaitBytes(3_000_000), 2_000_000, 3_000_000));
+        assertEquals(List.of("active"), pair.server().events());
+    }
+
+    /** Where there is no memory every connection that is asked for would cost some for ever. */
+    @Test
+    void shouldLoseNoMemoryToConnectionsForWhichThereIsNone() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap());
+        RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
+        ConnectionMemory memory = allocator.connectionMemory();
+        int all = memory.take(Integer.MAX_VALUE, StreamMemory.BYTES);
+        long lost = LostMemory.size();
+        try {
+            ChannelFuture connect = bootstrap().handler(new End()).connect(listener.localAddress());
+            assertTrue(connect.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertFalse(connect.isSuccess());
+        } finally {
+            memory.giveBack((long) all * StreamMemory.BYTES);
+        }
+        assertEquals(lost, LostMemory.size());
     }
 }
