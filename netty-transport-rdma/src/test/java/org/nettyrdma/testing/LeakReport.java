@@ -13,15 +13,13 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Writes every leak that Netty's detector finds during a test run to the file named by the system property
- * {@code nettyrdma.leakReport}; the build fails when there is one. Installed before the first test of a module, because a
- * detector is chosen when its class loads.
+ * Writes every leak that Netty's detector finds during a test run to the end of the file named by the system property
+ * {@code nettyrdma.leakReport}; the build fails when there is one. Installed before the first test of a JVM, because a detector
+ * is chosen when its class loads.
  */
 public final class LeakReport implements TestExecutionListener {
 
     private static final String PROPERTY = "nettyrdma.leakReport";
-    /** For a module with several JVMs, or with a plan for each class: the file is there already. */
-    private static final String APPEND_PROPERTY = "nettyrdma.leakReport.append";
 
     @Override
     public void testPlanExecutionStarted(TestPlan testPlan) {
@@ -32,9 +30,6 @@ public final class LeakReport implements TestExecutionListener {
         Path report = Path.of(file);
         try {
             Files.createDirectories(report.getParent());
-            if (!Boolean.getBoolean(APPEND_PROPERTY)) {
-                Files.write(report, new byte[0]);
-            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
