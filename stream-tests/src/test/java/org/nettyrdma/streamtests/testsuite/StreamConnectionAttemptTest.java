@@ -7,6 +7,9 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
 class StreamConnectionAttemptTest extends SocketConnectionAttemptTest {
 
@@ -28,5 +31,13 @@ class StreamConnectionAttemptTest extends SocketConnectionAttemptTest {
     @Override
     protected List<BootstrapFactory<Bootstrap>> newFactories() {
         return StreamPermutation.clients();
+    }
+
+    @Test
+    @Override
+    @DisabledIfSystemProperty(named = "org.nettyrdma.provider", matches = "shm", disabledReason = "the peer that says nothing is "
+            + "one of TCP")
+    public void testConnectCancellation(TestInfo testInfo) throws Throwable {
+        super.testConnectCancellation(testInfo);
     }
 }
