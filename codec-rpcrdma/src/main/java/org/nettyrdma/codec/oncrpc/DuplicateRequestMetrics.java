@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
+import org.nettyrdma.codec.oncrpc.transport.MeterSources;
 
 /**
  * Binds the numbers of a {@link DuplicateRequestCache} to a Micrometer registry; needs micrometer-core on the class path. Names:
@@ -18,6 +19,8 @@ import java.util.function.ToDoubleFunction;
  * </ul>
  */
 public final class DuplicateRequestMetrics implements MeterBinder {
+
+    private static final String PREFIX = "rpc.server.duplicates.";
 
     private final DuplicateRequestCache cache;
     private final Tags tags;
@@ -47,13 +50,19 @@ public final class DuplicateRequestMetrics implements MeterBinder {
 
     private void counter(MeterRegistry registry, String name, String unit, ToDoubleFunction<DuplicateRequestStatistics> value,
                          String description) {
-        FunctionCounter.builder("rpc.server.duplicates." + name, cache, source -> value.applyAsDouble(source.statistics()))
+        FunctionCounter.builder(PREFIX + name, sources(registry, name),
+                        all -> all.total(source -> value.applyAsDouble(source.statistics())))
                 .tags(tags).baseUnit(unit).description(description).register(registry);
     }
 
     private void gauge(MeterRegistry registry, String name, String unit, ToDoubleFunction<DuplicateRequestStatistics> value,
                        String description) {
-        Gauge.builder("rpc.server.duplicates." + name, cache, source -> value.applyAsDouble(source.statistics())).tags(tags)
-                .baseUnit(unit).description(description).register(registry);
+        Gauge.builder(PREFIX + name, sources(registry, name),
+                        all -> all.now(source -> value.applyAsDouble(source.statistics())))
+                .tags(tags).baseUnit(unit).description(description).register(registry);
+    }
+
+    private MeterSources<DuplicateRequestCache> sources(MeterRegistry registry, String name) {
+        return MeterSources.with(cache, registry, PREFIX + name, tags);
     }
 }

@@ -10,15 +10,18 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import org.nettyrdma.channel.RdmaChannelStatistics;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
+import org.nettyrdma.codec.oncrpc.transport.MeterSources;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.connection.OpenConnections;
 import org.nettyrdma.handler.credit.CreditStatistics;
 
 /**
  * Binds the counters of a {@link RpcRdma} to a Micrometer registry; needs micrometer-core on the class path. All meters are
- * sums over the connections. Names, with the words of each enumeration in lower case and dots for underscores:
+ * sums over the connections, and over all {@link RpcRdma} that are bound to the registry with the same tags. Names, with the
+ * words of each enumeration in lower case and dots for underscores:
  * <ul>
  * <li>{@code rpcrdma.chunks.<counter>}: a counter for each {@link ChunkStatistics.Counter}, in its base unit
  * <li>{@code rdma.channel.<counter>}: a counter for each {@link org.nettyrdma.channel.RdmaChannelStatistics.Counter}
@@ -62,63 +65,69 @@ public final class RdmaMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        ChunkStatistics chunks = rpcRdma.statistics();
         for (Counter counter : Counter.values()) {
-            FunctionCounter.builder("rpcrdma.chunks." + words(counter), chunks, source -> source.get(counter))
-                    .tags(tags).baseUnit(counter.baseUnit()).description(counter.description()).register(registry);
+            counter(registry, "rpcrdma.chunks." + words(counter), counter.baseUnit(), counter.description(),
+                    rpcRdma.statistics(), chunks -> chunks.get(counter));
         }
+        OpenConnections open = rpcRdma.connections();
         for (RdmaChannelStatistics.Counter counter : RdmaChannelStatistics.Counter.values()) {
-            counter(registry, "rdma.channel." + words(counter), counter.baseUnit(), counter.description(),
+            counter(registry, "rdma.channel." + words(counter), counter.baseUnit(), counter.description(), open,
                     connections -> connections.channelCounter(counter));
         }
-        gauge(registry, "rdma.channels", "channels", "Connections", OpenConnections::size);
-        bindMemory(registry);
-        bindCredits(registry);
+        gauge(registry, "rdma.channels", "channels", "Connections", open, OpenConnections::size);
+        bindMemory(registry, rpcRdma.memory());
+        bindCredits(registry, open);
     }
 
-    private void bindMemory(MeterRegistry registry) {
-        MemoryBudget memory = rpcRdma.memory();
-        Gauge.builder("rpcrdma.memory.used", memory, MemoryBudget::usedBytes).tags(tags).baseUnit("bytes")
-                .description("Memory that calls in progress take").register(registry);
-        Gauge.builder("rpcrdma.memory.limit", memory, MemoryBudget::maxBytes).tags(tags).baseUnit("bytes")
-                .description("Memory that calls in progress may take").register(registry);
-        Gauge.builder("rpcrdma.memory.waiting", memory, MemoryBudget::waiting).tags(tags).baseUnit("connections")
-                .description("Connections whose calls wait for memory").register(registry);
-        FunctionTimer.builder("rpcrdma.memory.wait", memory, MemoryBudget::waits, MemoryBudget::waitedNanos, TimeUnit.NANOSECONDS)
-                .tags(tags).description("Waiting for memory").register(registry);
+    private void bindMemory(MeterRegistry registry, MemoryBudget memory) {
+        gauge(registry, "rpcrdma.memory.used", "bytes", "Memory that calls in progress take", memory, MemoryBudget::usedBytes);
+        gauge(registry, "rpcrdma.memory.limit", "bytes", "Memory that calls in progress may take", memory,
+                MemoryBudget::maxBytes);
+        gauge(registry, "rpcrdma.memory.waiting", "connections", "Connections whose calls wait for memory", memory,
+                MemoryBudget::waiting);
+        timer(registry, "rpcrdma.memory.wait", "Waiting for memory", memory, MemoryBudget::waits, MemoryBudget::waitedNanos);
     }
 
-    private void bindCredits(MeterRegistry registry) {
-        credits(registry, "requests.granted", "Calls that this side may have outstanding", now -> now.requests().granted());
-        credits(registry, "requests.in.progress", "Calls that this side has outstanding", now -> now.requests().inProgress());
-        credits(registry, "requests.waiting", "Calls that wait for a credit", now -> now.requests().waiting());
-        credits(registry, "served.granted", "Calls that peers may have outstanding", now -> now.served().granted());
-        credits(registry, "served.in.progress", "Calls that peers have outstanding", now -> now.served().inProgress());
-        FunctionTimer.builder("rpcrdma.credits.requests.wait", rpcRdma.connections(), OpenConnections::creditWaits,
-                        OpenConnections::creditWaitedNanos, TimeUnit.NANOSECONDS)
-                .tags(tags).description("Waiting for a credit").register(registry);
-        counter(registry, "rpcrdma.credits.requests.refused", "calls", "Calls refused because too many waited",
+    private void bindCredits(MeterRegistry registry, OpenConnections open) {
+        credits(registry, "requests.granted", "Calls that this side may have outstanding", open,
+                now -> now.requests().granted());
+        credits(registry, "requests.in.progress", "Calls that this side has outstanding", open,
+                now -> now.requests().inProgress());
+        credits(registry, "requests.waiting", "Calls that wait for a credit", open, now -> now.requests().waiting());
+        credits(registry, "served.granted", "Calls that peers may have outstanding", open, now -> now.served().granted());
+        credits(registry, "served.in.progress", "Calls that peers have outstanding", open, now -> now.served().inProgress());
+        timer(registry, "rpcrdma.credits.requests.wait", "Waiting for a credit", open, OpenConnections::creditWaits,
+                OpenConnections::creditWaitedNanos);
+        counter(registry, "rpcrdma.credits.requests.refused", "calls", "Calls refused because too many waited", open,
                 OpenConnections::refusedRequests);
-        counter(registry, "rpcrdma.credits.requests.unmatched", "replies", "Replies that gave no credit back",
+        counter(registry, "rpcrdma.credits.requests.unmatched", "replies", "Replies that gave no credit back", open,
                 OpenConnections::unmatchedResponses);
         counter(registry, "rpcrdma.credits.served.exceeded", "connections",
-                "Connections closed because the peer exceeded its credits", OpenConnections::exceededCredits);
+                "Connections closed because the peer exceeded its credits", open, OpenConnections::exceededCredits);
     }
 
-    private void credits(MeterRegistry registry, String name, String description, ToDoubleFunction<CreditStatistics> value) {
-        gauge(registry, "rpcrdma.credits." + name, "calls", description,
-                connections -> connections.credits(now -> (long) value.applyAsDouble(now)));
+    private void credits(MeterRegistry registry, String name, String description, OpenConnections open,
+                         ToLongFunction<CreditStatistics> value) {
+        gauge(registry, "rpcrdma.credits." + name, "calls", description, open, connections -> connections.credits(value));
     }
 
-    private void counter(MeterRegistry registry, String name, String unit, String description,
-                         ToDoubleFunction<OpenConnections> value) {
-        FunctionCounter.builder(name, rpcRdma.connections(), value).tags(tags).baseUnit(unit).description(description)
-                .register(registry);
+    private <T> void counter(MeterRegistry registry, String name, String unit, String description, T source,
+                             ToDoubleFunction<T> value) {
+        FunctionCounter.builder(name, MeterSources.with(source, registry, name, tags), all -> all.total(value))
+                .tags(tags).baseUnit(unit).description(description).register(registry);
     }
 
-    private void gauge(MeterRegistry registry, String name, String unit, String description,
-                       ToDoubleFunction<OpenConnections> value) {
-        Gauge.builder(name, rpcRdma.connections(), value).tags(tags).baseUnit(unit).description(description).register(registry);
+    private <T> void gauge(MeterRegistry registry, String name, String unit, String description, T source,
+                           ToDoubleFunction<T> value) {
+        Gauge.builder(name, MeterSources.with(source, registry, name, tags), all -> all.now(value))
+                .tags(tags).baseUnit(unit).description(description).register(registry);
+    }
+
+    private <T> void timer(MeterRegistry registry, String name, String description, T source, ToDoubleFunction<T> times,
+                           ToDoubleFunction<T> nanos) {
+        FunctionTimer.builder(name, MeterSources.with(source, registry, name, tags), all -> (long) all.total(0, times),
+                        all -> all.total(1, nanos), TimeUnit.NANOSECONDS)
+                .tags(tags).description(description).register(registry);
     }
 
     private static String words(Enum<?> constant) {

@@ -404,6 +404,23 @@ class RpcRdmaEndToEndTest {
         }
     }
 
+    @Test
+    void shouldAddUpWhatIsMeasuredWithTheSameTags() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true), versions)) {
+            SimpleMeterRegistry registry = new SimpleMeterRegistry();
+            new RdmaMetrics(pair.client).bindTo(registry);
+            new RdmaMetrics(pair.server).bindTo(registry);
+            new RdmaMetrics(pair.server).bindTo(registry);
+            assertLoaded(pair, 10001, 1);
+
+            assertEquals(2, registry.get("rdma.channels").gauge().value());
+            assertEquals(pair.client.statistics().get(ChunkStatistics.Counter.WRITE_CHUNK_BYTES)
+                            + pair.server.statistics().get(ChunkStatistics.Counter.WRITE_CHUNK_BYTES),
+                    registry.get("rpcrdma.chunks.write.chunk.bytes").functionCounter().count());
+            registry.close();
+        }
+    }
+
     private static void assertRefused(Future<ByteBuf> call) throws Exception {
         Throwable failure = assertInstanceOf(RpcTransportException.class, RpcRdmaPair.failure(call));
         RpcRdmaException cause = assertInstanceOf(RpcRdmaException.class, failure.getCause());

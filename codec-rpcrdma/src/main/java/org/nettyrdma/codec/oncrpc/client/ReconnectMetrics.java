@@ -9,8 +9,8 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
 import org.nettyrdma.codec.oncrpc.client.ReconnectCounters.Counter;
+import org.nettyrdma.codec.oncrpc.transport.MeterSources;
 
 /**
  * Binds the numbers of a {@link ReconnectingRpcClient} to a Micrometer registry; needs micrometer-core on the class path. Names:
@@ -28,6 +28,8 @@ import org.nettyrdma.codec.oncrpc.client.ReconnectCounters.Counter;
  */
 public final class ReconnectMetrics implements MeterBinder {
 
+    private static final String PREFIX = "rpc.client.";
+
     private final ReconnectingRpcClient client;
     private final Tags tags;
 
@@ -35,7 +37,7 @@ public final class ReconnectMetrics implements MeterBinder {
      * Binds with tags.
      *
      * @param client what to measure
-     * @param tags   added to every meter, for example to tell clients apart; may be empty
+     * @param tags   added to every meter, for example to tell clients apart; may be empty. Clients with the same are added up
      */
     public ReconnectMetrics(ReconnectingRpcClient client, Iterable<Tag> tags) {
         this.client = client;
@@ -58,20 +60,26 @@ public final class ReconnectMetrics implements MeterBinder {
                 counters -> counters.waits().nanos());
     }
 
-    private void timer(MeterRegistry registry, String name, String description, ToLongFunction<ReconnectCounters> count,
+    private void timer(MeterRegistry registry, String name, String description, ToDoubleFunction<ReconnectCounters> count,
                        ToDoubleFunction<ReconnectCounters> nanos) {
-        FunctionTimer.builder("rpc.client." + name, client, source -> count.applyAsLong(source.counters()),
-                        source -> nanos.applyAsDouble(source.counters()), TimeUnit.NANOSECONDS).tags(tags)
+        FunctionTimer.builder(PREFIX + name, sources(registry, name),
+                        all -> (long) all.total(0, source -> count.applyAsDouble(source.counters())),
+                        all -> all.total(1, source -> nanos.applyAsDouble(source.counters())), TimeUnit.NANOSECONDS).tags(tags)
                 .description(description).register(registry);
     }
 
     private void gauge(MeterRegistry registry, String name, Counter counter, String unit, String description) {
-        Gauge.builder("rpc.client." + name, client, source -> source.counters().get(counter)).tags(tags).baseUnit(unit)
-                .description(description).register(registry);
+        Gauge.builder(PREFIX + name, sources(registry, name), all -> all.now(source -> source.counters().get(counter)))
+                .tags(tags).baseUnit(unit).description(description).register(registry);
     }
 
     private void counter(MeterRegistry registry, String name, Counter counter, String unit, String description) {
-        FunctionCounter.builder("rpc.client." + name, client, source -> source.counters().get(counter)).tags(tags)
-                .baseUnit(unit).description(description).register(registry);
+        FunctionCounter.builder(PREFIX + name, sources(registry, name),
+                        all -> all.total(source -> source.counters().get(counter)))
+                .tags(tags).baseUnit(unit).description(description).register(registry);
+    }
+
+    private MeterSources<ReconnectingRpcClient> sources(MeterRegistry registry, String name) {
+        return MeterSources.with(client, registry, PREFIX + name, tags);
     }
 }

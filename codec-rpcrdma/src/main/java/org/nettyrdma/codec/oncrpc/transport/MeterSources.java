@@ -1,0 +1,117 @@
+package org.nettyrdma.codec.oncrpc.transport;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What one meter reads. A registry takes one meter of a name and tags, and ignores a second one without a word, for instance that
+ * of a server which took the place of another. So this adds up all who bind the same. It lasts as long as the registry, and keeps
+ * nobody alive.
+ *
+ * @param <T> who counts
+ */
+public final class MeterSources<T> {
+
+    private static final Map<MeterRegistry, Map<Key, MeterSources<?>>> ALL = Collections.synchronizedMap(new WeakHashMap<>());
+
+    private record Key(String name, Tags tags) {
+    }
+
+    /** Who counts, and what it was last seen to have counted: a number, or two of a timer. */
+    private static final class Source<T> extends WeakReference<T> {
+
+        private final double[] seen = new double[2];
+
+        private Source(T counting) {
+            super(counting);
+        }
+    }
+
+    private final List<Source<T>> sources = new ArrayList<>(1);
+    private final double[] ended = new double[2];
+
+    private MeterSources() {
+    }
+
+    /**
+     * Those of a meter, with one more. All meters of a name have sources of one type.
+     *
+     * @param <T>      who counts
+     * @param source   the one more, which may be among them
+     * @param registry of the meter
+     * @param name     of the meter
+     * @param tags     of the meter
+     * @return all of them; the registry does not keep it alive, and need not
+     */
+    @SuppressWarnings("unchecked")
+    public static <T> MeterSources<T> with(T source, MeterRegistry registry, String name, Tags tags) {
+        var sources = (MeterSources<T>) ALL.computeIfAbsent(registry, any -> new ConcurrentHashMap<>())
+                .computeIfAbsent(new Key(name, tags), any -> new MeterSources<T>());
+        sources.add(source);
+        return sources;
+    }
+
+    private synchronized void add(T source) {
+        if (sources.stream().noneMatch(known -> known.refersTo(source))) {
+            sources.add(new Source<>(source));
+        }
+    }
+
+    /**
+     * The sum of a value that describes the present.
+     *
+     * @param value of a source
+     * @return the sum over those that are there
+     */
+    public synchronized double now(ToDoubleFunction<T> value) {
+        double sum = 0;
+        for (Source<T> source : sources) {
+            T counting = source.get();
+            sum += counting == null ? 0 : value.applyAsDouble(counting);
+        }
+        return sum;
+    }
+
+    /**
+     * The sum of a counter. It never runs backwards: what was seen of a source stays when that is gone.
+     *
+     * @param counter of a source
+     * @return the sum over all that were there
+     */
+    public double total(ToDoubleFunction<T> counter) {
+        return total(0, counter);
+    }
+
+    /**
+     * The sum of one of the two counters of a timer.
+     *
+     * @param number  0 or 1
+     * @param counter of a source
+     * @return as that of {@link #total(ToDoubleFunction)}
+     */
+    public synchronized double total(int number, ToDoubleFunction<T> counter) {
+        double sum = 0;
+        for (Iterator<Source<T>> all = sources.iterator(); all.hasNext();) {
+            Source<T> source = all.next();
+            T counting = source.get();
+            if (counting == null) {
+                ended[0] += source.seen[0];
+                ended[1] += source.seen[1];
+                all.remove();
+            } else {
+                source.seen[number] = counter.applyAsDouble(counting);
+                sum += source.seen[number];
+            }
+        }
+        return ended[number] + sum;
+    }
+}
