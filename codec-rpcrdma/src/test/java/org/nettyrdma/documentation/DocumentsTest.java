@@ -32,7 +32,7 @@ class DocumentsTest {
     private static final Pattern CLASS_NAME = Pattern.compile("public final class (\\w+)");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
     private static final Pattern EXPORT = Pattern.compile("(?m)^ *exports ([\\w.]+);");
-    private static final Pattern FIGURES = Pattern.compile("\\|.*\\d (µs|per second|GB/s) \\|");
+    private static final Pattern FIGURES = Pattern.compile("\\|.*\\d (µs|GB/s) \\||\\| \\d+,\\d{3} \\|");
     private static final Pattern NUMBER = Pattern.compile("\\d+(\\.\\d+)?");
     private static final int MAX_COLUMNS = 120;
     private static final int MAX_README_LINES = 150;
