@@ -51,3 +51,12 @@ remove_state_without_failures() {
     [[ ${#died[@]} -eq 0 ]] || return 0
     rm -rf "$state"
 }
+
+# Two figures, the first as a multiple of the second.
+ratio() {
+    awk "BEGIN { printf \"%.2f\", $1 / $2 }"
+}
+
+median() {
+    printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"
+}

@@ -37,11 +37,3 @@ measure() {
 within_limit() {
     awk "BEGIN { exit !($latency_ratio <= 3) }"
 }
-
-ratio() {
-    awk "BEGIN { printf \"%.2f\", $1 / $2 }"
-}
-
-median() {
-    printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"
-}

@@ -13,7 +13,8 @@ import java.util.Locale;
  * rstream ADDRESS PORT SIZE...        a client of "rstream" for each SIZE
  * exchange ADDRESS PORT BYTES LEAST   sends BYTES, and takes what the peer sends, at least so many bytes
  * </pre>
- * A SIZE is {@code BYTES:TRANSFERS:ITERATIONS}, the options -S, -C and -I of rstream. Standard output has a line for each
+ * A SIZE is {@code BYTES:TRANSFERS:ITERATIONS}, the options -S, -C and -I of rstream; with {@code :u} at its end nobody looks at
+ * the bytes, as without its option -T v. Standard output has a line for each
  * connection. Exit status 0 if all that the program started passed. With {@code -Dstream.tcp=true} all goes over TCP.
  */
 public final class StreamPeer {

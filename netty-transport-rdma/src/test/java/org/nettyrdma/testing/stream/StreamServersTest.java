@@ -32,8 +32,9 @@ class StreamServersTest {
 
     @Test
     void shouldTakeTurnsAndVerify() throws Exception {
-        List<TransferSize> sizes = List.of(new TransferSize(64, 100, 2), new TransferSize(5001, 7, 3),
-                new TransferSize(4096, 64, 2), new TransferSize(1 << 20, 2, 1));
+        List<TransferSize> sizes = List.of(new TransferSize(64, 100, 2, true), new TransferSize(5001, 7, 3, true),
+                new TransferSize(4096, 64, 2, true), new TransferSize(1 << 20, 2, 1, true),
+                new TransferSize(3000, 50, 2, false));
         InetSocketAddress server = servers.rstream(StreamServers.address("127.0.0.1", 0), sizes);
         for (TransferSize size : sizes) {
             assertTrue(clients.rstream(server, size) > 0);
