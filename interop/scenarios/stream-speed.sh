@@ -11,6 +11,7 @@ rounds=3
 scenario() {
     local round sizes=("$latency_size:u" "$latency_size:u" "$bandwidth_size:u" "$bandwidth_size:u") # each first to warm up
     local -a latencies=() bandwidths=()
+    tolerate 'speed is unknown, defaulting to' # of the virtual network card
     guest 60 use_device siw
     guest 120 measured serve_streams "$provider_classpath" "$native_library" 1 $(printf "${sizes[*]} %.0s" 1 2 3)
     for ((round = 1; round <= rounds; round++)); do
