@@ -151,7 +151,7 @@ class NativeImageMetadataTest {
             }
         }
         assertEquals(Set.of("BlockStack", "CreditWindow", "DirectMemory", "DisniProvider", "LibraryFile", "NativeLibrary",
-                "NativeVerbs", "NettyVersion", "Rdma", "RegisteredByteBuf", "RpcCall", "RpcServerHandler"), found);
+                "NativeVerbs", "NettyVersion", "Rdma", "RegisteredByteBuf", "RpcCall", "ServedCall"), found);
         Set<String> named = types(entries("netty-transport-rdma").stream());
         assertTrue(named.containsAll(Set.of("sun.misc.Unsafe", "com.ibm.disni.verbs.RdmaVerbs",
                 "com.ibm.disni.verbs.impl.NativeDispatcher")), named::toString);

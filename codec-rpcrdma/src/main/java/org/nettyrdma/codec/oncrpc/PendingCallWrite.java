@@ -22,10 +22,21 @@ final class PendingCallWrite extends WritePromise {
     private Throwable failure;
     /** For who listens or waits; {@code null} if nobody does. */
     private ChannelPromise followed;
+    /** {@code null} if nobody measures the call. */
+    private RpcCallTimer.Call measured;
 
     PendingCallWrite(ChannelHandlerContext ctx, PendingCall call) {
         super(ctx);
         this.call = call;
+    }
+
+    void measure(RpcCallTimer.Call how) {
+        measured = how;
+    }
+
+    /** {@code null} if nobody measures the call. */
+    RpcCallTimer.Call measured() {
+        return measured;
     }
 
     /** Whether any of the call can have left: what can still be cancelled, no peer has seen. */
@@ -49,6 +60,9 @@ final class PendingCallWrite extends WritePromise {
         failure = cause;
         if (followed != null) {
             tellEnd(followed);
+        }
+        if (measured != null && cause == null) {
+            measured.taken();
         }
         tellWritten(cause);
         return true;

@@ -40,6 +40,8 @@ public final class RpcCall {
     private ByteBuf newResults;
     /** What it has of a {@link MemoryBudget}; set before the program sees the call. */
     private long memoryBytes;
+    /** {@code null} if nobody measures the call. */
+    private RpcCallTimer.Call measured;
 
     RpcCall(ServedCallOwner owner, RpcCallHeader header, ByteBuf arguments) {
         this.owner = owner;
@@ -228,6 +230,14 @@ public final class RpcCall {
 
     private void refuse(AcceptStatus status) {
         requireUnanswered(tryRefuse(status));
+    }
+
+    void measure(RpcCallTimer.Call how) {
+        measured = how;
+    }
+
+    RpcCallTimer.Call measured() {
+        return measured;
     }
 
     void setMemoryBytes(long bytes) {

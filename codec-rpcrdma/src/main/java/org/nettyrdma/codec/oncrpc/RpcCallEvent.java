@@ -18,6 +18,9 @@ import jdk.jfr.Unsigned;
 @StackTrace(false)
 final class RpcCallEvent extends Event {
 
+    /** Never recorded. All events of a class are on or off together, and to ask a new one takes longer than all else. */
+    private static final RpcCallEvent ANY = new RpcCallEvent();
+
     @Label("Side")
     String side;
     @Label("Peer")
@@ -39,15 +42,15 @@ final class RpcCallEvent extends Event {
 
     /** Whether a recording is under way that has this event on. */
     static boolean isWanted() {
-        return new RpcCallEvent().isEnabled();
+        return ANY.isEnabled();
     }
 
     /** Returns {@code null} where nobody records. */
     static RpcCallEvent begun() {
-        RpcCallEvent event = new RpcCallEvent();
-        if (!event.isEnabled()) {
+        if (!ANY.isEnabled()) {
             return null;
         }
+        RpcCallEvent event = new RpcCallEvent();
         event.begin();
         return event;
     }

@@ -34,7 +34,7 @@ public interface RpcCallListener {
 
     /**
      * A call has begun, and has not been told of as {@linkplain #ended ended}, which follows once. Does nothing unless it is
-     * overridden. Calls with the number of one that is in progress count as that one.
+     * overridden.
      *
      * @param side which end this is
      */
@@ -74,16 +74,16 @@ public interface RpcCallListener {
     }
 
     /**
-     * Adds the handler that tells of the calls of one connection, in both directions. It goes in front of {@link RpcClient} and
-     * {@link RpcServerHandler}. For RPC-over-RDMA {@code RpcRdmaBuilder.callListener} does that.
+     * Has {@link RpcClient} and {@link RpcServerHandler} tell of the calls of one connection, in both directions. To be called
+     * before they are added. For RPC-over-RDMA {@code RpcRdmaBuilder.callListener} does that.
      *
-     * @param pipeline of the connection; the handler becomes its last one for now
-     * @param listener who is told; {@code null} for nobody: then there is no handler either, unless a flight recording that wants
+     * @param pipeline of the connection
+     * @param listener who is told; {@code null} for nobody: then nothing is measured either, unless a flight recording that wants
      *                 calls is under way
      */
     static void addTo(ChannelPipeline pipeline, RpcCallListener listener) {
         if (listener != null || RpcCallEvent.isWanted()) {
-            pipeline.addLast(new RpcCallTimer(listener, System::nanoTime));
+            RpcCallTimer.watch(pipeline.channel(), listener, System::nanoTime);
         }
     }
 }

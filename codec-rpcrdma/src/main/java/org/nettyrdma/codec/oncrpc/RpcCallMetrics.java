@@ -6,27 +6,31 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
-import java.time.Duration;
+import java.math.BigDecimal;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToLongFunction;
 
 /**
  * Keeps in a Micrometer registry how long calls take; needs micrometer-core on the class path. Timers:
  * {@code rpc.client.call.duration} for calls made and {@code rpc.server.call.duration} for calls served, with the tags
  * {@code program}, {@code version} and {@code procedure} (numbers) and {@code outcome} (of {@link RpcCallListener.Outcome}, in
- * lower case). They are histograms from which a system such as Prometheus reckons percentiles, over many processes too. With the
- * same tags:
+ * lower case). With the same tags:
  * <ul>
+ * <li>{@code rpc.client.call.duration.histogram}, {@code rpc.server.call.duration.histogram}: how many calls took no longer than
+ * the seconds of the tag {@code le}, counters. From these a system such as Prometheus reckons percentiles, over many processes
+ * too. The bounds are 1, 1.5, 2, 3, 4, 6 and so on to 2<sup>26</sup> microseconds, and {@code +Inf}
  * <li>{@code rpc.client.call.wait}: the part of the duration until the transport had taken the call, a timer without a histogram.
  * What is left is the time of the network and the server
  * <li>{@code rpc.client.call.request}, {@code .response}, {@code rpc.server.call.request}, {@code .response}: bytes of calls and
  * replies, counters
  * </ul>
  * Besides, {@code rpc.server.calls.active} has the calls that are being served, a gauge.
+ *
+ * <p>All are functions of sums that each thread keeps for itself: a {@code Timer} of Micrometer looks at the clock twice for each
+ * call and counts with atomic instructions, which takes longer than all else that is done for a figure.
  *
  * <p>A peer chooses the numbers of the calls that a server gets, and must not fill the registry with them. So calls which a
  * server has not answered with results have {@code other} in place of the numbers, unless the same procedure has been answered
@@ -37,8 +41,8 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class RpcCallMetrics implements RpcCallListener {
 
-    /** How many timers there may be with the numbers of calls. */
-    static final int MAX_TIMERS = 1000;
+    /** How many timers there may be with the numbers of calls; each has a histogram of half a hundred meters. */
+    static final int MAX_TIMERS = 250;
 
     private static final String OTHER = "other";
 
@@ -54,7 +58,7 @@ public final class RpcCallMetrics implements RpcCallListener {
     private Series lastMade;
     private Series lastServed;
     /** Calls that are being served; {@code null} before the first, so that a client does not show what it has not. */
-    private volatile LongAdder serving;
+    private volatile CallSums serving;
 
     /**
      * Creates timers in a registry when the first calls end.
@@ -70,13 +74,14 @@ public final class RpcCallMetrics implements RpcCallListener {
     @Override
     public void begun(Side side) {
         if (side == Side.SERVER) {
-            if (serving == null) {
-                LongAdder shown = CallSums.of(registry, side, tags).calls;
-                Gauge.builder("rpc.server.calls.active", shown, LongAdder::sum).tags(tags).baseUnit("calls")
+            CallSums active = serving;
+            if (active == null) {
+                active = CallSums.of(registry, side, tags);
+                Gauge.builder("rpc.server.calls.active", active, CallSums::active).tags(tags).baseUnit("calls")
                         .description("Calls that are being served").register(registry);
-                serving = shown;
+                serving = active;
             }
-            serving.increment();
+            active.addActive(1);
         }
     }
 
@@ -99,14 +104,9 @@ public final class RpcCallMetrics implements RpcCallListener {
                 lastServed = one;
             }
         }
-        one.durations.record(elapsedNanos, TimeUnit.NANOSECONDS);
-        one.sums.callBytes.add(callBytes);
-        one.sums.replyBytes.add(replyBytes);
-        if (side == Side.CLIENT) {
-            one.sums.calls.increment();
-            one.sums.queuedNanos.add(queuedNanos);
-        } else if (serving != null) {
-            serving.decrement();
+        one.sums.add(elapsedNanos, queuedNanos, callBytes, replyBytes);
+        if (side == Side.SERVER && serving != null) {
+            serving.addActive(-1);
         }
     }
 
@@ -129,38 +129,54 @@ public final class RpcCallMetrics implements RpcCallListener {
     /** The meters of calls with the same tags. */
     private final class Series {
 
-        private final Key key;
-        private final Timer durations;
+        // Of the key, where a look for the next call finds them at once.
+        private final int program;
+        private final int version;
+        private final int procedure;
+        private final Outcome outcome;
         private final CallSums sums;
 
         private Series(Key key, Tags all) {
-            this.key = key;
+            program = key.program;
+            version = key.version;
+            procedure = key.procedure;
+            outcome = key.outcome;
             Side side = key.side;
             String prefix = side == Side.CLIENT ? "rpc.client.call." : "rpc.server.call.";
-            durations = Timer.builder(prefix + "duration")
-                    .description(side == Side.CLIENT ? "Calls made, until their replies were there"
-                            : "Calls served, until their replies were written")
-                    .tags(all).publishPercentileHistogram()
-                    .minimumExpectedValue(Duration.ofNanos(1000))
-                    .maximumExpectedValue(Duration.ofMinutes(5))
-                    .register(registry);
             sums = CallSums.of(registry, side, all);
-            if (side == Side.CLIENT) {
-                // Not with the count of the timer above, which in some registries begins again with each step.
-                FunctionTimer.builder(prefix + "wait", sums, one -> one.calls.sum(), one -> one.queuedNanos.sum(),
-                                TimeUnit.NANOSECONDS)
-                        .description("Calls made, until the transport had taken them").tags(all).register(registry);
+            String name = prefix + "duration";
+            String description = side == Side.CLIENT ? "Calls made, until their replies were there"
+                    : "Calls served, until their replies were written";
+            timer(name, description, all, CallSums::nanos);
+            for (int bound = 0; bound <= CallSums.BOUNDS; bound++) {
+                int index = bound;
+                FunctionCounter.builder(name + ".histogram", sums, one -> one.callsWithin(index)).baseUnit("calls")
+                        .description(description + ", within the seconds of le").tags(all.and("le", seconds(bound)))
+                        .register(registry);
             }
-            bytes(prefix + "request", "Calls with their headers", all, sums.callBytes);
-            bytes(prefix + "response", "Replies with their headers", all, sums.replyBytes);
+            if (side == Side.CLIENT) {
+                timer(prefix + "wait", "Calls made, until the transport had taken them", all, CallSums::queuedNanos);
+            }
+            bytes(prefix + "request", "Calls with their headers", all, CallSums::callBytes);
+            bytes(prefix + "response", "Replies with their headers", all, CallSums::replyBytes);
         }
 
-        private boolean isOf(int program, int version, int procedure, Outcome outcome) {
-            return key.procedure == procedure && key.outcome == outcome && key.program == program && key.version == version;
+        private static String seconds(int bound) {
+            return bound == CallSums.BOUNDS ? "+Inf"
+                    : BigDecimal.valueOf(CallSums.boundNanos(bound), 9).stripTrailingZeros().toPlainString();
         }
 
-        private void bytes(String name, String description, Tags all, LongAdder sum) {
-            FunctionCounter.builder(name, sum, LongAdder::sum).baseUnit("bytes").description(description).tags(all)
+        private boolean isOf(int otherProgram, int otherVersion, int otherProcedure, Outcome otherOutcome) {
+            return procedure == otherProcedure && outcome == otherOutcome && program == otherProgram && version == otherVersion;
+        }
+
+        private void timer(String name, String description, Tags all, ToLongFunction<CallSums> nanos) {
+            FunctionTimer.builder(name, sums, CallSums::calls, nanos::applyAsLong, TimeUnit.NANOSECONDS)
+                    .description(description).tags(all).register(registry);
+        }
+
+        private void bytes(String name, String description, Tags all, ToLongFunction<CallSums> sum) {
+            FunctionCounter.builder(name, sums, sum::applyAsLong).baseUnit("bytes").description(description).tags(all)
                     .register(registry);
         }
     }

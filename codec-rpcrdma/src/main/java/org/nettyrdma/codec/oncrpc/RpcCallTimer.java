@@ -2,137 +2,189 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelDuplexHandler;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelPromise;
-import io.netty.util.concurrent.GenericFutureListener;
+import io.netty.util.AttributeKey;
 import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
-import org.nettyrdma.codec.oncrpc.transport.RpcCallAbandoned;
-import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
-import org.nettyrdma.handler.credit.support.XidMap;
 
 /**
- * Measures the calls of one connection, those that it makes and those that it serves, by what passes. It stands right in front
- * of {@link RpcServerHandler} and {@link RpcClient}, and leaves all messages as they are.
+ * Measures the calls that one handler makes or serves: {@link RpcClient} and {@link RpcServerHandler} have one each, where
+ * somebody wants to know. Not a handler in front of them, which would have to tell a second time which call and reply belong
+ * together. Executor of the handler only.
  */
-final class RpcCallTimer extends ChannelDuplexHandler {
+final class RpcCallTimer {
+
+    private static final AttributeKey<Watcher> WATCHER = AttributeKey.valueOf(RpcCallTimer.class, "watcher");
 
     /** Where the fields of a call and of an accepted reply are (RFC 5531, section 9). */
     private static final int PROGRAM = 12;
     private static final int VERSION = 16;
-    private static final int PROCEDURE = 20;
     private static final int CALL_BYTES = 24;
     private static final int REPLY_STATUS = 8;
     private static final int VERIFIER_LENGTH = 16;
     private static final int VERIFIER = 20;
 
-    /** {@code null} if only a flight recording wants to know. */
-    private final RpcCallListener listener;
-    private final LongSupplier nanoClock;
-    /** A peer cannot make these more than the calls that are in progress, which credits or memory bound. */
-    private final XidMap<Call> made = new XidMap<>();
-    private final XidMap<Call> served = new XidMap<>();
-    private Channel channel;
-
-    RpcCallTimer(RpcCallListener listener, LongSupplier nanoClock) {
-        this.listener = listener;
-        this.nanoClock = nanoClock;
+    /** {@code listener} is {@code null} if only a flight recording wants to know. */
+    private record Watcher(RpcCallListener listener, LongSupplier nanoClock) {
     }
 
-    /** A call that has not ended; as a listener, it is told of its write. */
-    private final class Call implements GenericFutureListener<ChannelFuture> {
+    private final Channel channel;
+    private final Side side;
+    private final RpcCallListener listener;
+    private final LongSupplier nanoClock;
+    /**
+     * The last look at the clock. A batch of reads, at the end of which the handlers owe their flush as well, was there when it
+     * began, so that one look does for all of it, until there is a later one for a write.
+     */
+    private long nowNanos;
+    private boolean reading;
+    /** Calls that were not answered at once, in no order; {@code null} if there is none. */
+    private Call kept;
+
+    private RpcCallTimer(Channel channel, Side side, Watcher watcher) {
+        this.channel = channel;
+        this.side = side;
+        listener = watcher.listener;
+        nanoClock = watcher.nanoClock;
+    }
+
+    /** From now on, handlers that are added measure their calls. */
+    static void watch(Channel channel, RpcCallListener listener, LongSupplier nanoClock) {
+        channel.attr(WATCHER).set(new Watcher(listener, nanoClock));
+    }
+
+    /** Returns {@code null} where nobody wants to know. */
+    static RpcCallTimer of(Channel channel, Side side) {
+        Watcher watcher = channel.attr(WATCHER).get();
+        return watcher == null ? null : new RpcCallTimer(channel, side, watcher);
+    }
+
+    /** A call that has not ended. */
+    final class Call {
 
         private final int xid;
         private final int program;
         private final int version;
         private final int procedure;
         private final int bytes;
-        private final long beginNanos;
+        private final long beginNanos = nowNanos;
         private long queuedNanos = -1;
+        private boolean ended;
+        private Call previousKept;
+        private Call nextKept;
         /** {@code null} where nobody records. */
-        private final RpcCallEvent event;
+        private final RpcCallEvent event = RpcCallEvent.begun();
+
+        private Call(RpcRequest request, int xid, int bytes) {
+            this.xid = xid;
+            program = request.program();
+            version = request.version();
+            procedure = request.procedure();
+            this.bytes = bytes;
+        }
 
         private Call(ByteBuf message) {
             int start = message.readerIndex();
+            long versionAndProcedure = message.getLong(start + VERSION);
             xid = message.getInt(start);
             program = message.getInt(start + PROGRAM);
-            version = message.getInt(start + VERSION);
-            procedure = message.getInt(start + PROCEDURE);
+            version = (int) (versionAndProcedure >>> Integer.SIZE);
+            procedure = (int) versionAndProcedure;
             bytes = message.readableBytes();
-            beginNanos = nanoClock.getAsLong();
-            event = RpcCallEvent.begun();
         }
 
-        @Override
-        public void operationComplete(ChannelFuture written) {
-            if (written.isSuccess()) {
-                queuedNanos = listener == null ? 0 : nanoClock.getAsLong() - beginNanos;
-            } else if (made.get(xid) == this) {
-                made.remove(xid);
-                end(this, Side.CLIENT, written.isCancelled() ? Outcome.ABANDONED : Outcome.FAILED, 0);
-            }
+        /** The transport has taken the call. */
+        void taken() {
+            queuedNanos = (reading ? nowNanos : look()) - beginNanos;
         }
-    }
 
-    @Override
-    public void handlerAdded(ChannelHandlerContext ctx) {
-        channel = ctx.channel();
-    }
-
-    @Override
-    public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
-        if (msg instanceof ByteBuf message) {
-            writing(message, promise);
-        } else if (msg instanceof RpcMessage message) {
-            writing(message.content(), promise);
+        /** The reply has just been read. */
+        void answered(boolean success, int replyBytes) {
+            end(this, success ? Outcome.SUCCESS : Outcome.ERROR, replyBytes);
         }
-        ctx.write(msg, promise);
-    }
 
-    private void writing(ByteBuf message, ChannelPromise promise) {
-        switch (RpcMessageType.peek(message)) {
-            case CALL -> {
-                Call call = enter(made, Side.CLIENT, message);
-                if (call != null && !promise.isVoid()) {
-                    promise.addListener(call);
-                }
-            }
-            case REPLY -> leave(served, Side.SERVER, message);
-            case UNKNOWN -> { }
+        /** The reply is about to be written: a {@link ByteBuf} or a {@link RpcMessage}. */
+        void answered(Object message) {
+            ByteBuf reply = contentOf(message);
+            look();
+            end(this, hasResults(reply) ? Outcome.SUCCESS : Outcome.ERROR, reply.readableBytes());
+        }
+
+        /** It has ended without a reply. */
+        void failed(Outcome outcome) {
+            look();
+            end(this, outcome, 0);
         }
     }
 
-    @Override
-    public void channelRead(ChannelHandlerContext ctx, Object msg) {
-        if (msg instanceof ByteBuf message) {
-            switch (RpcMessageType.peek(message)) {
-                case CALL -> enter(served, Side.SERVER, message);
-                case REPLY -> leave(made, Side.CLIENT, message);
-                case UNKNOWN -> { }
-            }
-        }
-        ctx.fireChannelRead(msg);
+    private static ByteBuf contentOf(Object message) {
+        return message instanceof RpcMessage whole ? whole.content() : (ByteBuf) message;
     }
 
-    /** Returns {@code null} if the message is too short for a call. The server answers a call whose XID is in use already. */
-    private Call enter(XidMap<Call> calls, Side side, ByteBuf message) {
-        if (message.readableBytes() < CALL_BYTES) {
-            return null;
+    private long look() {
+        return nowNanos = listener == null ? 0 : nanoClock.getAsLong();
+    }
+
+    /** The channel has read a message. */
+    void read() {
+        if (!reading) {
+            reading = true;
+            look();
         }
-        Call call = new Call(message);
-        if (calls.put(call.xid, call) == null && listener != null) {
+    }
+
+    void readComplete() {
+        reading = false;
+    }
+
+    /**
+     * A call is about to be written.
+     *
+     * @param beginNanos a look at the clock which the client has just had
+     */
+    Call made(PendingCall call, Object message, long beginNanos) {
+        nowNanos = beginNanos;
+        return begun(new Call(call.request, call.xid, contentOf(message).readableBytes()));
+    }
+
+    /** A call has been read. Returns {@code null} if the message is too short for one. */
+    Call served(ByteBuf message) {
+        return message.readableBytes() < CALL_BYTES ? null : begun(new Call(message));
+    }
+
+    private Call begun(Call call) {
+        if (listener != null) {
             listener.begun(side);
         }
         return call;
     }
 
-    private void leave(XidMap<Call> calls, Side side, ByteBuf reply) {
-        Call call = calls.remove(reply.getInt(reply.readerIndex()));
-        if (call != null) {
-            end(call, side, hasResults(reply) ? Outcome.SUCCESS : Outcome.ERROR, reply.readableBytes());
+    /** All was done with a call for now. Unless that has ended it, it is lost with the connection. */
+    void keep(Call call) {
+        if (!call.ended) {
+            call.nextKept = kept;
+            if (kept != null) {
+                kept.previousKept = call;
+            }
+            kept = call;
+        }
+    }
+
+    private void dropKept(Call call) {
+        if (call == kept) {
+            kept = call.nextKept;
+        } else if (call.previousKept != null) {
+            call.previousKept.nextKept = call.nextKept;
+        }
+        if (call.nextKept != null) {
+            call.nextKept.previousKept = call.previousKept;
+        }
+    }
+
+    /** The connection has ended. */
+    void lose() {
+        while (kept != null) {
+            kept.failed(Outcome.LOST);
         }
     }
 
@@ -150,26 +202,14 @@ final class RpcCallTimer extends ChannelDuplexHandler {
         return length >= status + Integer.BYTES && reply.getInt(start + status) == AcceptStatus.SUCCESS.code();
     }
 
-    @Override
-    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event instanceof RpcCallAbandoned abandoned) {
-            leave(abandoned.xid(), Outcome.ABANDONED);
-        } else if (event instanceof RpcCallFailure failure) {
-            leave(failure.xid(), Outcome.FAILED);
+    private void end(Call call, Outcome outcome, int replyBytes) {
+        if (call.ended) { // lost with the connection, and answered now
+            return;
         }
-        ctx.fireUserEventTriggered(event);
-    }
-
-    private void leave(int xid, Outcome outcome) {
-        Call call = made.remove(xid);
-        if (call != null) {
-            end(call, Side.CLIENT, outcome, 0);
-        }
-    }
-
-    private void end(Call call, Side side, Outcome outcome, int replyBytes) {
+        call.ended = true;
+        dropKept(call);
         if (listener != null) {
-            long elapsedNanos = nanoClock.getAsLong() - call.beginNanos;
+            long elapsedNanos = nowNanos - call.beginNanos;
             // A reply may be here before the transport has told that it has taken the call.
             long queuedNanos = side == Side.SERVER ? 0 : call.queuedNanos >= 0 ? call.queuedNanos
                     : replyBytes > 0 ? 0 : elapsedNanos;
@@ -186,29 +226,6 @@ final class RpcCallTimer extends ChannelDuplexHandler {
             event.procedure = call.procedure;
             event.outcome = outcome.name();
             event.commit();
-        }
-    }
-
-    @Override
-    public void channelInactive(ChannelHandlerContext ctx) {
-        lose();
-        ctx.fireChannelInactive();
-    }
-
-    @Override
-    public void handlerRemoved(ChannelHandlerContext ctx) {
-        lose();
-    }
-
-    private void lose() {
-        lose(made, Side.CLIENT);
-        lose(served, Side.SERVER);
-    }
-
-    private void lose(XidMap<Call> calls, Side side) {
-        for (Call call : calls.values()) {
-            calls.remove(call.xid);
-            end(call, side, Outcome.LOST, 0);
         }
     }
 }

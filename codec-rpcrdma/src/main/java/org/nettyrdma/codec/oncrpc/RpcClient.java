@@ -13,10 +13,14 @@ import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
+import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallAbandoned;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
@@ -57,6 +61,8 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     private HeadRoom headRoom;
     /** What went wrong last on the connection, to be named as the reason when it is lost. */
     private Throwable lastFailure;
+    /** {@code null} if nobody measures the calls. */
+    private RpcCallTimer timer;
     private boolean closed;
 
     // The event loop alone writes these, others may look: so they are written opaquely, which costs nothing.
@@ -160,6 +166,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         call.written = new PendingCallWrite(ctx, call);
         // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
         pending.add(call, timeoutMillis(request));
+        if (timer != null) {
+            call.written.measure(timer.made(call, message, beginNanos(call)));
+        }
         headRoom.offer(message);
         ctx.write(message, call.written);
         headRoom.withdraw();
@@ -169,6 +178,10 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
 
     private long timeoutMillis(RpcRequest request) {
         return request.timeoutMillis() == 0 ? callTimeoutMillis : request.timeoutMillis();
+    }
+
+    private long beginNanos(PendingCall call) {
+        return call.deadlineNanos - TimeUnit.MILLISECONDS.toNanos(timeoutMillis(call.request));
     }
 
     /** The reference to the arguments passes to what is returned; it is released where something is thrown. */
@@ -206,6 +219,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             context.fireChannelRead(msg);
             return;
         }
+        if (timer != null) {
+            timer.read();
+        }
         switch (RpcMessageType.peek(message)) {
             case REPLY -> replyReceived(message);
             case CALL -> context.fireChannelRead(message);
@@ -223,7 +239,12 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             message.release();
             return;
         }
+        int bytes = message.readableBytes();
         RpcException failure = failureOf(call.request, message);
+        RpcCallTimer.Call measured = call.written.measured();
+        if (measured != null) {
+            measured.answered(failure == null, bytes);
+        }
         if (failure != null) {
             message.release();
             call.tryFailure(failure);
@@ -258,12 +279,14 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         if (call == null) {
             increment(unmatchedReplies);
         } else {
+            measureFailure(call, Outcome.FAILED);
             call.tryFailure(new RpcTransportException(call.request, failure.cause()));
         }
     }
 
     void writeFailed(PendingCall call, Throwable cause) {
         if (pending.remove(call)) {
+            measureFailure(call, cause instanceof CancellationException ? Outcome.ABANDONED : Outcome.FAILED);
             call.tryFailure(new RpcConnectionException(call.request, "not written", call.written.hasBegun(), cause));
         }
     }
@@ -288,7 +311,15 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         }
     }
 
+    private static void measureFailure(PendingCall call, Outcome outcome) {
+        RpcCallTimer.Call measured = call.written.measured();
+        if (measured != null) {
+            measured.failed(outcome);
+        }
+    }
+
     private void abandon(PendingCall call) {
+        measureFailure(call, Outcome.ABANDONED);
         if (!call.written.cancel(false)) { // what can still be cancelled, no peer has seen
             ctx.pipeline().fireUserEventTriggered(new RpcCallAbandoned(call.xid));
         }
@@ -304,12 +335,16 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     public void handlerAdded(ChannelHandlerContext context) {
         flushBatch = new FlushBatch(context);
         headRoom = HeadRoom.ofThread();
+        timer = RpcCallTimer.of(context.channel(), Side.CLIENT);
         pending = new PendingCallTable(context.executor(), firstXid, nanoClock, this::timedOut);
         ctx = context; // last, as it publishes the others
     }
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
+        if (timer != null) {
+            timer.readComplete();
+        }
         flushBatch.readComplete();
         context.fireChannelReadComplete();
     }
@@ -345,6 +380,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         String reason = lastFailure != null ? "connection lost"
                 : "connection lost, and nothing has failed at this end; if the peer has closed it, its log may say why";
         for (PendingCall call = pending.removeFirst(); call != null; call = pending.removeFirst()) {
+            measureFailure(call, Outcome.LOST);
             call.tryFailure(new RpcConnectionException(call.request, reason, call.written.hasBegun(), connectionLost()));
         }
     }

@@ -17,9 +17,9 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
 import org.nettyrdma.codec.oncrpc.transport.CallbackPromise;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.oncrpc.transport.ServerShutdown;
@@ -95,6 +95,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     private RpcCall beginning;
     /** A connection's callers are few, so the last credential is likely to be the next one. */
     private OpaqueAuth lastCredential = OpaqueAuth.NONE;
+    /** {@code null} if nobody measures the calls. */
+    private RpcCallTimer timer;
 
     /** No further call is begun. */
     private boolean draining;
@@ -223,6 +225,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         ctx = context;
         flushBatch = new FlushBatch(context);
         headRoom = HeadRoom.ofThread();
+        timer = RpcCallTimer.of(context.channel(), Side.SERVER);
         pause = new ReadPause(context);
         throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress, pause);
         callMemory = memory == null ? null : new ServedCallMemory(context, memory, transferLimits, pause, this::replyWritten);
@@ -242,13 +245,18 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             return;
         }
         pause.messageRead();
+        if (timer != null) {
+            timer.read();
+        }
         switch (RpcMessageType.peek(message)) {
             case CALL -> {
                 if (draining) {
                     increment(droppedMessages);
                     message.release();
+                } else if (timer == null) {
+                    callReceived(message, null);
                 } else {
-                    callReceived(message);
+                    measure(message);
                 }
             }
             case REPLY -> context.fireChannelRead(message);
@@ -259,7 +267,15 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
     }
 
-    private void callReceived(ByteBuf message) {
+    private void measure(ByteBuf message) {
+        RpcCallTimer.Call measured = timer.served(message);
+        callReceived(message, measured);
+        if (measured != null) {
+            timer.keep(measured);
+        }
+    }
+
+    private void callReceived(ByteBuf message, RpcCallTimer.Call measured) {
         RpcReplyHeader refusal;
         try {
             RpcCallHeader header = RpcCallHeader.read(message, lastCredential);
@@ -269,6 +285,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
                 increment(calls);
                 callsInProgress++;
                 RpcCall call = new RpcCall(owner, header, message);
+                call.measure(measured);
                 if (callMemory == null) {
                     begin(program, call);
                 } else {
@@ -283,10 +300,10 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
         message.release();
         if (callMemory == null) {
-            refuse(refusal, null, 0);
+            refuse(refusal, null, measured, 0);
         } else {
             RpcReplyHeader reply = refusal;
-            callMemory.admit(ServedCallMemory.CALL_BYTES, bytes -> refuse(reply, null, bytes), () -> { });
+            callMemory.admit(ServedCallMemory.CALL_BYTES, bytes -> refuse(reply, null, measured, bytes), () -> { });
         }
     }
 
@@ -324,7 +341,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             return;
         }
         throttle.callStarted(call.arguments().readableBytes());
-        ServedCall served = new ServedCall(this, program, call);
+        ServedCall served = new ServedCall(this, throttle, program, call);
         try {
             executor.execute(served);
         } catch (Throwable t) { // rejected, or no thread can be started
@@ -346,7 +363,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
         @Override
         public void refuse(RpcCall call, RpcReplyHeader reply) {
-            RpcServerHandler.this.refuse(reply, call, call.memoryBytes());
+            RpcServerHandler.this.refuse(reply, call, null, call.memoryBytes());
         }
 
         @Override
@@ -360,47 +377,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
     }
 
-    /** A call on its way to a thread of the executor. */
-    private static final class ServedCall implements Runnable {
-
-        private static final AtomicIntegerFieldUpdater<ServedCall> TAKEN =
-                AtomicIntegerFieldUpdater.newUpdater(ServedCall.class, "taken");
-
-        private final RpcServerHandler handler;
-        private final RpcProgram program;
-        private final RpcCall call;
-        private final int bytes;
-        private volatile int taken;
-
-        private ServedCall(RpcServerHandler handler, RpcProgram program, RpcCall call) {
-            this.handler = handler;
-            this.program = program;
-            this.call = call;
-            this.bytes = call.arguments().readableBytes();
-        }
-
-        @Override
-        public void run() {
-            if (TAKEN.compareAndSet(this, 0, 1)) {
-                try {
-                    handler.serve(program, call);
-                } finally {
-                    handler.throttle.callDone(bytes);
-                }
-            }
-        }
-
-        /** The executor has failed, though perhaps not before it ran this, or queued it. */
-        private void refuse() {
-            if (TAKEN.compareAndSet(this, 0, 1)) {
-                call.arguments().release();
-                call.tryRefuse(AcceptStatus.SYSTEM_ERR);
-                handler.throttle.callDone(bytes);
-            }
-        }
-    }
-
-    private void serve(RpcProgram program, RpcCall call) {
+    void serve(RpcProgram program, RpcCall call) {
         try {
             if (channel().isActive() && !call.isAnswered()) { // overdue before its turn had come
                 call(program, call);
@@ -446,7 +423,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
     }
 
-    private void refuse(RpcReplyHeader reply, RpcCall call, long memoryBytes) {
+    /** {@code measured} is for a call that no program has seen, and may be {@code null}. */
+    private void refuse(RpcReplyHeader reply, RpcCall call, RpcCallTimer.Call measured, long memoryBytes) {
         ByteBuf message;
         try {
             message = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES + VersionRange.ENCODED_BYTES);
@@ -457,6 +435,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
         reply.write(message);
         refusedCalls.incrementAndGet();
+        if (measured != null) {
+            measured.answered(message);
+        }
         send(call, message, memoryBytes);
     }
 
@@ -479,7 +460,12 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         if (call != beginning) { // most calls are answered at once, and were never there
             unanswered.remove(call);
         }
-        callsInProgress -= call == null ? 0 : 1;
+        if (call != null) {
+            callsInProgress--;
+            if (call.measured() != null) {
+                call.measured().answered(message);
+            }
+        }
         throttle.replyStarted();
         headRoom.offer(message);
         ctx.write(message, memoryBytes == 0 ? replyPromise : callMemory.reply(memoryBytes));
@@ -539,6 +525,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
+        if (timer != null) {
+            timer.readComplete();
+        }
         flushBatch.readComplete();
         context.fireChannelReadComplete();
     }
@@ -556,6 +545,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
     private void close() {
         unanswered.close();
+        if (timer != null) {
+            timer.lose();
+        }
         if (callMemory != null) {
             callMemory.close();
         }

@@ -6,20 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.CountingMode;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
 
 class RpcCallMetricsTest {
+
+    /** Of calls served with the same tags: duration, its histogram, bytes of calls and of replies. */
+    private static final int METERS = 1 + CallSums.BOUNDS + 1 + 2;
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final RpcCallMetrics metrics = new RpcCallMetrics(registry, Tags.of("service", "files"));
@@ -29,11 +32,11 @@ class RpcCallMetricsTest {
         metrics.ended(Side.CLIENT, -2, 3, 6, Outcome.SUCCESS, 1500);
         metrics.ended(Side.CLIENT, -2, 3, 6, Outcome.SUCCESS, 2500);
         metrics.ended(Side.CLIENT, -2, 3, 7, Outcome.ABANDONED, 10);
-        Timer successes = registry.get("rpc.client.call.duration").tags("service", "files", "program", "4294967294",
-                "version", "3", "procedure", "6", "outcome", "success").timer();
+        FunctionTimer successes = registry.get("rpc.client.call.duration").tags("service", "files", "program", "4294967294",
+                "version", "3", "procedure", "6", "outcome", "success").functionTimer();
         assertEquals(2, successes.count());
         assertEquals(4000, successes.totalTime(TimeUnit.NANOSECONDS));
-        assertEquals(1, registry.get("rpc.client.call.duration").tag("outcome", "abandoned").timer().count());
+        assertEquals(1, registry.get("rpc.client.call.duration").tag("outcome", "abandoned").functionTimer().count());
     }
 
     @Test
@@ -108,10 +111,31 @@ class RpcCallMetricsTest {
         RpcCallMetrics shown = new RpcCallMetrics(prometheus, Tags.empty());
         shown.ended(Side.SERVER, 100003, 3, 6, Outcome.SUCCESS, 2_000);
         shown.ended(Side.SERVER, 100003, 3, 6, Outcome.SUCCESS, 9_000);
-        Matcher buckets = Pattern.compile("(?m)^rpc_server_call_duration_seconds_bucket\\{.*le=\"([0-9.E-]+)\"} 1$")
-                .matcher(prometheus.scrape());
-        assertTrue(buckets.results().map(bucket -> Double.valueOf(bucket.group(1))).anyMatch(bound -> bound < 5e-6),
-                "one bucket has both");
+        shown.ended(Side.SERVER, 100003, 3, 6, Outcome.SUCCESS, TimeUnit.MINUTES.toNanos(2));
+        Map<String, String> buckets = Pattern.compile("(?m)^rpc_server_call_duration_histogram_calls_total\\{(.*)} ([0-9.]+)$")
+                .matcher(prometheus.scrape()).results()
+                .collect(Collectors.toMap(bucket -> bucket.group(1).replaceFirst(".*le=\"([^\"]*)\".*", "$1"),
+                        bucket -> bucket.group(2)));
+        assertEquals(CallSums.BOUNDS + 1, buckets.size());
+        assertEquals("0.0", buckets.get("0.0000015"));
+        assertEquals("1.0", buckets.get("0.000002"));
+        assertEquals("1.0", buckets.get("0.000008"));
+        assertEquals("2.0", buckets.get("0.000012"));
+        assertEquals("2.0", buckets.get("67.108864"));
+        assertEquals("3.0", buckets.get("+Inf"));
+    }
+
+    @Test
+    void shouldCountEachDurationBelowTheSmallestBoundThatItDoesNotExceed() {
+        for (int bound = 0; bound < CallSums.BOUNDS; bound++) {
+            long nanos = CallSums.boundNanos(bound);
+            assertEquals(bound, CallSums.bucketOf(nanos));
+            assertEquals(bound + 1, CallSums.bucketOf(nanos + 1));
+            assertTrue(bound == 0 || nanos <= CallSums.boundNanos(bound - 1) * 3 / 2);
+        }
+        assertEquals(TimeUnit.SECONDS.toNanos(1) / 1_000_000 << 26, CallSums.boundNanos(CallSums.BOUNDS - 1));
+        assertEquals(0, CallSums.bucketOf(0));
+        assertEquals(CallSums.BOUNDS, CallSums.bucketOf(Long.MAX_VALUE));
     }
 
     @Test
@@ -119,11 +143,12 @@ class RpcCallMetricsTest {
         for (int procedure = 0; procedure < 5000; procedure++) {
             metrics.ended(Side.SERVER, procedure, procedure, procedure, Outcome.ERROR, 1);
         }
-        assertEquals(3, registry.getMeters().size(), "duration, bytes of calls and of replies");
-        assertEquals(5000, registry.get("rpc.server.call.duration").tag("procedure", "other").timer().count());
+        assertEquals(METERS, registry.getMeters().size());
+        assertEquals(5000, registry.get("rpc.server.call.duration").tag("procedure", "other").functionTimer().count());
         metrics.ended(Side.SERVER, 7, 7, 7, Outcome.SUCCESS, 1);
         metrics.ended(Side.SERVER, 7, 7, 7, Outcome.ERROR, 1);
-        assertEquals(1, registry.get("rpc.server.call.duration").tags("procedure", "7", "outcome", "error").timer().count());
+        assertEquals(1,
+                registry.get("rpc.server.call.duration").tags("procedure", "7", "outcome", "error").functionTimer().count());
     }
 
     @Test
@@ -131,8 +156,8 @@ class RpcCallMetricsTest {
         for (int procedure = 0; procedure < 2 * RpcCallMetrics.MAX_TIMERS; procedure++) {
             metrics.ended(Side.SERVER, 100003, 3, procedure, Outcome.SUCCESS, 1);
         }
-        assertEquals(3 * (RpcCallMetrics.MAX_TIMERS + 1), registry.getMeters().size());
+        assertEquals(METERS * (RpcCallMetrics.MAX_TIMERS + 1), registry.getMeters().size());
         assertEquals(RpcCallMetrics.MAX_TIMERS,
-                registry.get("rpc.server.call.duration").tag("procedure", "other").timer().count());
+                registry.get("rpc.server.call.duration").tag("procedure", "other").functionTimer().count());
     }
 }

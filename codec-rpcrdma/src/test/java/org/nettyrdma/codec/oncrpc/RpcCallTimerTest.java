@@ -8,7 +8,9 @@ import static org.nettyrdma.codec.oncrpc.Hex.hex;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -17,6 +19,7 @@ import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import jdk.jfr.Recording;
@@ -36,6 +39,9 @@ class RpcCallTimerTest {
     private static final RpcRequest REQUEST = new RpcRequest(100003, 3, 6, Unpooled.EMPTY_BUFFER);
     private static final int FIRST_XID = 7;
 
+    private static final Comparator<String> LOST_LAST = Comparator.comparing((String call) -> call.contains("LOST"))
+            .thenComparing(Comparator.naturalOrder());
+
     private final List<String> ended = new ArrayList<>();
     private final List<Side> begun = new ArrayList<>();
     private final RpcCallListener listener = new RpcCallListener() {
@@ -51,7 +57,17 @@ class RpcCallTimerTest {
     };
     private long nowNanos = Long.MAX_VALUE; // the clock overflows during the tests
     private final RpcClient client = new RpcClient(1, FIRST_XID, () -> nowNanos);
-    private final EmbeddedChannel channel = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos), client);
+    private final EmbeddedChannel channel = new EmbeddedChannel(watched(), client);
+
+    /** What stands in front of the handlers that are to be measured. */
+    private ChannelHandler watched() {
+        return new ChannelInboundHandlerAdapter() {
+            @Override
+            public void handlerAdded(ChannelHandlerContext ctx) {
+                RpcCallTimer.watch(ctx.channel(), listener, () -> nowNanos);
+            }
+        };
+    }
 
     RpcCallTimerTest() {
         channel.freezeTime();
@@ -84,6 +100,66 @@ class RpcCallTimerTest {
         if (call.isSuccess()) {
             call.getNow().release();
         }
+    }
+
+    @Test
+    void shouldLookAtTheClockOnceForABatchOfReplies() {
+        client.call(REQUEST);
+        client.call(REQUEST);
+        nowNanos += 250;
+        for (int xid = FIRST_XID; xid < FIRST_XID + 2; xid++) {
+            channel.pipeline().fireChannelRead(hex("0000000" + xid + " 00000001 00000000 00000000 00000000 00000003"));
+            nowNanos += 1000; // the program's, not the server's
+        }
+        assertEquals(List.of("CLIENT 100003 3 6 ERROR 250", "CLIENT 100003 3 6 ERROR 250"), ended);
+        channel.pipeline().fireChannelReadComplete();
+        client.call(REQUEST);
+        nowNanos += 70;
+        channel.writeInbound(hex("00000009 00000001 00000000 00000000 00000000 00000003"));
+        assertEquals("CLIENT 100003 3 6 ERROR 70", ended.get(2));
+    }
+
+    @Test
+    void shouldTellHowLongAProgramTookThatAnswersWithinABatch() {
+        EmbeddedChannel server = new EmbeddedChannel(watched(), new RpcServerHandler(new TestProgram(200000, 1, 1, call -> {
+            nowNanos += 1000;
+            call.reply(Unpooled.EMPTY_BUFFER);
+        })));
+        for (int xid = 7; xid < 9; xid++) {
+            server.pipeline().fireChannelRead(callWithXid(xid));
+        }
+        server.pipeline().fireChannelReadComplete();
+        server.finishAndReleaseAll();
+        assertEquals(List.of("SERVER 200000 1 1 SUCCESS 1000", "SERVER 200000 1 1 SUCCESS 1000"), ended);
+    }
+
+    @Test
+    void shouldTellCallsThatAreAnsweredLaterInAnyOrder() {
+        List<RpcCall> calls = new ArrayList<>();
+        EmbeddedChannel server = new EmbeddedChannel(watched(), new RpcServerHandler(new TestProgram(200000, 1, 1, calls::add)));
+        for (int xid = 1; xid <= 5; xid++) {
+            nowNanos += 1;
+            server.writeInbound(callWithXid(xid));
+        }
+        for (int answered : new int[] {2, 0, 4}) {
+            nowNanos += 10;
+            calls.get(answered).reply(Unpooled.EMPTY_BUFFER);
+        }
+        nowNanos += 10;
+        server.close();
+        calls.get(1).replyProcedureUnavailable(); // too late
+        server.finishAndReleaseAll();
+        assertEquals(List.of("SERVER 200000 1 1 SUCCESS 12", "SERVER 200000 1 1 SUCCESS 24", "SERVER 200000 1 1 SUCCESS 30",
+                "SERVER 200000 1 1 LOST 41", "SERVER 200000 1 1 LOST 43"), ended.stream().sorted(LOST_LAST).toList());
+    }
+
+    @Test
+    void shouldTellCallsThatNoProgramHasSeen() {
+        EmbeddedChannel server = new EmbeddedChannel(watched(), new RpcServerHandler(TestProgram.echo()));
+        server.writeInbound(hex("00000007 00000000 00000003 00030d40 00000001 00000001 " + NO_AUTH)); // another version of RPC
+        server.writeInbound(hex("00000008 00000000 00000002 00030d40 00000009 00000001 " + NO_AUTH)); // of the program
+        server.finishAndReleaseAll();
+        assertEquals(List.of("SERVER 200000 1 1 ERROR 0", "SERVER 200000 9 1 ERROR 0"), ended);
     }
 
     @Test
@@ -148,7 +224,7 @@ class RpcCallTimerTest {
     @Test
     void shouldTellServedCallsAndThoseOfTheOtherDirectionApart() {
         RpcClient reverse = new RpcClient(1000, FIRST_XID, () -> nowNanos);
-        EmbeddedChannel server = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos),
+        EmbeddedChannel server = new EmbeddedChannel(watched(),
                 new RpcServerHandler(TestProgram.echo()), reverse);
         Future<ByteBuf> called = reverse.call(REQUEST); // with the XID that the peer uses, too
         server.writeInbound(hex("00000007 00000000 00000002 00030d40 00000001 00000001 " + NO_AUTH));
@@ -162,27 +238,46 @@ class RpcCallTimerTest {
     }
 
     @Test
-    void shouldTakeACallWithTheNumberOfOneInProgressForThatOne() {
-        EmbeddedChannel server = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos));
+    void shouldTellEachOfTwoCallsWithOneNumber() {
+        List<RpcCall> calls = new ArrayList<>();
+        EmbeddedChannel server = new EmbeddedChannel(watched(), new RpcServerHandler(new TestProgram(200000, 1, 1, calls::add)));
         for (int i = 0; i < 2; i++) {
-            server.writeInbound(hex("00000007 00000000 00000002 00030d40 00000001 00000001 " + NO_AUTH));
+            server.writeInbound(callWithXid(7));
         }
-        assertEquals(List.of(Side.SERVER), begun);
-        for (int i = 0; i < 2; i++) {
-            server.writeOutbound(hex("00000007 00000001 00000000 00000000 00000000 00000000"));
-        }
+        assertEquals(List.of(Side.SERVER, Side.SERVER), begun);
+        calls.get(1).reply(Unpooled.EMPTY_BUFFER);
         server.finishAndReleaseAll();
-        assertEquals(List.of("SERVER 200000 1 1 SUCCESS 0"), ended);
+        assertEquals(List.of("SERVER 200000 1 1 SUCCESS 0", "SERVER 200000 1 1 LOST 0"), ended);
     }
 
     @Test
-    void shouldLetMessagesPassThatAreNeitherCallNorReply() {
-        EmbeddedChannel end = new EmbeddedChannel(new RpcCallTimer(listener, () -> nowNanos));
-        end.writeInbound(hex("00000007 00000000"), "a word");
-        assertEquals(hex("00000007 00000000"), end.readInbound());
-        assertEquals("a word", end.readInbound());
-        end.finishAndReleaseAll();
-        assertEquals(List.of(), ended);
+    void shouldTellCallsApartWhenAProgramMakesTheChannelRead() {
+        EmbeddedChannel[] server = new EmbeddedChannel[1];
+        server[0] = new EmbeddedChannel(watched(), new RpcServerHandler(new TestProgram(200000, 1, 1, call -> {
+            if (call.header().xid() == 7) {
+                server[0].pipeline().fireChannelRead(callWithXid(8));
+            }
+            nowNanos += 10;
+            call.reply(Unpooled.EMPTY_BUFFER);
+        })));
+        server[0].writeInbound(callWithXid(7));
+        server[0].finishAndReleaseAll();
+        assertEquals(List.of("SERVER 200000 1 1 SUCCESS 10", "SERVER 200000 1 1 SUCCESS 20"), ended);
+    }
+
+    @Test
+    void shouldTellACallThatIsLostWhileItsProgramRuns() {
+        EmbeddedChannel server = new EmbeddedChannel(watched(), new RpcServerHandler(new TestProgram(200000, 1, 1, call -> {
+            nowNanos += 10;
+            call.channel().close();
+        })));
+        server.writeInbound(callWithXid(7));
+        server.finishAndReleaseAll();
+        assertEquals(List.of("SERVER 200000 1 1 LOST 10"), ended);
+    }
+
+    private static ByteBuf callWithXid(int xid) {
+        return hex(String.format("%08x 00000000 00000002 00030d40 00000001 00000001 ", xid) + NO_AUTH);
     }
 
     @Test
@@ -219,7 +314,7 @@ class RpcCallTimerTest {
     void shouldCostNothingWhereNobodyListensOrRecords() {
         EmbeddedChannel unwatched = new EmbeddedChannel();
         RpcCallListener.addTo(unwatched.pipeline(), null);
-        assertNull(unwatched.pipeline().get(RpcCallTimer.class));
+        assertNull(RpcCallTimer.of(unwatched, Side.CLIENT));
         unwatched.finishAndReleaseAll();
     }
 }

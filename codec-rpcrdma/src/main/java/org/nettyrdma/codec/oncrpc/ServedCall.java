@@ -1,0 +1,45 @@
+package org.nettyrdma.codec.oncrpc;
+
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+
+/** A call on its way to a thread of the executor. */
+final class ServedCall implements Runnable {
+
+    private static final AtomicIntegerFieldUpdater<ServedCall> TAKEN =
+            AtomicIntegerFieldUpdater.newUpdater(ServedCall.class, "taken");
+
+    private final RpcServerHandler handler;
+    private final ReadThrottle throttle;
+    private final RpcProgram program;
+    private final RpcCall call;
+    private final int bytes;
+    private volatile int taken;
+
+    ServedCall(RpcServerHandler handler, ReadThrottle throttle, RpcProgram program, RpcCall call) {
+        this.handler = handler;
+        this.throttle = throttle;
+        this.program = program;
+        this.call = call;
+        this.bytes = call.arguments().readableBytes();
+    }
+
+    @Override
+    public void run() {
+        if (TAKEN.compareAndSet(this, 0, 1)) {
+            try {
+                handler.serve(program, call);
+            } finally {
+                throttle.callDone(bytes);
+            }
+        }
+    }
+
+    /** The executor has failed, though perhaps not before it ran this, or queued it. */
+    void refuse() {
+        if (TAKEN.compareAndSet(this, 0, 1)) {
+            call.arguments().release();
+            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+            throttle.callDone(bytes);
+        }
+    }
+}
