@@ -49,15 +49,22 @@ final class CallSums {
     }
 
     void add(long nanos, long queuedNanos, long callBytes, long replyBytes) {
+        add(1, nanos, queuedNanos, callBytes, replyBytes);
+        addToBucket(bucketOf(nanos), 1);
+    }
+
+    /** Sums of several calls, which {@link #addToBucket} is told of, too. */
+    void add(int calls, long nanos, long queuedNanos, long callBytes, long replyBytes) {
         ThreadCounts.Cell cell = counts.cell();
-        cell.add(CALLS, 1);
+        cell.add(CALLS, calls);
         cell.add(NANOS, nanos);
-        if (queuedNanos != 0) {
-            cell.add(QUEUED_NANOS, queuedNanos);
-        }
+        cell.add(QUEUED_NANOS, queuedNanos);
         cell.add(CALL_BYTES, callBytes);
         cell.add(REPLY_BYTES, replyBytes);
-        cell.add(HISTOGRAM + bucketOf(nanos), 1);
+    }
+
+    void addToBucket(int bucket, int calls) {
+        counts.add(HISTOGRAM + bucket, calls);
     }
 
     long active() {

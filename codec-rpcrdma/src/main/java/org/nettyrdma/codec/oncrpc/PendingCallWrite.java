@@ -22,21 +22,32 @@ final class PendingCallWrite extends WritePromise {
     private Throwable failure;
     /** For who listens or waits; {@code null} if nobody does. */
     private ChannelPromise followed;
-    /** {@code null} if nobody measures the call. */
-    private RpcCallTimer.Call measured;
+    // If somebody measures the call:
+    private int callBytes;
+    /** -1 before the transport has taken the call. In microseconds, so that no call takes more memory for it. */
+    private int queuedMicros = -1;
 
     PendingCallWrite(ChannelHandlerContext ctx, PendingCall call) {
         super(ctx);
         this.call = call;
     }
 
-    void measure(RpcCallTimer.Call how) {
-        measured = how;
+    /** The call is measured. */
+    void measure(int bytes) {
+        callBytes = bytes;
     }
 
-    /** {@code null} if nobody measures the call. */
-    RpcCallTimer.Call measured() {
-        return measured;
+    int callBytes() {
+        return callBytes;
+    }
+
+    void queued(long nanos) {
+        queuedMicros = (int) Math.min((nanos + 500) / 1000, Integer.MAX_VALUE);
+    }
+
+    /** Negative before the transport has taken the call. */
+    long queuedNanos() {
+        return 1000L * queuedMicros;
     }
 
     /** Whether any of the call can have left: what can still be cancelled, no peer has seen. */
@@ -61,8 +72,8 @@ final class PendingCallWrite extends WritePromise {
         if (followed != null) {
             tellEnd(followed);
         }
-        if (measured != null && cause == null) {
-            measured.taken();
+        if (cause == null) {
+            call.client().writeTaken(call);
         }
         tellWritten(cause);
         return true;

@@ -54,9 +54,6 @@ public final class RpcCallMetrics implements RpcCallListener {
     private final Map<Key, Series> series = new ConcurrentHashMap<>();
     /** Of those, what has no numbers. */
     private final Map<Key, Series> others = new ConcurrentHashMap<>();
-    // Most calls are like the one before, and need not be looked up. A thread that sees an old one finds out by its key.
-    private Series lastMade;
-    private Series lastServed;
     /** Calls that are being served; {@code null} before the first, so that a client does not show what it has not. */
     private volatile CallSums serving;
 
@@ -93,21 +90,31 @@ public final class RpcCallMetrics implements RpcCallListener {
     @Override
     public void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos, long queuedNanos,
                       long callBytes, long replyBytes) {
-        Series one = side == Side.CLIENT ? lastMade : lastServed;
-        if (one == null || !one.isOf(program, version, procedure, outcome)) {
-            one = series.get(new Key(side, program, version, procedure, outcome));
-            if (one == null) {
-                one = newSeries(side, program, version, procedure, outcome);
-            } else if (side == Side.CLIENT) {
-                lastMade = one;
-            } else {
-                lastServed = one;
-            }
-        }
-        one.sums.add(elapsedNanos, queuedNanos, callBytes, replyBytes);
+        find(null, side, program, version, procedure, outcome).sums.add(elapsedNanos, queuedNanos, callBytes, replyBytes);
         if (side == Side.SERVER && serving != null) {
             serving.addActive(-1);
         }
+    }
+
+    /** For calls of one side that one thread tells of. */
+    CallTally newTally(Side side) {
+        return new CallTally(this, side);
+    }
+
+    /** Calls have ended whose sums were added elsewhere. */
+    void served(int calls) {
+        if (serving != null) {
+            serving.addActive(-calls);
+        }
+    }
+
+    /** Most calls are like the one before, and need not be looked up. */
+    Series find(Series last, Side side, int program, int version, int procedure, Outcome outcome) {
+        if (last != null && last.isOf(program, version, procedure, outcome)) {
+            return last;
+        }
+        Series one = series.get(new Key(side, program, version, procedure, outcome));
+        return one == null ? newSeries(side, program, version, procedure, outcome) : one;
     }
 
     private Series newSeries(Side side, int program, int version, int procedure, Outcome outcome) {
@@ -127,14 +134,14 @@ public final class RpcCallMetrics implements RpcCallListener {
     }
 
     /** The meters of calls with the same tags. */
-    private final class Series {
+    final class Series {
 
         // Of the key, where a look for the next call finds them at once.
         private final int program;
         private final int version;
         private final int procedure;
         private final Outcome outcome;
-        private final CallSums sums;
+        final CallSums sums;
 
         private Series(Key key, Tags all) {
             program = key.program;
@@ -166,7 +173,7 @@ public final class RpcCallMetrics implements RpcCallListener {
                     : BigDecimal.valueOf(CallSums.boundNanos(bound), 9).stripTrailingZeros().toPlainString();
         }
 
-        private boolean isOf(int otherProgram, int otherVersion, int otherProcedure, Outcome otherOutcome) {
+        boolean isOf(int otherProgram, int otherVersion, int otherProcedure, Outcome otherOutcome) {
             return procedure == otherProcedure && outcome == otherOutcome && program == otherProgram && version == otherVersion;
         }
 

@@ -6,6 +6,7 @@ import io.netty.util.AttributeKey;
 import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
+import org.nettyrdma.handler.credit.support.XidMap;
 
 /**
  * Measures the calls that one handler makes or serves: {@link RpcClient} and {@link RpcServerHandler} have one each, where
@@ -31,6 +32,8 @@ final class RpcCallTimer {
     private final Channel channel;
     private final Side side;
     private final RpcCallListener listener;
+    /** In place of {@code listener} where that keeps sums; {@code null} otherwise. */
+    private final CallTally tally;
     private final LongSupplier nanoClock;
     /**
      * The last look at the clock. A batch of reads, at the end of which the handlers owe their flush as well, was there when it
@@ -38,14 +41,19 @@ final class RpcCallTimer {
      */
     private long nowNanos;
     private boolean reading;
-    /** Calls that were not answered at once, in no order; {@code null} if there is none. */
+    /** A server's calls that were not answered at once, in no order; {@code null} if there is none. */
     private Call kept;
+    /** The last call that was answered at once, to be used again. */
+    private Call spare;
+    /** A client's calls in a recording; {@code null} before the first. */
+    private XidMap<RpcCallEvent> events;
 
     private RpcCallTimer(Channel channel, Side side, Watcher watcher) {
         this.channel = channel;
         this.side = side;
         listener = watcher.listener;
         nanoClock = watcher.nanoClock;
+        tally = listener instanceof RpcCallMetrics metrics ? metrics.newTally(side) : null;
     }
 
     /** From now on, handlers that are added measure their calls. */
@@ -59,31 +67,22 @@ final class RpcCallTimer {
         return watcher == null ? null : new RpcCallTimer(channel, side, watcher);
     }
 
-    /** A call that has not ended. */
+    /** A call of a server that has not ended. */
     final class Call {
 
-        private final int xid;
-        private final int program;
-        private final int version;
-        private final int procedure;
-        private final int bytes;
-        private final long beginNanos = nowNanos;
-        private long queuedNanos = -1;
+        private int xid;
+        private int program;
+        private int version;
+        private int procedure;
+        private int bytes;
+        private long beginNanos;
         private boolean ended;
         private Call previousKept;
         private Call nextKept;
         /** {@code null} where nobody records. */
-        private final RpcCallEvent event = RpcCallEvent.begun();
+        private RpcCallEvent event;
 
-        private Call(RpcRequest request, int xid, int bytes) {
-            this.xid = xid;
-            program = request.program();
-            version = request.version();
-            procedure = request.procedure();
-            this.bytes = bytes;
-        }
-
-        private Call(ByteBuf message) {
+        private void begin(ByteBuf message) {
             int start = message.readerIndex();
             long versionAndProcedure = message.getLong(start + VERSION);
             xid = message.getInt(start);
@@ -91,33 +90,33 @@ final class RpcCallTimer {
             version = (int) (versionAndProcedure >>> Integer.SIZE);
             procedure = (int) versionAndProcedure;
             bytes = message.readableBytes();
-        }
-
-        /** The transport has taken the call. */
-        void taken() {
-            queuedNanos = (reading ? nowNanos : look()) - beginNanos;
-        }
-
-        /** The reply has just been read. */
-        void answered(boolean success, int replyBytes) {
-            end(this, success ? Outcome.SUCCESS : Outcome.ERROR, replyBytes);
+            beginNanos = nowNanos;
+            ended = false;
+            event = RpcCallEvent.begun();
         }
 
         /** The reply is about to be written: a {@link ByteBuf} or a {@link RpcMessage}. */
         void answered(Object message) {
             ByteBuf reply = contentOf(message);
-            look();
-            end(this, hasResults(reply) ? Outcome.SUCCESS : Outcome.ERROR, reply.readableBytes());
+            end(hasResults(reply) ? Outcome.SUCCESS : Outcome.ERROR, reply.readableBytes());
         }
 
-        /** It has ended without a reply. */
-        void failed(Outcome outcome) {
+        private void end(Outcome outcome, int replyBytes) {
+            if (ended) { // lost with the connection, and answered now
+                return;
+            }
+            ended = true;
+            dropKept(this);
             look();
-            end(this, outcome, 0);
+            tell(program, version, procedure, outcome, nowNanos - beginNanos, 0, bytes, replyBytes);
+            if (event != null) {
+                record(event, xid, program, version, procedure, outcome);
+                event = null;
+            }
         }
     }
 
-    private static ByteBuf contentOf(Object message) {
+    static ByteBuf contentOf(Object message) {
         return message instanceof RpcMessage whole ? whole.content() : (ByteBuf) message;
     }
 
@@ -135,24 +134,64 @@ final class RpcCallTimer {
 
     void readComplete() {
         reading = false;
+        if (tally != null) {
+            tally.settle();
+        }
     }
 
     /**
-     * A call is about to be written.
+     * A client is about to write a call.
      *
      * @param beginNanos a look at the clock which the client has just had
      */
-    Call made(PendingCall call, Object message, long beginNanos) {
+    void made(int xid, long beginNanos) {
         nowNanos = beginNanos;
-        return begun(new Call(call.request, call.xid, contentOf(message).readableBytes()));
+        if (listener != null) {
+            listener.begun(side);
+        }
+        RpcCallEvent event = RpcCallEvent.begun();
+        if (event != null) {
+            if (events == null) {
+                events = new XidMap<>();
+            }
+            events.put(xid, event);
+        }
     }
 
-    /** A call has been read. Returns {@code null} if the message is too short for one. */
+    /** How long ago that was, for a call that the transport has taken. */
+    long sinceNanos(long beginNanos) {
+        return (reading ? nowNanos : look()) - beginNanos;
+    }
+
+    /**
+     * A client's call has ended.
+     *
+     * @param queuedNanos how long it took until the transport had taken the call, negative if it is not known to have
+     * @param replyBytes  length of the reply, which has just been read, 0 if there is none
+     */
+    void ended(RpcRequest request, int xid, Outcome outcome, long beginNanos, long queuedNanos, int callBytes, int replyBytes) {
+        if (replyBytes == 0) {
+            look();
+        }
+        long elapsedNanos = nowNanos - beginNanos;
+        // A reply may be here before the transport has told that it has taken the call.
+        long waitedNanos = queuedNanos >= 0 ? queuedNanos : replyBytes > 0 ? 0 : elapsedNanos;
+        tell(request.program(), request.version(), request.procedure(), outcome, elapsedNanos, waitedNanos, callBytes,
+                replyBytes);
+        RpcCallEvent event = events == null ? null : events.remove(xid);
+        if (event != null) {
+            record(event, xid, request.program(), request.version(), request.procedure(), outcome);
+        }
+    }
+
+    /** A server has read a call. Returns {@code null} if the message is too short for one. */
     Call served(ByteBuf message) {
-        return message.readableBytes() < CALL_BYTES ? null : begun(new Call(message));
-    }
-
-    private Call begun(Call call) {
+        if (message.readableBytes() < CALL_BYTES) {
+            return null;
+        }
+        Call call = spare == null ? new Call() : spare;
+        spare = null;
+        call.begin(message);
         if (listener != null) {
             listener.begun(side);
         }
@@ -161,13 +200,15 @@ final class RpcCallTimer {
 
     /** All was done with a call for now. Unless that has ended it, it is lost with the connection. */
     void keep(Call call) {
-        if (!call.ended) {
-            call.nextKept = kept;
-            if (kept != null) {
-                kept.previousKept = call;
-            }
-            kept = call;
+        if (call.ended) {
+            spare = call;
+            return;
         }
+        call.nextKept = kept;
+        if (kept != null) {
+            kept.previousKept = call;
+        }
+        kept = call;
     }
 
     private void dropKept(Call call) {
@@ -175,22 +216,30 @@ final class RpcCallTimer {
             kept = call.nextKept;
         } else if (call.previousKept != null) {
             call.previousKept.nextKept = call.nextKept;
+        } else {
+            return;
         }
         if (call.nextKept != null) {
             call.nextKept.previousKept = call.previousKept;
         }
+        call.previousKept = null;
+        call.nextKept = null;
     }
 
     /** The connection has ended. */
     void lose() {
         while (kept != null) {
-            kept.failed(Outcome.LOST);
+            kept.end(Outcome.LOST, 0);
         }
     }
 
     private static boolean hasResults(ByteBuf reply) {
         int start = reply.readerIndex();
         int length = reply.readableBytes();
+        if (length >= VERIFIER_LENGTH + Long.BYTES && reply.getInt(start + REPLY_STATUS) == 0
+                && reply.getLong(start + VERIFIER_LENGTH) == 0) {
+            return true; // most have an empty verifier, and success
+        }
         if (length < VERIFIER || reply.getInt(start + REPLY_STATUS) != 0) {
             return false;
         }
@@ -202,28 +251,26 @@ final class RpcCallTimer {
         return length >= status + Integer.BYTES && reply.getInt(start + status) == AcceptStatus.SUCCESS.code();
     }
 
-    private void end(Call call, Outcome outcome, int replyBytes) {
-        if (call.ended) { // lost with the connection, and answered now
-            return;
+    private void tell(int program, int version, int procedure, Outcome outcome, long elapsedNanos, long queuedNanos,
+                      int callBytes, int replyBytes) {
+        if (tally != null) {
+            tally.add(program, version, procedure, outcome, elapsedNanos, queuedNanos, callBytes, replyBytes);
+            if (!reading) {
+                tally.settle();
+            }
+        } else if (listener != null) {
+            listener.ended(side, program, version, procedure, outcome, elapsedNanos, queuedNanos, callBytes, replyBytes);
         }
-        call.ended = true;
-        dropKept(call);
-        if (listener != null) {
-            long elapsedNanos = nowNanos - call.beginNanos;
-            // A reply may be here before the transport has told that it has taken the call.
-            long queuedNanos = side == Side.SERVER ? 0 : call.queuedNanos >= 0 ? call.queuedNanos
-                    : replyBytes > 0 ? 0 : elapsedNanos;
-            listener.ended(side, call.program, call.version, call.procedure, outcome, elapsedNanos, queuedNanos, call.bytes,
-                    replyBytes);
-        }
-        RpcCallEvent event = call.event;
-        if (event != null && event.shouldCommit()) {
+    }
+
+    private void record(RpcCallEvent event, int xid, int program, int version, int procedure, Outcome outcome) {
+        if (event.shouldCommit()) {
             event.side = side.name();
             event.peer = String.valueOf(channel.remoteAddress());
-            event.xid = call.xid;
-            event.program = call.program;
-            event.version = call.version;
-            event.procedure = call.procedure;
+            event.xid = xid;
+            event.program = program;
+            event.version = version;
+            event.procedure = procedure;
             event.outcome = outcome.name();
             event.commit();
         }

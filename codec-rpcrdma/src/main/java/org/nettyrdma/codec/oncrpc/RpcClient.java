@@ -167,7 +167,8 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
         pending.add(call, timeoutMillis(request));
         if (timer != null) {
-            call.written.measure(timer.made(call, message, beginNanos(call)));
+            call.written.measure(RpcCallTimer.contentOf(message).readableBytes());
+            timer.made(call.xid, beginNanos(call));
         }
         headRoom.offer(message);
         ctx.write(message, call.written);
@@ -241,10 +242,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         }
         int bytes = message.readableBytes();
         RpcException failure = failureOf(call.request, message);
-        RpcCallTimer.Call measured = call.written.measured();
-        if (measured != null) {
-            measured.answered(failure == null, bytes);
-        }
+        measure(call, failure == null ? Outcome.SUCCESS : Outcome.ERROR, bytes);
         if (failure != null) {
             message.release();
             call.tryFailure(failure);
@@ -279,14 +277,20 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         if (call == null) {
             increment(unmatchedReplies);
         } else {
-            measureFailure(call, Outcome.FAILED);
+            measure(call, Outcome.FAILED, 0);
             call.tryFailure(new RpcTransportException(call.request, failure.cause()));
+        }
+    }
+
+    void writeTaken(PendingCall call) {
+        if (timer != null) {
+            call.written.queued(timer.sinceNanos(beginNanos(call)));
         }
     }
 
     void writeFailed(PendingCall call, Throwable cause) {
         if (pending.remove(call)) {
-            measureFailure(call, cause instanceof CancellationException ? Outcome.ABANDONED : Outcome.FAILED);
+            measure(call, cause instanceof CancellationException ? Outcome.ABANDONED : Outcome.FAILED, 0);
             call.tryFailure(new RpcConnectionException(call.request, "not written", call.written.hasBegun(), cause));
         }
     }
@@ -311,15 +315,16 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private static void measureFailure(PendingCall call, Outcome outcome) {
-        RpcCallTimer.Call measured = call.written.measured();
-        if (measured != null) {
-            measured.failed(outcome);
+    /** The call has ended; {@code replyBytes} is 0 without a reply. */
+    private void measure(PendingCall call, Outcome outcome, int replyBytes) {
+        if (timer != null) {
+            timer.ended(call.request, call.xid, outcome, beginNanos(call), call.written.queuedNanos(), call.written.callBytes(),
+                    replyBytes);
         }
     }
 
     private void abandon(PendingCall call) {
-        measureFailure(call, Outcome.ABANDONED);
+        measure(call, Outcome.ABANDONED, 0);
         if (!call.written.cancel(false)) { // what can still be cancelled, no peer has seen
             ctx.pipeline().fireUserEventTriggered(new RpcCallAbandoned(call.xid));
         }
@@ -380,7 +385,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         String reason = lastFailure != null ? "connection lost"
                 : "connection lost, and nothing has failed at this end; if the peer has closed it, its log may say why";
         for (PendingCall call = pending.removeFirst(); call != null; call = pending.removeFirst()) {
-            measureFailure(call, Outcome.LOST);
+            measure(call, Outcome.LOST, 0);
             call.tryFailure(new RpcConnectionException(call.request, reason, call.written.hasBegun(), connectionLost()));
         }
     }

@@ -5,12 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.CountingMode;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -136,6 +142,45 @@ class RpcCallMetricsTest {
         assertEquals(TimeUnit.SECONDS.toNanos(1) / 1_000_000 << 26, CallSums.boundNanos(CallSums.BOUNDS - 1));
         assertEquals(0, CallSums.bucketOf(0));
         assertEquals(CallSums.BOUNDS, CallSums.bucketOf(Long.MAX_VALUE));
+    }
+
+    @Test
+    void shouldMeasureWhatHandlersTellInBatches() {
+        long[] nowNanos = {Long.MAX_VALUE - 2500}; // the clock overflows
+        EmbeddedChannel server = new EmbeddedChannel(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void handlerAdded(ChannelHandlerContext ctx) {
+                RpcCallTimer.watch(ctx.channel(), metrics, () -> nowNanos[0]);
+            }
+        }, new RpcServerHandler(new TestProgram(200000, 1, 1, call -> {
+            nowNanos[0] += 1000;
+            if (call.procedure() < 3) {
+                call.reply(Unpooled.EMPTY_BUFFER);
+            }
+        })));
+        for (int procedure : new int[] {1, 1, 1, 2, 3}) {
+            server.pipeline().fireChannelRead(Unpooled.buffer().writeInt(7).writeInt(0).writeInt(2).writeInt(200000).writeInt(1)
+                    .writeInt(procedure).writeZero(16));
+        }
+        assertEquals(2, registry.get("rpc.server.calls.active").gauge().value(), "the last kind of the batch is not yet counted");
+        server.pipeline().fireChannelReadComplete();
+        assertEquals(1, registry.get("rpc.server.calls.active").gauge().value());
+        nowNanos[0] += 60_000;
+        server.finishAndReleaseAll();
+        assertEquals(0, registry.get("rpc.server.calls.active").gauge().value());
+        assertEquals(List.of("1 success 3 3000 120 72", "2 success 1 1000 40 24", "other lost 1 61000 40 0"),
+                registry.find("rpc.server.call.duration").functionTimers().stream().map(this::summary).sorted().toList());
+        assertEquals(3, registry.get("rpc.server.call.duration.histogram").tags("procedure", "1", "le", "0.000001")
+                .functionCounter().count());
+    }
+
+    /** Procedure, outcome, calls, nanoseconds, bytes of calls and of replies. */
+    private String summary(FunctionTimer timer) {
+        List<Tag> tags = timer.getId().getTags();
+        return timer.getId().getTag("procedure") + " " + timer.getId().getTag("outcome") + " " + (int) timer.count() + " "
+                + (int) timer.totalTime(TimeUnit.NANOSECONDS)
+                + " " + (int) registry.get("rpc.server.call.request").tags(tags).functionCounter().count()
+                + " " + (int) registry.get("rpc.server.call.response").tags(tags).functionCounter().count();
     }
 
     @Test
