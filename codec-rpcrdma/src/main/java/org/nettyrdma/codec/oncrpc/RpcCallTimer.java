@@ -226,11 +226,12 @@ final class RpcCallTimer {
         call.nextKept = null;
     }
 
-    /** The connection has ended. */
+    /** The connection has ended, perhaps within a batch of reads. */
     void lose() {
         while (kept != null) {
             kept.end(Outcome.LOST, 0);
         }
+        readComplete();
     }
 
     private static boolean hasResults(ByteBuf reply) {

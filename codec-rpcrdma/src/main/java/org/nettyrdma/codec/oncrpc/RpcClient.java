@@ -388,6 +388,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             measure(call, Outcome.LOST, 0);
             call.tryFailure(new RpcConnectionException(call.request, reason, call.written.hasBegun(), connectionLost()));
         }
+        if (timer != null) {
+            timer.lose();
+        }
     }
 
     private Throwable connectionLost() {

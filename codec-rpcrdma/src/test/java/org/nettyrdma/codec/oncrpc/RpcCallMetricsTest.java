@@ -169,18 +169,39 @@ class RpcCallMetricsTest {
         server.finishAndReleaseAll();
         assertEquals(0, registry.get("rpc.server.calls.active").gauge().value());
         assertEquals(List.of("1 success 3 3000 120 72", "2 success 1 1000 40 24", "other lost 1 61000 40 0"),
-                registry.find("rpc.server.call.duration").functionTimers().stream().map(this::summary).sorted().toList());
+                registry.find("rpc.server.call.duration").functionTimers()
+                        .stream().map(timer -> summary("rpc.server.call", timer)).sorted().toList());
         assertEquals(3, registry.get("rpc.server.call.duration.histogram").tags("procedure", "1", "le", "0.000001")
                 .functionCounter().count());
     }
 
+    @Test
+    void shouldShowWhatABatchToldThatEndsWithTheConnection() {
+        EmbeddedChannel both = new EmbeddedChannel();
+        RpcCallTimer.watch(both, metrics, () -> 0);
+        RpcClient client = new RpcClient(1000, 7, () -> 0);
+        both.pipeline().addLast(new RpcServerHandler(TestProgram.echo()), client);
+        client.call(new RpcRequest(1, 1, 1, Unpooled.EMPTY_BUFFER));
+        client.call(new RpcRequest(1, 1, 1, Unpooled.EMPTY_BUFFER));
+        both.pipeline().fireChannelRead(Unpooled.buffer().writeInt(7).writeInt(0).writeInt(2).writeInt(200000).writeInt(1)
+                .writeInt(1).writeZero(16));
+        both.pipeline().fireChannelRead(Unpooled.buffer().writeInt(7).writeInt(1).writeInt(0).writeZero(8).writeInt(3));
+        both.pipeline().remove(RpcServerHandler.class);
+        both.pipeline().remove(client);
+        both.finishAndReleaseAll();
+        assertEquals(List.of("1 error 1 0 40 24", "1 lost 1 0 40 0"), registry.find("rpc.client.call.duration").functionTimers()
+                .stream().map(timer -> summary("rpc.client.call", timer)).sorted().toList());
+        assertEquals(1, registry.get("rpc.server.call.duration").tag("outcome", "success").functionTimer().count());
+        assertEquals(0, registry.get("rpc.server.calls.active").gauge().value());
+    }
+
     /** Procedure, outcome, calls, nanoseconds, bytes of calls and of replies. */
-    private String summary(FunctionTimer timer) {
+    private String summary(String prefix, FunctionTimer timer) {
         List<Tag> tags = timer.getId().getTags();
         return timer.getId().getTag("procedure") + " " + timer.getId().getTag("outcome") + " " + (int) timer.count() + " "
                 + (int) timer.totalTime(TimeUnit.NANOSECONDS)
-                + " " + (int) registry.get("rpc.server.call.request").tags(tags).functionCounter().count()
-                + " " + (int) registry.get("rpc.server.call.response").tags(tags).functionCounter().count();
+                + " " + (int) registry.get(prefix + ".request").tags(tags).functionCounter().count()
+                + " " + (int) registry.get(prefix + ".response").tags(tags).functionCounter().count();
     }
 
     @Test
