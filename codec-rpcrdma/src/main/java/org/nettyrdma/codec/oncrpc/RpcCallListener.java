@@ -5,6 +5,9 @@ import io.netty.channel.ChannelPipeline;
 /**
  * Is told of each RPC call when it begins and when it has ended, and how long it took. {@link RpcCallMetrics} is one.
  *
+ * <p><b>Times.</b> What a connection reads at once, in one batch, counts as there when the batch began: a call that waits behind
+ * others of its batch has its wait in its duration, and a reply has not.
+ *
  * <p><b>Threads.</b> The event loop of the connection calls it, so several at once may. It must neither block nor throw.
  */
 @FunctionalInterface
