@@ -31,7 +31,7 @@ final class CallTally {
              int bytesOfReply) {
         if (series == null || !series.isOf(program, version, procedure, outcome)) {
             settle();
-            series = metrics.find(series, side, program, version, procedure, outcome);
+            series = metrics.find(side, program, version, procedure, outcome);
         }
         int index = CallSums.bucketOf(callNanos);
         if (index != bucket) {

@@ -27,10 +27,11 @@ import java.util.function.ToLongFunction;
  * <li>{@code rpc.client.call.request}, {@code .response}, {@code rpc.server.call.request}, {@code .response}: bytes of calls and
  * replies, counters
  * </ul>
- * Besides, {@code rpc.server.calls.active} has the calls that are being served, a gauge.
+ * Besides, {@code rpc.server.calls.active} has the calls that are being served, a gauge. Calls that a connection has read at once
+ * are shown as ended when the last of them was passed to its program.
  *
- * <p>All are functions of sums that each thread keeps for itself: a {@code Timer} of Micrometer looks at the clock twice for each
- * call and counts with atomic instructions, which takes longer than all else that is done for a figure.
+ * <p>All are functions of sums that each connection and thread keeps for itself. A {@code Timer} of Micrometer looks at the clock
+ * twice for each call and counts with atomic instructions, which takes longer than all else that is done for a figure.
  *
  * <p>A peer chooses the numbers of the calls that a server gets, and must not fill the registry with them. So calls which a
  * server has not answered with results have {@code other} in place of the numbers, unless the same procedure has been answered
@@ -90,9 +91,9 @@ public final class RpcCallMetrics implements RpcCallListener {
     @Override
     public void ended(Side side, int program, int version, int procedure, Outcome outcome, long elapsedNanos, long queuedNanos,
                       long callBytes, long replyBytes) {
-        find(null, side, program, version, procedure, outcome).sums.add(elapsedNanos, queuedNanos, callBytes, replyBytes);
-        if (side == Side.SERVER && serving != null) {
-            serving.addActive(-1);
+        find(side, program, version, procedure, outcome).sums.add(elapsedNanos, queuedNanos, callBytes, replyBytes);
+        if (side == Side.SERVER) {
+            served(1);
         }
     }
 
@@ -101,18 +102,14 @@ public final class RpcCallMetrics implements RpcCallListener {
         return new CallTally(this, side);
     }
 
-    /** Calls have ended whose sums were added elsewhere. */
+    /** A server's calls are no longer in progress. */
     void served(int calls) {
         if (serving != null) {
             serving.addActive(-calls);
         }
     }
 
-    /** Most calls are like the one before, and need not be looked up. */
-    Series find(Series last, Side side, int program, int version, int procedure, Outcome outcome) {
-        if (last != null && last.isOf(program, version, procedure, outcome)) {
-            return last;
-        }
+    Series find(Side side, int program, int version, int procedure, Outcome outcome) {
         Series one = series.get(new Key(side, program, version, procedure, outcome));
         return one == null ? newSeries(side, program, version, procedure, outcome) : one;
     }

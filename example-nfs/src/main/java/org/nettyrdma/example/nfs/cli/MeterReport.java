@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
 
 /**
  * All meters of a registry that do not stand at 0, one a line: name, tags as {@code key=value}, number. A timer has a line for
- * the count, the total and the maximum, in seconds. For people and for scripts.
+ * the count, the total and, where it keeps one, the maximum, in seconds. Histograms are left out: they are for systems that
+ * draw, and would be most of the lines. For people and for scripts.
  */
 final class MeterReport {
 
@@ -25,7 +26,7 @@ final class MeterReport {
         List<String> lines = new ArrayList<>();
         for (Meter meter : registry.getMeters()) {
             for (Measurement measurement : meter.measure()) {
-                if (measurement.getValue() != 0) {
+                if (measurement.getValue() != 0 && meter.getId().getTag("le") == null) {
                     String kind = isTimer(meter) ? ' ' + measurement.getStatistic().getTagValueRepresentation() : "";
                     lines.add(name(meter.getId()) + kind + ' ' + number(measurement.getValue()));
                 }
