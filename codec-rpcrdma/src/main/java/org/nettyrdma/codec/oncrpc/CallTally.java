@@ -14,6 +14,7 @@ final class CallTally {
     /** {@code null} before the first call. */
     private RpcCallMetrics.Series series;
     private int calls;
+    private int untimed;
     private long nanos;
     private long queuedNanos;
     private long callBytes;
@@ -27,30 +28,59 @@ final class CallTally {
         this.side = side;
     }
 
-    void add(int program, int version, int procedure, Outcome outcome, long callNanos, long callQueuedNanos, int bytes,
-             int bytesOfReply) {
-        if (series == null || !series.isOf(program, version, procedure, outcome)) {
-            settle();
-            series = metrics.find(side, program, version, procedure, outcome);
-        }
+    boolean isOf(int program, int version, int procedure, Outcome outcome) {
+        return series != null && series.isOf(program, version, procedure, outcome);
+    }
+
+    /** What comes next is of such calls; nothing may be here. */
+    void begin(int program, int version, int procedure, Outcome outcome) {
+        series = metrics.find(side, program, version, procedure, outcome);
+    }
+
+    void add(long callNanos, long callQueuedNanos, int bytes, int bytesOfReply) {
+        addToBucket(callNanos, 1);
+        queuedNanos += callQueuedNanos;
+        count(bytes, bytesOfReply);
+    }
+
+    /** A call which {@link #time} will be told of. */
+    void addUntimed(int bytes, int bytesOfReply) {
+        untimed++;
+        count(bytes, bytesOfReply);
+    }
+
+    private void count(int bytes, int bytesOfReply) {
+        calls++;
+        callBytes += bytes;
+        replyBytes += bytesOfReply;
+    }
+
+    boolean hasUntimed() {
+        return untimed > 0;
+    }
+
+    /** How long each call took that had no time. */
+    void time(long callNanos) {
+        addToBucket(callNanos, untimed);
+        untimed = 0;
+    }
+
+    private void addToBucket(long callNanos, int howMany) {
+        nanos += howMany * callNanos;
         int index = CallSums.bucketOf(callNanos);
         if (index != bucket) {
             settleBucket();
             bucket = index;
         }
-        callsInBucket++;
-        calls++;
-        nanos += callNanos;
-        queuedNanos += callQueuedNanos;
-        callBytes += bytes;
-        replyBytes += bytesOfReply;
+        callsInBucket += howMany;
     }
 
-    /** What was told is shown. */
+    boolean isEmpty() {
+        return calls == 0;
+    }
+
+    /** What was told is shown. All have their time. */
     void settle() {
-        if (calls == 0) {
-            return;
-        }
         settleBucket();
         series.sums.add(calls, nanos, queuedNanos, callBytes, replyBytes);
         if (side == Side.SERVER) {

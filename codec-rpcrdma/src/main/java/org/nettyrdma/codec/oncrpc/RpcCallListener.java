@@ -5,8 +5,8 @@ import io.netty.channel.ChannelPipeline;
 /**
  * Is told of each RPC call when it begins and when it has ended, and how long it took. {@link RpcCallMetrics} is one.
  *
- * <p><b>Times.</b> What a connection reads at once, in one batch, counts as there when the batch began: a call that waits behind
- * others of its batch has its wait in its duration, and a reply has not.
+ * <p><b>Times.</b> What a connection reads at once, in one batch, counts as there when the batch began, or when the last call of
+ * the batch before it was answered. So a reply that waits behind others of its batch has no wait in its duration.
  *
  * <p><b>Threads.</b> The event loop of the connection calls it, so several at once may. It must neither block nor throw.
  */

@@ -28,7 +28,8 @@ import java.util.function.ToLongFunction;
  * replies, counters
  * </ul>
  * Besides, {@code rpc.server.calls.active} has the calls that are being served, a gauge. Calls that a connection has read at once
- * are shown as ended when the last of them was passed to its program.
+ * are shown as ended when the last of them was passed to its program. Those of one procedure which a server answers one after
+ * the other then, without another in between, count as answered when the last of them is: their replies are flushed together.
  *
  * <p>All are functions of sums that each connection and thread keeps for itself. A {@code Timer} of Micrometer looks at the clock
  * twice for each call and counts with atomic instructions, which takes longer than all else that is done for a figure.

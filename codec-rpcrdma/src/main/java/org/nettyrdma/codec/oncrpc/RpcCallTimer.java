@@ -2,7 +2,9 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.AttributeKey;
+import io.netty.util.concurrent.EventExecutor;
 import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
@@ -30,17 +32,26 @@ final class RpcCallTimer {
     }
 
     private final Channel channel;
+    private final EventExecutor executor;
     private final Side side;
     private final RpcCallListener listener;
     /** In place of {@code listener} where that keeps sums; {@code null} otherwise. */
     private final CallTally tally;
     private final LongSupplier nanoClock;
     /**
-     * The last look at the clock. A batch of reads, at the end of which the handlers owe their flush as well, was there when it
-     * began, so that one look does for all of it, until there is a later one for a write.
+     * The last look at the clock. A batch of reads was there when it began, so that one look does for all of it, until there is a
+     * later one for a write.
      */
     private long nowNanos;
     private boolean reading;
+    /** The transport takes many calls in one turn of the event loop, which this ends: one look does for them, too. */
+    private final Runnable turnEnd = () -> taking = false;
+    private boolean taking;
+    private boolean tookOne;
+    /** When the first of the calls in the tally that have no time yet began. */
+    private long untimedBeginNanos;
+    /** The server's call that is being passed to its program; {@code null} outside of that. */
+    private Call serving;
     /** A server's calls that were not answered at once, in no order; {@code null} if there is none. */
     private Call kept;
     /** The last call that was answered at once, to be used again. */
@@ -48,8 +59,9 @@ final class RpcCallTimer {
     /** A client's calls in a recording; {@code null} before the first. */
     private XidMap<RpcCallEvent> events;
 
-    private RpcCallTimer(Channel channel, Side side, Watcher watcher) {
-        this.channel = channel;
+    private RpcCallTimer(ChannelHandlerContext ctx, Side side, Watcher watcher) {
+        channel = ctx.channel();
+        executor = ctx.executor();
         this.side = side;
         listener = watcher.listener;
         nanoClock = watcher.nanoClock;
@@ -62,9 +74,9 @@ final class RpcCallTimer {
     }
 
     /** Returns {@code null} where nobody wants to know. */
-    static RpcCallTimer of(Channel channel, Side side) {
-        Watcher watcher = channel.attr(WATCHER).get();
-        return watcher == null ? null : new RpcCallTimer(channel, side, watcher);
+    static RpcCallTimer of(ChannelHandlerContext ctx, Side side) {
+        Watcher watcher = ctx.channel().attr(WATCHER).get();
+        return watcher == null ? null : new RpcCallTimer(ctx, side, watcher);
     }
 
     /** A call of a server that has not ended. */
@@ -82,6 +94,10 @@ final class RpcCallTimer {
         /** {@code null} where nobody records. */
         private RpcCallEvent event;
 
+        private boolean isAlike(Outcome outcome) {
+            return !tally.hasUntimed() || tally.isOf(program, version, procedure, outcome);
+        }
+
         private void begin(ByteBuf message) {
             int start = message.readerIndex();
             long versionAndProcedure = message.getLong(start + VERSION);
@@ -90,6 +106,9 @@ final class RpcCallTimer {
             version = (int) (versionAndProcedure >>> Integer.SIZE);
             procedure = (int) versionAndProcedure;
             bytes = message.readableBytes();
+            if (tally != null && !isAlike(Outcome.SUCCESS)) {
+                settle(); // what this one takes is not theirs
+            }
             beginNanos = nowNanos;
             ended = false;
             event = RpcCallEvent.begun();
@@ -107,8 +126,16 @@ final class RpcCallTimer {
             }
             ended = true;
             dropKept(this);
-            look();
-            tell(program, version, procedure, outcome, nowNanos - beginNanos, 0, bytes, replyBytes);
+            if (tally != null && this == serving && reading && isAlike(outcome)) {
+                // Replies are flushed at the end of the batch of reads. One look then does for all that are alike.
+                if (!tally.hasUntimed()) {
+                    untimedBeginNanos = beginNanos;
+                }
+                findTally(program, version, procedure, outcome).addUntimed(bytes, replyBytes);
+            } else {
+                look();
+                tell(program, version, procedure, outcome, nowNanos - beginNanos, 0, bytes, replyBytes);
+            }
             if (event != null) {
                 record(event, xid, program, version, procedure, outcome);
                 event = null;
@@ -128,15 +155,34 @@ final class RpcCallTimer {
     void read() {
         if (!reading) {
             reading = true;
-            look();
+            tookOne = false;
+            if (!taking) {
+                look();
+            }
         }
     }
 
     void readComplete() {
         reading = false;
-        if (tally != null) {
+        settle();
+    }
+
+    /** What was told is shown. */
+    private void settle() {
+        if (tally != null && !tally.isEmpty()) {
+            if (tally.hasUntimed()) {
+                tally.time(look() - untimedBeginNanos);
+            }
             tally.settle();
         }
+    }
+
+    private CallTally findTally(int program, int version, int procedure, Outcome outcome) {
+        if (!tally.isOf(program, version, procedure, outcome)) {
+            settle();
+            tally.begin(program, version, procedure, outcome);
+        }
+        return tally;
     }
 
     /**
@@ -160,7 +206,15 @@ final class RpcCallTimer {
 
     /** How long ago that was, for a call that the transport has taken. */
     long sinceNanos(long beginNanos) {
-        return (reading ? nowNanos : look()) - beginNanos;
+        if (!reading && !taking) {
+            look();
+            if (tookOne && !executor.isShuttingDown()) {
+                taking = true;
+                executor.execute(turnEnd);
+            }
+            tookOne = true;
+        }
+        return nowNanos - beginNanos;
     }
 
     /**
@@ -191,6 +245,7 @@ final class RpcCallTimer {
         }
         Call call = spare == null ? new Call() : spare;
         spare = null;
+        serving = call;
         call.begin(message);
         if (listener != null) {
             listener.begun(side);
@@ -200,6 +255,7 @@ final class RpcCallTimer {
 
     /** All was done with a call for now. Unless that has ended it, it is lost with the connection. */
     void keep(Call call) {
+        serving = null;
         if (call.ended) {
             spare = call;
             return;
@@ -255,7 +311,7 @@ final class RpcCallTimer {
     private void tell(int program, int version, int procedure, Outcome outcome, long elapsedNanos, long queuedNanos,
                       int callBytes, int replyBytes) {
         if (tally != null) {
-            tally.add(program, version, procedure, outcome, elapsedNanos, queuedNanos, callBytes, replyBytes);
+            findTally(program, version, procedure, outcome).add(elapsedNanos, queuedNanos, callBytes, replyBytes);
             if (!reading) {
                 tally.settle();
             }

@@ -340,7 +340,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     public void handlerAdded(ChannelHandlerContext context) {
         flushBatch = new FlushBatch(context);
         headRoom = HeadRoom.ofThread();
-        timer = RpcCallTimer.of(context.channel(), Side.CLIENT);
+        timer = RpcCallTimer.of(context, Side.CLIENT);
         pending = new PendingCallTable(context.executor(), firstXid, nanoClock, this::timedOut);
         ctx = context; // last, as it publishes the others
     }

@@ -225,7 +225,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         ctx = context;
         flushBatch = new FlushBatch(context);
         headRoom = HeadRoom.ofThread();
-        timer = RpcCallTimer.of(context.channel(), Side.SERVER);
+        timer = RpcCallTimer.of(context, Side.SERVER);
         pause = new ReadPause(context);
         throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress, pause);
         callMemory = memory == null ? null : new ServedCallMemory(context, memory, transferLimits, pause, this::replyWritten);

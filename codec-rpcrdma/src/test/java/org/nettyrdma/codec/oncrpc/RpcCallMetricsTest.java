@@ -13,9 +13,14 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -147,18 +152,14 @@ class RpcCallMetricsTest {
     @Test
     void shouldMeasureWhatHandlersTellInBatches() {
         long[] nowNanos = {Long.MAX_VALUE - 2500}; // the clock overflows
-        EmbeddedChannel server = new EmbeddedChannel(new ChannelInboundHandlerAdapter() {
-            @Override
-            public void handlerAdded(ChannelHandlerContext ctx) {
-                RpcCallTimer.watch(ctx.channel(), metrics, () -> nowNanos[0]);
-            }
-        }, new RpcServerHandler(new TestProgram(200000, 1, 1, call -> {
+        EmbeddedChannel server = new EmbeddedChannel(watched(nowNanos),
+                new RpcServerHandler(new TestProgram(200000, 1, 1, call -> {
             nowNanos[0] += 1000;
             if (call.procedure() < 3) {
                 call.reply(Unpooled.EMPTY_BUFFER);
             }
         })));
-        for (int procedure : new int[] {1, 1, 1, 2, 3}) {
+        for (int procedure : new int[] {1, 1, 1, 3, 2}) {
             server.pipeline().fireChannelRead(Unpooled.buffer().writeInt(7).writeInt(0).writeInt(2).writeInt(200000).writeInt(1)
                     .writeInt(procedure).writeZero(16));
         }
@@ -168,11 +169,67 @@ class RpcCallMetricsTest {
         nowNanos[0] += 60_000;
         server.finishAndReleaseAll();
         assertEquals(0, registry.get("rpc.server.calls.active").gauge().value());
-        assertEquals(List.of("1 success 3 3000 120 72", "2 success 1 1000 40 24", "other lost 1 61000 40 0"),
+        assertEquals(List.of("1 success 3 9000 120 72", "2 success 1 2000 40 24", "other lost 1 62000 40 0"),
                 registry.find("rpc.server.call.duration").functionTimers()
                         .stream().map(timer -> summary("rpc.server.call", timer)).sorted().toList());
-        assertEquals(3, registry.get("rpc.server.call.duration.histogram").tags("procedure", "1", "le", "0.000001")
+        assertEquals(3, registry.get("rpc.server.call.duration.histogram").tags("procedure", "1", "le", "0.000003")
+                .functionCounter().count(), "their replies were flushed together");
+        assertEquals(0, registry.get("rpc.server.call.duration.histogram").tags("procedure", "1", "le", "0.000002")
                 .functionCounter().count());
+    }
+
+    @Test
+    void shouldTellACallWithAnotherOutcomeApart() {
+        long[] nowNanos = {0};
+        EmbeddedChannel server = new EmbeddedChannel(watched(nowNanos),
+                new RpcServerHandler(new TestProgram(200000, 1, 1, call -> {
+            nowNanos[0] += 1000;
+            if (call.header().xid() == 3) {
+                call.replyProcedureUnavailable();
+            } else {
+                call.reply(Unpooled.EMPTY_BUFFER);
+            }
+        })));
+        for (int xid = 1; xid < 5; xid++) {
+            server.pipeline().fireChannelRead(Unpooled.buffer().writeInt(xid).writeInt(0).writeInt(2).writeInt(200000).writeInt(1)
+                    .writeInt(1).writeZero(16));
+        }
+        server.pipeline().fireChannelReadComplete();
+        server.finishAndReleaseAll();
+        assertEquals(List.of("1 error 1 3000 40 24", "1 success 3 7000 120 72"),
+                registry.find("rpc.server.call.duration").functionTimers()
+                        .stream().map(timer -> summary("rpc.server.call", timer)).sorted().toList());
+    }
+
+    @Test
+    void shouldLookAtTheClockTwiceWhereManyCallsAreTakenInOneTurn() {
+        long[] nowNanos = {0};
+        List<ChannelPromise> writes = new ArrayList<>();
+        RpcClient client = new RpcClient(1000, 7, () -> nowNanos[0]);
+        EmbeddedChannel channel = new EmbeddedChannel(watched(nowNanos), new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                ReferenceCountUtil.release(msg);
+                writes.add(promise);
+            }
+        }, client);
+        for (int i = 0; i < 5; i++) {
+            client.call(new RpcRequest(1, 1, 1, Unpooled.EMPTY_BUFFER));
+        }
+        for (int i = 0; i < 5; i++) {
+            nowNanos[0] += 1000;
+            if (i == 4) {
+                channel.runPendingTasks(); // another turn
+            }
+            writes.get(i).setSuccess();
+        }
+        for (int xid = 7; xid < 12; xid++) {
+            channel.pipeline().fireChannelRead(Unpooled.buffer().writeInt(xid).writeInt(1).writeZero(16));
+        }
+        channel.pipeline().fireChannelReadComplete();
+        channel.finishAndReleaseAll();
+        assertEquals(1000 + 2000 + 2000 + 2000 + 5000,
+                registry.get("rpc.client.call.wait").functionTimer().totalTime(TimeUnit.NANOSECONDS));
     }
 
     @Test
@@ -193,6 +250,15 @@ class RpcCallMetricsTest {
                 .stream().map(timer -> summary("rpc.client.call", timer)).sorted().toList());
         assertEquals(1, registry.get("rpc.server.call.duration").tag("outcome", "success").functionTimer().count());
         assertEquals(0, registry.get("rpc.server.calls.active").gauge().value());
+    }
+
+    private ChannelHandler watched(long[] nowNanos) {
+        return new ChannelInboundHandlerAdapter() {
+            @Override
+            public void handlerAdded(ChannelHandlerContext ctx) {
+                RpcCallTimer.watch(ctx.channel(), metrics, () -> nowNanos[0]);
+            }
+        };
     }
 
     /** Procedure, outcome, calls, nanoseconds, bytes of calls and of replies. */

@@ -312,9 +312,9 @@ class RpcCallTimerTest {
 
     @Test
     void shouldCostNothingWhereNobodyListensOrRecords() {
-        EmbeddedChannel unwatched = new EmbeddedChannel();
+        EmbeddedChannel unwatched = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
         RpcCallListener.addTo(unwatched.pipeline(), null);
-        assertNull(RpcCallTimer.of(unwatched, Side.CLIENT));
+        assertNull(RpcCallTimer.of(unwatched.pipeline().firstContext(), Side.CLIENT));
         unwatched.finishAndReleaseAll();
     }
 }
