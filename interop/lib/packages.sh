@@ -14,7 +14,14 @@ newest_kernel() {
 }
 
 update_package_lists() {
-    apt-get update -qq >"$state/apt.log" 2>&1 || die "apt-get update failed: $(tail -3 "$state/apt.log")"
+    local deadline=$((SECONDS + 120))
+    # Another apt may have the lists, such as the daily one of a machine that has just started, and apt does not wait for it here.
+    until apt-get update -qq >"$state/apt.log" 2>&1; do
+        if ((SECONDS >= deadline)) || ! grep -q 'Could not get lock' "$state/apt.log"; then
+            die "apt-get update failed: $(tail -3 "$state/apt.log")"
+        fi
+        sleep 2
+    done
 }
 
 installed() {
