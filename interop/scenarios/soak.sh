@@ -6,6 +6,7 @@ scenario() {
     local seconds=$((${SOAK_MINUTES:-60} * 60)) class_path ports clients
     class_path=$(soak_class_path)
     soak_begin lasting 0
+    mortal_port=$(free_port) # one of the system's choice may go to another process while the server is away
     soak_begin mortal 0
     run_soak network SoakNetwork "$lasting_port" "$mortal_port"
     await 60 "the network" soak_listens network
