@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.OperatingSystemMXBean;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.BufferedReader;
@@ -27,6 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.nettyrdma.testkit.Endpoint;
 import org.nettyrdma.testkit.TransportFixture;
 import org.nettyrdma.verbs.VerbsProvider;
@@ -44,7 +46,7 @@ class DescriptorShortageTest extends TransportFixture {
 
     /**
      * The server: prints its port, then how many channels it has and its processor time as often as it is asked, until its input
-     * ends.
+     * ends. With an argument it closes each connection at once, and another event loop than the one that accepts has them.
      */
     public static void main(String[] arguments) throws Exception {
         loadClasses(Path.of(RdmaServerChannel.class.getProtectionDomain().getCodeSource().getLocation().toURI()));
@@ -52,13 +54,24 @@ class DescriptorShortageTest extends TransportFixture {
         RdmaEventLoopGroup loops = new RdmaEventLoopGroup(1, new DefaultThreadFactory("few-descriptors", true),
                 Rdma.provider("iwarp"),
                 IdleStrategy.BLOCKING);
-        var channel = new ServerBootstrap().group(loops).channel(RdmaServerChannel.class)
+        boolean closing = arguments.length > 0;
+        RdmaEventLoopGroup children = !closing ? loops : new RdmaEventLoopGroup(1, new DefaultThreadFactory("children", true),
+                Rdma.provider("iwarp"), IdleStrategy.BLOCKING);
+        var channel = new ServerBootstrap().group(loops, children).channel(RdmaServerChannel.class)
                 .option(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, 600_000)
                 .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 1)
+                .childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 600_000)
                 .childHandler(new ChannelInboundHandlerAdapter() {
                     @Override
                     public boolean isSharable() {
                         return true;
+                    }
+
+                    @Override
+                    public void channelActive(ChannelHandlerContext ctx) {
+                        if (closing) {
+                            ctx.close();
+                        }
                     }
                 }).bind("127.0.0.1", 0).sync().channel();
         System.out.println(((InetSocketAddress) channel.localAddress()).getPort());
@@ -88,9 +101,15 @@ class DescriptorShortageTest extends TransportFixture {
 
     @BeforeEach
     void startServer() throws IOException {
-        process = new ProcessBuilder("/bin/sh", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$@\"", "sh",
+        startServer(new String[0]);
+    }
+
+    private void startServer(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$@\"", "sh",
                 ProcessHandle.current().info().command().orElseThrow(), "-Xmx128m", "-cp", System.getProperty("java.class.path"),
-                DescriptorShortageTest.class.getName()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+                DescriptorShortageTest.class.getName()));
+        command.addAll(List.of(arguments));
+        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         server = new InetSocketAddress("127.0.0.1", Integer.parseInt(answer()));
     }
 
@@ -142,15 +161,29 @@ class DescriptorShortageTest extends TransportFixture {
             int expected = open + 1;
             awaitTrue(() -> descriptors() == expected, "accepted");
         }
-        ByteBuffer request = ByteBuffer.allocate(20).put("MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII))
-                .put(17, (byte) 1).clear();
-        SocketChannel oldest = silent.get(0);
-        oldest.write(request);
+        requestConnection(silent.get(0));
+    }
+
+    private static void requestConnection(SocketChannel peer) throws IOException {
+        peer.write(ByteBuffer.allocate(20).put("MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII)).put(17, (byte) 1).clear());
         ByteBuffer reply = ByteBuffer.allocate(20);
         while (reply.hasRemaining()) {
-            assertTrue(oldest.read(reply) > 0, "dropped");
+            assertTrue(peer.read(reply) > 0, "dropped");
         }
         assertEquals("MPA ID Rep Frame", new String(reply.array(), 0, 16, StandardCharsets.US_ASCII));
+    }
+
+    /** Peers that do not close what the server has closed, all of them at an event loop that does not accept. */
+    @Test
+    @Timeout(Endpoint.TIMEOUT_SECONDS)
+    void shouldLetPeersOfOtherEventLoopsMakeRoomThatDoNotClose() throws Exception {
+        stopServer();
+        startServer("closing");
+        for (int i = 0; i < MORE_THAN_THERE_ARE; i++) {
+            SocketChannel peer = SocketChannel.open(server);
+            silent.add(peer);
+            requestConnection(peer);
+        }
     }
 
     private int descriptors() {

@@ -131,5 +131,6 @@ final class IwarpContext implements VerbsContext {
         for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
             queuePair.close();
         }
+        parts.draining().close(); // last, since these drain, too
     }
 }

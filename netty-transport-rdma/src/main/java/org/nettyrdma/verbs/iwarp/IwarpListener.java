@@ -87,15 +87,21 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
         armTimer();
     }
 
-    /** What only waits for its peer to close makes room, too, as far as it belongs to this event loop. */
+    /**
+     * What only waits for its peer to close makes room, too. If this event loop has none, those of others do, before peers are
+     * displaced that may be about to send their request.
+     */
     @Override
-    public boolean makeRoom(IOException cause) {
+    public Acceptor.Room makeRoom(IOException cause) {
         boolean roomMade = parts.draining().drop(DISPLACED_AT_ONCE);
+        if (!roomMade && parts.draining().dropElsewhere(DISPLACED_AT_ONCE)) {
+            return Acceptor.Room.ASKED_FOR;
+        }
         for (int i = 0; i < DISPLACED_AT_ONCE && halfOpen.firstToGo() != null; i++) {
             halfOpen.firstToGo().displaced();
             roomMade = true;
         }
-        return roomMade;
+        return roomMade ? Acceptor.Room.MADE : Acceptor.Room.NONE;
     }
 
     /** All have the same time, so that one timer for the oldest does for all. */

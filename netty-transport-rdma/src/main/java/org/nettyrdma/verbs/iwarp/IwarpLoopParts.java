@@ -36,7 +36,7 @@ final class IwarpLoopParts {
         this.core = core;
         this.statistics = statistics;
         batchPool = new Pool<>(newBatch, MAX_IDLE_BUFFERS);
-        draining = new SocketDrain(core.timers(), stagingPool);
+        draining = new SocketDrain(core.timers(), stagingPool, core::execute);
     }
 
     LoopCore core() {

@@ -3,6 +3,10 @@ package org.nettyrdma.verbs.iwarp;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.SocketFailures;
@@ -10,11 +14,14 @@ import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
  * The sockets of an event loop that wait for their peers to close. There is a limit, so that peers that connect and leave again
- * and again hold no more of them; where it is reached, the address that has the most makes room.
+ * and again hold no more of them; where it is reached, the address that has the most makes room. Used by one event loop only.
  */
 final class SocketDrain {
 
     private static final int MAX_SOCKETS = 512;
+
+    /** Those of the process that have sockets: descriptors are the process's, whichever event loop has them. Any thread. */
+    private static final Set<SocketDrain> NOT_EMPTY = ConcurrentHashMap.newKeySet();
 
     private final TimerQueue timers;
     private final Pool<ByteBuffer> stagingPool;
@@ -22,10 +29,15 @@ final class SocketDrain {
     private long lastNumber;
     /** Of the sockets, those whose peers may still send, so that closing them now would make TCP send a reset. */
     private int waiting;
+    private final Executor loop;
+    /** Another event loop has asked this one to drop sockets, which is still to be done. Any thread. */
+    private final AtomicBoolean dropAsked = new AtomicBoolean();
 
-    SocketDrain(TimerQueue timers, Pool<ByteBuffer> stagingPool) {
+    /** @param loop runs tasks of other threads on the event loop */
+    SocketDrain(TimerQueue timers, Pool<ByteBuffer> stagingPool, Executor loop) {
         this.timers = timers;
         this.stagingPool = stagingPool;
+        this.loop = loop;
     }
 
     /**
@@ -41,6 +53,7 @@ final class SocketDrain {
         try {
             socket = new DrainingSocket(this, timers, stagingPool, channel, key, peer, ++lastNumber, sentBytes);
             oneTooMany = sockets.add(socket);
+            NOT_EMPTY.add(this);
         } catch (Throwable t) {
             SocketFailures.closeQuietly(channel);
             throw t;
@@ -69,6 +82,14 @@ final class SocketDrain {
     /** A socket is drained and closed. */
     void remove(DrainingSocket socket) {
         sockets.remove(socket);
+        if (sockets.oldest() == null) {
+            NOT_EMPTY.remove(this);
+        }
+    }
+
+    /** The event loop ends, and with it all sockets. */
+    void close() {
+        NOT_EMPTY.remove(this);
     }
 
     /**
@@ -84,5 +105,25 @@ final class SocketDrain {
             sockets.firstToGo().drop();
         }
         return first != null;
+    }
+
+    /**
+     * Asks one other event loop of the process to do the same: one that has sockets and no such request before it, as it is busy
+     * with something else then.
+     *
+     * @param count how many at most
+     * @return whether there was any
+     */
+    boolean dropElsewhere(int count) {
+        for (SocketDrain other : NOT_EMPTY) {
+            if (other != this && other.dropAsked.compareAndSet(false, true)) {
+                other.loop.execute(() -> {
+                    other.dropAsked.set(false);
+                    other.drop(count);
+                });
+                return true;
+            }
+        }
+        return false;
     }
 }

@@ -62,12 +62,12 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
     }
 
     @Override
-    public boolean makeRoom(IOException cause) {
+    public Acceptor.Room makeRoom(IOException cause) {
         if (pending.isEmpty()) {
-            return false;
+            return Acceptor.Room.NONE;
         }
         pending.iterator().next().drop("gives way to a newer connection: " + cause.getMessage());
-        return true;
+        return Acceptor.Room.MADE;
     }
 
     void ended(PendingRequest request) {

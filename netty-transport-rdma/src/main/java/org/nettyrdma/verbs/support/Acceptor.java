@@ -15,6 +15,20 @@ public final class Acceptor implements SocketHandler {
     private static final int MAX_ACCEPTS = 64;
     /** Where there is nobody who could make room. */
     private static final int PAUSE_MILLIS = 100;
+    /** Until another event loop, if it is not busy for long, has closed sockets. */
+    private static final int SHORT_PAUSE_MILLIS = 10;
+
+    /**
+     * Whether the system will have a descriptor, or memory, for one more socket.
+     */
+    public enum Room {
+        /** Sockets of this event loop are closed with its next selection. */
+        MADE,
+        /** Another event loop was asked to close sockets. */
+        ASKED_FOR,
+        /** There is nobody who could make room. */
+        NONE
+    }
 
     /**
      * What becomes of a connection until its request is there.
@@ -32,9 +46,9 @@ public final class Acceptor implements SocketHandler {
          * The system has no descriptor, or no memory, for one more socket: peers that owe their request make room.
          *
          * @param cause what the system said
-         * @return {@code false} if there is nobody who could; then nothing is accepted for a while
+         * @return whether they did; if not, nothing is accepted for a while
          */
-        boolean makeRoom(IOException cause);
+        Room makeRoom(IOException cause);
     }
 
     private final ServerSocketChannel channel;
@@ -104,13 +118,17 @@ public final class Acceptor implements SocketHandler {
 
     /** Without room nothing is accepted for a while, lest the loop try again and again. */
     private void refusedBySystem(IOException cause) {
-        if (!owner.makeRoom(cause) && channel.isOpen()) {
-            paused = true;
+        Room room = owner.makeRoom(cause);
+        if (room == Room.MADE || !channel.isOpen()) {
+            return;
+        }
+        paused = true;
+        updateInterest();
+        timers.schedule(room == Room.ASKED_FOR ? SHORT_PAUSE_MILLIS : PAUSE_MILLIS, () -> {
+            paused = false;
             updateInterest();
-            timers.schedule(PAUSE_MILLIS, () -> {
-                paused = false;
-                updateInterest();
-            });
+        });
+        if (room == Room.NONE) {
             cause.setStackTrace(new StackTraceElement[0]); // it tells nothing, and peers can cause it as often as they like
             failed(cause);
         }

@@ -10,7 +10,8 @@ import java.util.function.LongSupplier;
 
 /**
  * What a context in software is made of: sockets, timers, what is to be delivered and to be done, and its sleep. Contexts of two
- * kinds can stand on one, and are then one to their event loop. Used by one event loop only, but for {@link #wakeup}.
+ * kinds can stand on one, and are then one to their event loop. Used by one event loop only, but for {@link #wakeup} and
+ * {@link #execute}.
  */
 public final class LoopCore {
 
@@ -120,6 +121,16 @@ public final class LoopCore {
         if (wakeState.wake()) {
             sockets.wakeup();
         }
+    }
+
+    /**
+     * Has something done by the event loop of this, soon; not at all if it ends before. Any thread.
+     *
+     * @param task what to do
+     */
+    public void execute(Runnable task) {
+        sockets.atNextSelection(task);
+        wakeup();
     }
 
     /**

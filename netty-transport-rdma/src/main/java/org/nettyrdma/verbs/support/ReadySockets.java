@@ -5,6 +5,8 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,7 +16,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A selection finds any number of ready sockets, but only some make progress in a round; what they have received is passed on
  * and answered before the next ones follow. So all steps of one connection are close together in time, and find its state in the
- * processor's cache, however many connections there are. Used by one event loop only, but for {@link #wakeup}.
+ * processor's cache, however many connections there are. Used by one event loop only, but for {@link #wakeup}
+ * and {@link #atNextSelection}.
  */
 public final class ReadySockets {
 
@@ -32,6 +35,8 @@ public final class ReadySockets {
     private final Consumer<SelectionKey> found = ready::add;
     /** What to do when the selector has let go of cancelled keys. */
     private final ArrayDeque<Runnable> afterSelection = new ArrayDeque<>();
+    /** What other threads ask for; looked at with a selection, next to whose system call that costs nothing. */
+    private final Queue<Runnable> fromOthers = new ConcurrentLinkedQueue<>();
 
     /**
      * Opens the selector.
@@ -92,7 +97,19 @@ public final class ReadySockets {
         return work;
     }
 
+    /**
+     * Has something done with the next selection of {@link #progress}. Any thread.
+     *
+     * @param task what to do
+     */
+    public void atNextSelection(Runnable task) {
+        fromOthers.add(task);
+    }
+
     private int select() throws IOException {
+        for (Runnable task = fromOthers.poll(); task != null; task = fromOthers.poll()) {
+            task.run();
+        }
         int tasks = afterSelection.size(); // what these add needs another selection
         selector.selectNow(found);
         for (int i = 0; i < tasks; i++) {

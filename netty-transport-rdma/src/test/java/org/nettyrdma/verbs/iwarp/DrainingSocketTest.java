@@ -31,7 +31,8 @@ class DrainingSocketTest {
             SocketChannel channel = listener.accept();
             channel.configureBlocking(false);
             SelectionKey key = channel.register(selector, 0);
-            DrainingSocket socket = new DrainingSocket(new SocketDrain(timers, buffers), timers, buffers, channel, key,
+            SocketDrain drain = new SocketDrain(timers, buffers, Runnable::run);
+            DrainingSocket socket = new DrainingSocket(drain, timers, buffers, channel, key,
                     PeerAddress.of(channel.getRemoteAddress()), 1, 0);
             socket.start(1000);
             peer.setOption(StandardSocketOptions.SO_LINGER, 0);

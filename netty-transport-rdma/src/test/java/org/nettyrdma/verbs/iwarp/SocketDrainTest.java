@@ -11,8 +11,10 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.peer.PeerAddress;
@@ -24,8 +26,8 @@ class SocketDrainTest {
 
     private static final int LIMIT = 512;
 
-    private final SocketDrain drain =
-            new SocketDrain(new TimerQueue(System::nanoTime), new Pool<>(() -> ByteBuffer.allocateDirect(100), 1));
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final SocketDrain drain = newDrain();
     private final Selector selector;
     private final ServerSocketChannel listener;
     private final List<SocketChannel> opened = new ArrayList<>();
@@ -35,8 +37,13 @@ class SocketDrainTest {
         listener = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
     }
 
+    private SocketDrain newDrain() {
+        return new SocketDrain(new TimerQueue(System::nanoTime), new Pool<>(() -> ByteBuffer.allocateDirect(100), 1), tasks::add);
+    }
+
     @AfterEach
     void closeAll() throws IOException {
+        drain.close();
         for (SocketChannel channel : opened) {
             channel.close();
         }
@@ -69,6 +76,32 @@ class SocketDrainTest {
         assertEquals(List.of(true, false, false, true), drained.stream().map(SocketChannel::isOpen).toList());
         assertTrue(drain.drop(2));
         assertFalse(drain.drop(2));
+    }
+
+    @Test
+    void shouldAskAnotherEventLoopThatHasSomeOnceUntilItHasDoneSo() throws IOException {
+        SocketDrain other = newDrain();
+        assertFalse(other.dropElsewhere(2));
+        List<SocketChannel> drained = List.of(drainConnectionFrom("127.0.0.1"), drainConnectionFrom("127.0.0.1"),
+                drainConnectionFrom("127.0.0.1"));
+
+        assertFalse(drain.dropElsewhere(2), "it has the sockets itself");
+        assertTrue(other.dropElsewhere(2));
+        assertFalse(other.dropElsewhere(2), "asked already");
+        assertEquals(List.of(true, true, true), drained.stream().map(SocketChannel::isOpen).toList(), "another thread's");
+        tasks.remove().run();
+        assertEquals(List.of(false, false, true), drained.stream().map(SocketChannel::isOpen).toList());
+
+        assertTrue(other.dropElsewhere(2));
+        tasks.remove().run();
+        assertFalse(other.dropElsewhere(2), "all are closed");
+    }
+
+    @Test
+    void shouldNotBeAskedOnceItsEventLoopHasEnded() throws IOException {
+        drainConnectionFrom("127.0.0.1");
+        drain.close();
+        assertFalse(newDrain().dropElsewhere(2));
     }
 
     @Test
