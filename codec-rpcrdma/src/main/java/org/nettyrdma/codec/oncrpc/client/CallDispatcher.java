@@ -92,10 +92,11 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
         }
         call.sequence = nextSequence++;
         RpcLink link = waiting.isEmpty() && !dispatching ? leastBusy() : null;
-        if (link == null && !waiting.hasRoomFor(call)) {
+        if (link == null && !waiting.hasRoomFor(call) && !isRoomBehindWaiting()) {
             counters.add(Counter.REFUSED_CALLS, 1);
             call.release();
-            call.tryFailure(new RpcConnectionException(call.request, "not written", false, waiting.refusal(call, notConnected)));
+            TooManyCallsException refusal = waiting.refusal(call, links.isEmpty(), notConnected);
+            call.tryFailure(new RpcConnectionException(call.request, "not written", false, refusal));
             return;
         }
         call.xid = xid != null ? xid : takeXid();
@@ -105,6 +106,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
             link.send(call);
         } else {
             await(call);
+            dispatch(); // behind all that wait
         }
     }
 
@@ -139,6 +141,18 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
             }
         }
         return best;
+    }
+
+    /**
+     * Whether connections have room for one call more than wait: a listener that is told of a connection, or of the end of a
+     * call, makes its own before those are sent that wait.
+     */
+    private boolean isRoomBehindWaiting() {
+        long room = -waiting.size();
+        for (RpcLink link : links) {
+            room += link.isUp() ? Math.max(0, policy.maxCallsPerConnection() - link.outstanding()) : 0;
+        }
+        return room > 0;
     }
 
     /** Sends what waits, in order, as far as there is room. */

@@ -20,7 +20,8 @@ import org.nettyrdma.codec.oncrpc.RpcRequest;
  * @param jitter                the part of each delay that is random; 0 to 1, default 0.5: an attempt comes after half of its
  *                              delay at the earliest. Without it all clients of a server connect at the same time
  * @param maxWaitingCalls       calls that wait for a connection before further ones fail with {@link TooManyCallsException}; 0 or
- *                              more, default 4096. Calls that are made again may exceed it
+ *                              more, default 4096. With 0 a call is sent at once or fails. Calls that are made again may exceed
+ *                              it
  * @param maxWaitingBytes       the same for the bytes of their arguments; 0 or more, default 64 MiB
  * @param maxCallsPerConnection calls under way on one connection before further ones wait; 1 to 1024, default 1024, the most that
  *                              wait for credits over RDMA. The arguments of calls under way are kept, too

@@ -20,12 +20,18 @@ final class WaitingCalls {
         return bySequence.isEmpty();
     }
 
+    int size() {
+        return bySequence.size();
+    }
+
     boolean hasRoomFor(DurableCall call) {
         return bySequence.size() < policy.maxWaitingCalls() && call.bytes() <= policy.maxWaitingBytes() - bytes;
     }
 
-    TooManyCallsException refusal(DurableCall call, Throwable notConnected) {
-        return new TooManyCallsException(bySequence.size(), bytes, call.bytes(), policy, notConnected);
+    TooManyCallsException refusal(DurableCall call, boolean isUnconnected, Throwable notConnected) {
+        String why = isUnconnected ? "there is no connection"
+                : "each connection has " + policy.maxCallsPerConnection() + " calls under way or is coming to its end";
+        return new TooManyCallsException(why, bySequence.size(), bytes, call.bytes(), policy, notConnected);
     }
 
     void add(DurableCall call) {

@@ -31,11 +31,14 @@ import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -140,6 +143,58 @@ class ReconnectingRpcClientTest extends ReconnectingClientFixture {
         server.start();
         assertEquals(List.of(1, 2, 3), List.of(result(first), result(second), result(third)));
         assertEquals(4, result(client.call(request(ECHO, 4))), "there is room again");
+    }
+
+    @Test
+    void shouldSendCallsThatMayNotWaitWhileThereIsRoomAndSayWhyNotOtherwise() throws Exception {
+        ReconnectingRpcClient client = connect(QUICK.withMaxWaiting(0, 0).withMaxCallsPerConnection(2), 1);
+        expect("connected");
+        assertEquals(1, result(client.call(request(ECHO, 1))));
+        Future<ByteBuf> first = client.call(request(HOLD, 1));
+        Future<ByteBuf> second = client.call(request(HOLD, 2).setRetransmission(Retransmission.NEVER));
+        RpcCall heldFirst = held();
+        RpcCall heldSecond = held();
+        Throwable busy = failure(client.call(request(ECHO, 3)));
+        assertInstanceOf(TooManyCallsException.class, busy.getCause());
+        assertTrue(busy.getMessage().contains("each connection has 2 calls under way"), busy.getMessage());
+        RestartedServer.answer(heldFirst);
+        assertEquals(1, result(first));
+        assertEquals(4, result(client.call(request(ECHO, 4))));
+
+        server.stop();
+        heldSecond.arguments().release();
+        failure(second);
+        expect("lost");
+        Throwable lost = failure(client.call(request(ECHO, 5)));
+        assertInstanceOf(TooManyCallsException.class, lost.getCause());
+        assertTrue(lost.getMessage().contains("there is no connection"), lost.getMessage());
+    }
+
+    /** Those that are made again wait whatever the limit is, and are sent with the next connection, which has more room. */
+    @Test
+    void shouldSendCallsThatMayNotWaitBehindThoseThatDo() throws Exception {
+        AtomicReference<ReconnectingRpcClient> client = new AtomicReference<>();
+        BlockingQueue<Future<ByteBuf>> fromListener = new LinkedBlockingQueue<>();
+        ReconnectListener calling = new ReconnectListener() {
+            @Override
+            public void connected(SocketAddress address) {
+                events.add("connected");
+                if (client.get() != null) {
+                    fromListener.add(client.get().call(request(ECHO, 2)));
+                }
+            }
+        };
+        clients.add(ReconnectingRpcClient.builder(RestartedServer.client(group), server::addresses)
+                .policy(QUICK.withMaxWaiting(0, 0).withMaxCallsPerConnection(2)).listener(calling).connect());
+        expect("connected");
+        client.set(clients.get(0));
+        Future<ByteBuf> again = client.get().call(request(HOLD, 1));
+        held().arguments().release();
+        server.stop();
+        server.start();
+        RestartedServer.answer(held());
+        assertEquals(1, result(again));
+        assertEquals(2, result(fromListener.poll(30, TimeUnit.SECONDS)));
     }
 
     @Test
