@@ -6,6 +6,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SingleThreadEventLoop;
 import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.RejectedExecutionHandler;
 import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.CompletionHandler;
@@ -77,6 +79,9 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private int failuresInARow;
     private long exhaustivePolls;
     private boolean contended; // the last time that it polled before going to sleep
+    private boolean ending;
+    private long endingSinceNanos;
+    private volatile long shutdownTimeoutNanos = Long.MAX_VALUE; // written by who shuts down, before this loop is told
 
     RdmaEventLoop(EventLoopGroup parent, Executor executor, RejectedExecutionHandler rejectedExecutionHandler,
                   VerbsProvider provider, IdleStrategy idleStrategy) throws IOException {
@@ -412,7 +417,40 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         }
         closeAll();
         // Closed channels stay until the device has returned their buffers, or their timer gives up.
-        return channels.isEmpty() && context.isDrained() && confirmShutdown();
+        if (channels.isEmpty() && context.isDrained() && confirmShutdown()) {
+            return true;
+        }
+        return isShutdownTimeOver() && endNow();
+    }
+
+    @Override
+    public Future<?> shutdownGracefully(long quietPeriod, long timeout, TimeUnit unit) {
+        if (!isShuttingDown()) { // later ones are without effect
+            shutdownTimeoutNanos = unit.toNanos(timeout);
+        }
+        return super.shutdownGracefully(quietPeriod, timeout, unit);
+    }
+
+    private boolean isShutdownTimeOver() {
+        if (!ending) {
+            ending = true;
+            endingSinceNanos = System.nanoTime();
+            schedule(() -> { }, shutdownTimeoutNanos, TimeUnit.NANOSECONDS); // wakes this loop
+        }
+        return System.nanoTime() - endingSinceNanos >= shutdownTimeoutNanos;
+    }
+
+    /** The close time-outs of connections can be longer than whoever ends the loop wants to wait for them. */
+    @SuppressWarnings("deprecation")
+    private boolean endNow() {
+        LOGGER.warn("Ends after {} ms, as it was told, before {} closed connections have ended; what their peers have not taken "
+                + "is lost", TimeUnit.NANOSECONDS.toMillis(shutdownTimeoutNanos), channels.size());
+        List<QueuePairChannel> lost = new ArrayList<>(channels.values());
+        attempt(context::close);
+        context = new LostContext(new RejectedExecutionException("the event loop has ended"));
+        lost.forEach(channel -> attempt(channel::contextClosed));
+        shutdown(); // no quiet period any more
+        return confirmShutdown();
     }
 
     private void closeAll() {

@@ -12,6 +12,10 @@ import org.nettyrdma.verbs.VerbsProvider;
 /**
  * Event loops for {@link RdmaChannel} and {@link RdmaServerChannel}, all on one provider. Each loop is one thread with its
  * own completion queue.
+ *
+ * <p>A loop that is shut down ends when its connections have ended. {@link #shutdownGracefully} says how long that may take: when
+ * its time-out is over, so is the loop, whatever {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS} is, and what peers have not taken
+ * is lost.
  */
 public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
 

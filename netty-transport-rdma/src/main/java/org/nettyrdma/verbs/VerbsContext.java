@@ -101,8 +101,9 @@ public interface VerbsContext extends AutoCloseable {
 
     /**
      * Whether peers have taken what connections that are closed have handed over, as far as that can be seen. An event loop that
-     * ends goes on polling until it is so, and closes the context then. A provider for which a completed Send has arrived, as on
-     * a device, has nothing to wait for. Others bound the time by {@link QueuePairAttributes#closeTimeoutMillis}.
+     * ends goes on polling until it is so or the time for its end is over, and closes the context then. A provider for which a
+     * completed Send has arrived, as on a device, has nothing to wait for. Others bound the time by {@link
+     * QueuePairAttributes#closeTimeoutMillis}.
      *
      * @return {@code false} while something could be lost if the context were closed now
      */

@@ -247,6 +247,32 @@ public abstract class EventLoopContract extends TransportFixture {
         assertThrows(RejectedExecutionException.class, () -> loop.execute(() -> { }));
     }
 
+    /** Whatever the connections would wait for: a peer that takes nothing, and a close time-out that is longer than this test. */
+    @ParameterizedTest
+    @CsvSource({"0, 300", "0, 0", "100, 300"})
+    void shouldEndWithinTheTimeThatItIsGiven(long quietMillis, long timeoutMillis) throws Exception {
+        RdmaEventLoopGroup other = newGroup(1, IdleStrategy.BLOCKING);
+        Connection connection = connect(serverBootstrap(other).childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 600_000),
+                bootstrap());
+        CountDownLatch free = new CountDownLatch(1);
+        connection.client().channel().eventLoop().execute(() -> {
+            try {
+                free.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        try {
+            connection.server().channel().writeAndFlush(connection.server().channel().alloc().buffer(100).writeZero(100));
+            other.shutdownGracefully(quietMillis, timeoutMillis, TimeUnit.MILLISECONDS);
+            assertTrue(other.awaitTermination(Endpoint.TIMEOUT_SECONDS / 3, TimeUnit.SECONDS), "event loops did not stop");
+        } finally {
+            free.countDown();
+        }
+        connection.client().awaitInactive();
+        assertTrue(connection.server().channel().closeFuture().isDone());
+    }
+
     @Test
     void shouldDeliverWhatItHasSentBeforeItEnds() throws Exception {
         assumeTrue(provider().capabilities().receiverWaits(), "the connection would end for want of a receive");

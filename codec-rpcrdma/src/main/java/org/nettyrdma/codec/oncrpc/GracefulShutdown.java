@@ -50,7 +50,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * A client that takes completions before the end of the connection, as {@code RdmaChannel} does, sees all replies.
  * <li>Software iWARP: a Send is completed when TCP has taken it. The provider then ends its output and reads on as above, for
  * up to {@code RdmaChannelOption.CLOSE_TIMEOUT_MILLIS} (2 s), after the channel is closed. An event loop that is shut down
- * goes on until then.
+ * goes on until then, unless the time-out of its shutdown is shorter.
  * </ul>
  * A client that dies, or whose network fails, may not have seen replies to calls that were executed. Then it is the
  * {@link DuplicateRequestCache} of the server to which the client comes back that knows them, or nobody after a restart.
