@@ -13,11 +13,16 @@ import org.nettyrdma.codec.oncrpc.transport.WritePromise;
 /**
  * The write of a call, which tells the client where it fails. Its state belongs to the event loop, so that a write that nobody
  * else waits for takes no atomic instruction; a {@link DefaultChannelPromise} takes four. Only the event loop can cancel it.
+ *
+ * <p>Where the client has an executor of its own, which it may over TCP, the codec below it works on the channel's event loop:
+ * that thread begins the write by {@link #setUncancellable} and hands its end over as a task. So begin and cancellation exclude
+ * each other on any two threads; all other questions are answered rightly on the executor of the client only.
  */
 final class PendingCallWrite extends WritePromise {
 
     private final PendingCall call;
     private boolean begun;
+    private boolean cancelled;
     private boolean ended;
     private Throwable failure;
     /** For who listens or waits; {@code null} if nobody does. */
@@ -125,8 +130,16 @@ final class PendingCallWrite extends WritePromise {
 
     @Override
     public boolean setUncancellable() {
+        return context().executor().inEventLoop() ? begin() : beginElsewhere();
+    }
+
+    private boolean begin() {
         begun |= !isCancelled();
         return !isCancelled();
+    }
+
+    private synchronized boolean beginElsewhere() {
+        return begin();
     }
 
     @Override
@@ -136,7 +149,15 @@ final class PendingCallWrite extends WritePromise {
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        return context().executor().inEventLoop() && isCancellable() && tryEnd(new CancellationException());
+        return context().executor().inEventLoop() && mayCancel() && tryEnd(new CancellationException());
+    }
+
+    private synchronized boolean mayCancel() {
+        if (!isCancellable()) {
+            return false;
+        }
+        cancelled = true;
+        return true;
     }
 
     @Override
@@ -151,7 +172,7 @@ final class PendingCallWrite extends WritePromise {
 
     @Override
     public boolean isCancelled() {
-        return failure instanceof CancellationException;
+        return cancelled || failure instanceof CancellationException;
     }
 
     @Override

@@ -22,6 +22,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -107,6 +108,29 @@ class PendingCallWriteTest {
 
     private static Throwable failureOf(CompletableFuture<Void> end) {
         return end.handle((nothing, cause) -> cause instanceof CompletionException wrapped ? wrapped.getCause() : cause).join();
+    }
+
+    /** As with a codec that works on the event loop of the channel, and a client that has an executor of its own. */
+    @Test
+    void shouldBeginOrBeCancelledButNeverBothOnTwoThreads() throws Exception {
+        ChannelPromise promise = newWrite();
+        for (int i = 0; i < 2000; i++) {
+            ChannelPromise write = promise;
+            CyclicBarrier together = new CyclicBarrier(2);
+            Future<Boolean> cancelled = channel.pipeline().context(client).executor().submit(() -> {
+                together.await(SECONDS, TimeUnit.SECONDS);
+                return write.cancel(false);
+            });
+            together.await(SECONDS, TimeUnit.SECONDS);
+            boolean begun = write.setUncancellable();
+            assertEquals(!begun, cancelled.get(SECONDS, TimeUnit.SECONDS));
+            assertEquals(begun, write.setUncancellable(), "it stays so");
+            write.tryFailure(new IOException("expected"));
+            assertTrue(call.await(SECONDS, TimeUnit.SECONDS));
+            assertEquals(begun, assertInstanceOf(RpcConnectionException.class, call.cause()).mayHaveBeenSent());
+            call = client.call(new RpcRequest(1, 1, 1, Unpooled.buffer(4).writeInt(1)));
+            promise = writes.poll(SECONDS, TimeUnit.SECONDS);
+        }
     }
 
     @Test
