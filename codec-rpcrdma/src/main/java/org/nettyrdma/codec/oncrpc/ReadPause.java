@@ -7,6 +7,9 @@ import io.netty.channel.ChannelHandlerContext;
  * Stops reading from a channel, and leaves {@code AUTO_READ} to the application: reads that are asked for meanwhile are kept, and
  * passed on when reading goes on, unless the application has turned {@code AUTO_READ} off by then. Its owner passes each
  * {@code read} through {@link #keepsRead}. Event loop only.
+ *
+ * <p>{@code AUTO_READ} is off from the beginning of the pause to the next turn. Whoever turns it on meanwhile is seen by the read
+ * that this asks for. Whoever turns it off then, where it is off, is not, as Netty tells nobody: it is on again in the next turn.
  */
 final class ReadPause {
 
@@ -62,7 +65,7 @@ final class ReadPause {
         if (reasons > 0) {
             return;
         }
-        boolean read = readKept && (readDemanded || config.isAutoRead());
+        boolean read = readKept && !takingBack && (readDemanded || config.isAutoRead()); // else restoring AUTO_READ reads
         readKept = false;
         readDemanded = false;
         restoreAutoRead();
@@ -79,6 +82,9 @@ final class ReadPause {
     boolean keepsRead() {
         if (reasons == 0) {
             return false;
+        }
+        if (takingBack && config.isAutoRead()) {
+            takingBack = false; // the application has turned it on by itself, and may turn it off again
         }
         readKept = true;
         readDemanded |= !takingBack && !config.isAutoRead();
