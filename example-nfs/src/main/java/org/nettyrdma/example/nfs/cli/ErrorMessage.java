@@ -35,6 +35,11 @@ final class ErrorMessage {
         if (failure instanceof RpcConnectionException) {
             return "the connection to the server was lost: " + failure.getMessage();
         }
+        if (failure instanceof RpcTimeoutException && failure.getCause() instanceof RpcConnectionException) {
+            // So the client's last attempt to connect has ended. Over TCP a server has no other way to refuse a connection.
+            return "the server does not answer: it takes connections and ends them without an answer, as it does when it has too "
+                    + "many (nfs serve --max-connections, --max-connections-per-address)";
+        }
         if (failure instanceof RpcTimeoutException) {
             return "the server does not answer: " + failure.getMessage();
         }

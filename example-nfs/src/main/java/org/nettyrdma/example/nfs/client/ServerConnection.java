@@ -122,6 +122,7 @@ final class ServerConnection implements Closeable {
         private final Set<String> reasons = new LinkedHashSet<>();
         private int left;
         private boolean connected;
+        private boolean told;
         private Throwable cause;
 
         FirstAttempts(String server, int addresses) {
@@ -131,6 +132,7 @@ final class ServerConnection implements Closeable {
 
         @Override
         public void connected(SocketAddress address) {
+            told = false;
             connected |= done.getCount() > 0;
             done.countDown();
         }
@@ -143,6 +145,9 @@ final class ServerConnection implements Closeable {
                 if (--left == 0) {
                     done.countDown();
                 }
+            } else if (!told) { // long before the calls that wait fail; once for each loss
+                told = true;
+                LOGGER.warn("{}: cannot connect again yet: {}", server, RpcConnection.reason(failure));
             }
         }
 

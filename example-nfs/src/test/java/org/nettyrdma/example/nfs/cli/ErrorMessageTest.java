@@ -1,0 +1,30 @@
+package org.nettyrdma.example.nfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
+import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
+
+class ErrorMessageTest {
+
+    private final RpcRequest request = new RpcRequest(100003, 3, 1, Unpooled.EMPTY_BUFFER);
+
+    @Test
+    void shouldNameTheLimitWhereTheServerEndsEachConnectionWithoutAnAnswer() {
+        IOException ping = new RpcConnectionException(request, "connection lost", true, new ClosedChannelException());
+        assertEquals("the server does not answer: it takes connections and ends them without an answer, as it does when "
+                + "it has too many (nfs serve --max-connections, --max-connections-per-address)",
+                ErrorMessage.of(new RpcTimeoutException(request, 2000, ping)));
+    }
+
+    @Test
+    void shouldSayWhatElseKeptACallWaiting() {
+        RpcTimeoutException failure = new RpcTimeoutException(request, 2000, new IOException("refused"));
+        assertEquals("the server does not answer: " + failure.getMessage(), ErrorMessage.of(failure));
+    }
+}
