@@ -306,13 +306,20 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             return;
         }
         if (eventLoop().inEventLoop()) {
-            delivery.readsCleared();
+            readsClearedHere();
         } else {
             eventLoop().execute(() -> {
                 if (!config.isAutoRead()) { // one may be wanted again by then
-                    delivery.readsCleared();
+                    readsClearedHere();
                 }
             });
+        }
+    }
+
+    private void readsClearedHere() {
+        delivery.readsCleared();
+        if (hasPeerEnded()) {
+            schedule();
         }
     }
 
@@ -338,6 +345,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
                 if (posted && state() == ChannelState.ACTIVE) {
                     work.flush();
                 }
+            }
+            if (hasPeerEnded() && !isReadExpected()) {
+                queuePairUnsafe().flush0(); // which has waited for reads
             }
             if (state() == ChannelState.ENDED && !connection.isEndPending() && delivery.isDone(endCause)) {
                 finish(endCause);
@@ -423,14 +433,28 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         if (state() == ChannelState.ENDED && connection.isEndPending()) {
             return; // fails with the cause as soon as that is known
         }
-        if (state() == ChannelState.ENDED || work.input().receiver().isDisconnected()) {
-            if (endCause == null && !delivery.isEndTold()) {
+        if (hasPeerEnded()) {
+            if (endCause == null && !delivery.isEndTold() && (isReadExpected() || isSending())) {
                 return; // what the peer has sent before is read first
             }
             throw endCause != null ? endCause : new IOException("the peer has closed the connection");
         }
         work.output().write(in);
         work.flush();
+    }
+
+    private boolean hasPeerEnded() {
+        return state() == ChannelState.ENDED
+                || state() == ChannelState.ACTIVE && work.isAgreed() && work.input().receiver().isDisconnected();
+    }
+
+    /** Who wants no read may be waiting for what it has written, and want one then. */
+    private boolean isReadExpected() {
+        return delivery.isWanted() || config.isAutoRead();
+    }
+
+    private boolean isSending() {
+        return state() == ChannelState.ACTIVE && work.output().isSending();
     }
 
     // --- The end

@@ -272,6 +272,11 @@ final class StreamOutput {
         rest.release();
     }
 
+    /** Whether something that was flushed is posted, and not sent yet. */
+    boolean isSending() {
+        return postedBytes > 0;
+    }
+
     /** Whether bytes were left for want of room. */
     boolean isWaiting() {
         return waiting;

@@ -284,6 +284,53 @@ class RdmaStreamChannelTest extends StreamFixture {
         await(written);
     }
 
+    /** As a proxy that reads on when what it has read is written: it would wait for ever. */
+    @Test
+    void shouldFailWhatIsWrittenToAPeerThatHasClosedWhereNoReadIsWanted() throws Exception {
+        End server = readerOfClosedPeer();
+        assertInstanceOf(IOException.class, firstFailure(server));
+        server.awaitEvent("inactive");
+        assertEquals(List.of("active", "inactive"), server.events());
+    }
+
+    @Test
+    void shouldFailWhatIsWrittenToAPeerThatHasClosedOnceNoMoreReadIsWanted() throws Exception {
+        End server = readerOfClosedPeer();
+        server.channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ctx.channel().config().setAutoRead(false);
+                ctx.writeAndFlush(message).addListener(written -> {
+                    if (written.isSuccess()) { // sent before the end of the peer was told
+                        ctx.read();
+                    }
+                });
+            }
+        });
+        server.channel.config().setAutoRead(true);
+        server.awaitEvent("inactive");
+        assertEquals(List.of("active", "inactive"), server.events());
+    }
+
+    /** With data that is not read, one byte at a time. */
+    private End readerOfClosedPeer() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(1).maxMessagesPerRead(1)));
+        End client = connect(bootstrap(), listener.localAddress());
+        await(client.write(bytes(1000, 16)));
+        client.channel.close();
+        return awaitAccepted();
+    }
+
+    private static Throwable firstFailure(End end) throws InterruptedException {
+        ChannelFuture written;
+        do {
+            written = end.write(bytes(1, 17));
+            assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        } while (written.isSuccess());
+        return written.cause();
+    }
+
     /** The request is answered first, so that to the peer the connection stands; the close runs before this side hears of it. */
     @Test
     void shouldEndInOrderWhatIsClosedBeforeItIsActive() throws Exception {
