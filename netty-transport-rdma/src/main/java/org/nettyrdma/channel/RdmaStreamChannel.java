@@ -437,7 +437,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             if (endCause == null && !delivery.isEndTold() && (isReadExpected() || isSending())) {
                 return; // what the peer has sent before is read first
             }
-            throw endCause != null ? endCause : new IOException("the peer has closed the connection");
+            throw endCause != null ? endCause : new IOException("Broken pipe: the peer has closed the connection");
         }
         work.output().write(in);
         work.flush();
@@ -558,7 +558,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             connectionIs(ChannelState.ENDED);
             boolean inOrder = cause == null && (work.isDisconnectSent() || work.input().receiver().isDisconnected()
                     || work.isShutdownSent() && work.input().receiver().isFinished());
-            endCause = inOrder ? null : cause != null ? cause : new IOException("the peer has cut the connection");
+            // Handlers know by these words that it was the peer, as with TCP: SslHandler, for instance.
+            endCause = inOrder ? null : cause != null ? cause
+                    : new IOException("Connection reset by peer: the connection was cut");
             schedule(); // what arrived before the end is read before the end is told
         }
     }

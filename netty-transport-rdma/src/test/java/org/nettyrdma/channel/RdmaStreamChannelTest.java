@@ -26,7 +26,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +37,9 @@ import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 
 @Timeout(60)
 class RdmaStreamChannelTest extends StreamFixture {
+
+    /** By such a text SslHandler knows an end that is no news behind close_notify, and HTTP clients that they may try again. */
+    private static final String RESET = "(Connection reset|Connection reset by peer|Broken pipe)(: .*)?";
 
     @Test
     void shouldCarryBytesBothWays() throws Exception {
@@ -267,8 +269,7 @@ class RdmaStreamChannelTest extends StreamFixture {
         List<String> events = pair.server().events();
         assertEquals(List.of("active", events.get(1), "inactive"), events);
         // By what the socket is asked for first the system says how the peer has gone.
-        assertTrue(Set.of("the peer has cut the connection", "Broken pipe", "Connection reset", "Connection reset by peer")
-                .contains(events.get(1)), events::toString);
+        assertTrue(events.get(1).matches(RESET), events::toString);
     }
 
     @Test

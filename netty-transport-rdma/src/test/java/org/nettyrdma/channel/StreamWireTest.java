@@ -353,7 +353,7 @@ class StreamWireTest extends StreamFixture {
         }
         server.awaitEvent("inactive");
         assertEquals(100, server.received.size());
-        assertEquals("the peer has cut the connection", server.events().get(1));
+        assertEquals("Connection reset by peer: the connection was cut", server.events().get(1));
     }
 
     // --- What a peer does wrong
