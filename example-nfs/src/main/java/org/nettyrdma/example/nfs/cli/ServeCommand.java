@@ -141,8 +141,15 @@ final class ServeCommand implements Callable<Integer> {
             options.setBindAddress(bindAddress);
         }
         Path state = stateDirectory != null || inMemory ? stateDirectory : NfsServiceOptions.defaultStateDirectory(root);
-        return options.setServiceOptions(NfsServiceOptions.DEFAULTS.withStateDirectory(state)
-                .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES));
+        NfsServiceOptions service = NfsServiceOptions.DEFAULTS.withStateDirectory(state)
+                .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES);
+        return options.setServiceOptions(inMemory ? boundMemory(service) : service);
+    }
+
+    /** Half of the memory is for what is in files: without these bounds a client can fill the rest with empty ones. */
+    private static NfsServiceOptions boundMemory(NfsServiceOptions service) {
+        long eighth = Runtime.getRuntime().maxMemory() / 8;
+        return service.withMaxNameBytes(eighth).withKnownFileBytes(Math.min(service.knownFileBytes(), eighth));
     }
 
     private MetricsEndpoint startMetrics(CompositeMeterRegistry meters) throws IOException {

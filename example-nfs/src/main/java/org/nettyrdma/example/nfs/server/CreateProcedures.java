@@ -40,15 +40,17 @@ final class CreateProcedures {
     private final FileTree tree;
     private final Export export;
     private final OpenFiles openFiles;
+    private final NameQuota names;
     private final AttributeChanges changes;
     /** Nobody else gets at a new file or directory before it belongs to the caller and has its mode. */
     private final FileAttribute<?>[] onlyOwner;
     private final FileAttribute<?>[] onlyOwnerDirectory;
 
-    CreateProcedures(FileTree tree, Export export, OpenFiles openFiles, AttributeChanges changes) {
+    CreateProcedures(FileTree tree, Export export, OpenFiles openFiles, NameQuota names, AttributeChanges changes) {
         this.tree = tree;
         this.export = export;
         this.openFiles = openFiles;
+        this.names = names;
         this.changes = changes;
         boolean hasPosix = export.root().getFileSystem().supportedFileAttributeViews().contains("posix");
         onlyOwner = hasPosix ? permissions("rw-------") : new FileAttribute<?>[0];
@@ -95,7 +97,9 @@ final class CreateProcedures {
             throws IOException {
         AccessControl.requireAdd(caller, directory.attributes());
         Path path = LocalNames.child(directory.path(), name);
+        names.requireRoom(NameQuota.NAME_BYTES);
         FileChannel channel = FileChannel.open(path, NEW_FILE, onlyOwner);
+        names.add(NameQuota.NAME_BYTES);
         openFiles.adopt(tree.child(directory, name), channel);
         if (arguments.mode() != CreateMode.EXCLUSIVE) {
             return finish(caller, directory, name, withMode(arguments.attributes(), DEFAULT_MODE));
@@ -122,7 +126,9 @@ final class CreateProcedures {
         AttributeSlot slot = call.changes();
         FileObject directory = openDirectory(call, arguments.where(), slot);
         String name = requireNewName(call.caller(), directory, arguments.where());
+        names.requireRoom(NameQuota.NAME_BYTES);
         Files.createDirectory(LocalNames.child(directory.path(), name), onlyOwnerDirectory);
+        names.add(NameQuota.NAME_BYTES);
         Sattr attributes = withMode(arguments.attributes(), DEFAULT_DIRECTORY_MODE);
         int inherited = directory.attributes().mode() & AccessControl.SET_GROUP_ID;
         writeNew(finish(call.caller(), directory, name, attributes.withMode(attributes.mode().getAsInt() | inherited)),
@@ -137,7 +143,10 @@ final class CreateProcedures {
         String name = requireNewName(call.caller(), directory, arguments.where());
         AccessControl.require(!arguments.target().isEmpty(), NfsStatus.INVAL);
         Path path = LocalNames.child(directory.path(), name);
-        Files.createSymbolicLink(path, LocalNames.path(path, arguments.target()));
+        Path target = LocalNames.path(path, arguments.target());
+        names.requireRoom(NameQuota.bytesOfLink(target));
+        Files.createSymbolicLink(path, target);
+        names.add(NameQuota.bytesOfLink(target));
         writeNew(finish(call.caller(), directory, name, Sattr.NONE), slot, out);
     }
 
@@ -182,7 +191,9 @@ final class CreateProcedures {
             changes.requireAllowed(creator(caller, owned), owned, allowed);
             changes.apply(creator(caller, owned), owned, allowed);
         } catch (IOException | RuntimeException e) {
+            long nameBytes = names.bytesOf(file);
             Files.delete(file.path());
+            names.remove(nameBytes);
             tree.removed(directory, name, file);
             openFiles.evict(file.node().id());
             throw e;

@@ -25,17 +25,21 @@ import org.nettyrdma.example.nfs.protocol.Nfs;
  *                               where it is too small a client that reconnects under load sees errors like
  *                               {@code NFS3ERR_EXIST}
  * @param duplicateCacheMillis   for how many milliseconds they are kept, default 120000
+ * @param maxNameBytes           most memory of the names that are made, in bytes, for file systems that keep them in memory and
+ *                               do not count them: 2048 for each, and 128 for each name in the target of a symbolic link. Beyond
+ *                               that no more can be made, {@code NFS3ERR_NOSPC}. Default: no limit
  */
 public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWriteBytes, int openFiles,
                                 long openFileIdleMillis, int searchLimit, long knownFileBytes,
-                                int duplicateCacheEntries, long duplicateCacheMillis) {
+                                int duplicateCacheEntries, long duplicateCacheMillis, long maxNameBytes) {
 
     private static final int MIN_TRANSFER_BYTES = 4096;
     private static final int MIB = 1024 * 1024;
 
     /** The default of every setting. */
     public static final NfsServiceOptions DEFAULTS =
-            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, 4096, 120_000);
+            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, 4096, 120_000,
+                    Long.MAX_VALUE);
 
     /**
      * Checks the ranges.
@@ -49,6 +53,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      * @param knownFileBytes        most memory of known files
      * @param duplicateCacheEntries most replies kept
      * @param duplicateCacheMillis  for how long they are kept
+     * @param maxNameBytes          most memory of names
      * @throws IllegalArgumentException if a setting is out of its range; the message names it
      */
     public NfsServiceOptions {
@@ -60,6 +65,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
         checkPositive(knownFileBytes, "knownFileBytes");
         checkPositive(duplicateCacheEntries, "duplicateCacheEntries");
         checkPositive(duplicateCacheMillis, "duplicateCacheMillis");
+        checkPositive(maxNameBytes, "maxNameBytes");
     }
 
     /**
@@ -86,7 +92,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withStateDirectory(Path directory) {
         return new NfsServiceOptions(directory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
                 knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
     }
 
     /**
@@ -99,7 +105,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withMaxTransferBytes(int readBytes, int writeBytes) {
         return new NfsServiceOptions(stateDirectory, readBytes, writeBytes, openFiles, openFileIdleMillis, searchLimit,
                 knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
     }
 
     /**
@@ -111,7 +117,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withOpenFiles(int files, long idleMillis) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, files, idleMillis, searchLimit, knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
     }
 
     /**
@@ -123,7 +129,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withSearchLimit(int entries) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, entries,
                 knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
     }
 
     /**
@@ -135,7 +141,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withKnownFileBytes(long bytes) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
                 bytes,
-                duplicateCacheEntries, duplicateCacheMillis);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
     }
 
     /**
@@ -148,6 +154,18 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withDuplicateCache(int entries, long keptMillis) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
                 knownFileBytes,
-                entries, keptMillis);
+                entries, keptMillis, maxNameBytes);
+    }
+
+    /**
+     * Another bound of the names that are made.
+     *
+     * @param bytes most memory they take
+     * @return the settings
+     */
+    public NfsServiceOptions withMaxNameBytes(long bytes) {
+        return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
+                knownFileBytes,
+                duplicateCacheEntries, duplicateCacheMillis, bytes);
     }
 }

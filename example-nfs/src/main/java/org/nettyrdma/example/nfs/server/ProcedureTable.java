@@ -37,9 +37,10 @@ final class ProcedureTable {
         AttributeProcedures attributes = new AttributeProcedures(tree, export, changes);
         LookupProcedures lookups = new LookupProcedures(tree);
         ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, changes, options, writeVerifier);
-        CreateProcedures creation = new CreateProcedures(tree, export, openFiles, changes);
-        RemoveProcedures removal = new RemoveProcedures(tree, export, openFiles);
-        RenameProcedures renaming = new RenameProcedures(tree, export, openFiles);
+        NameQuota names = new NameQuota(options.maxNameBytes());
+        CreateProcedures creation = new CreateProcedures(tree, export, openFiles, names, changes);
+        RemoveProcedures removal = new RemoveProcedures(tree, export, openFiles, names);
+        RenameProcedures renaming = new RenameProcedures(tree, export, openFiles, names);
         DirectoryProcedures directories = new DirectoryProcedures(tree, FileSystemProcedures.MAX_DIRECTORY_BYTES,
                 new DirectoryListings(tree, DirectoryListings.MAX_LISTING_BYTES, System::nanoTime));
         FileSystemProcedures fileSystem = new FileSystemProcedures(tree, options);

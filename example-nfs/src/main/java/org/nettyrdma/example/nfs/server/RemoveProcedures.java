@@ -12,11 +12,13 @@ final class RemoveProcedures {
     private final FileTree tree;
     private final Export export;
     private final OpenFiles openFiles;
+    private final NameQuota names;
 
-    RemoveProcedures(FileTree tree, Export export, OpenFiles openFiles) {
+    RemoveProcedures(FileTree tree, Export export, OpenFiles openFiles, NameQuota names) {
         this.tree = tree;
         this.export = export;
         this.openFiles = openFiles;
+        this.names = names;
     }
 
     void removeFile(NfsCall call, ByteBuf out) throws IOException {
@@ -51,7 +53,9 @@ final class RemoveProcedures {
 
     private void remove(NfsCall call, FileObject directory, String name, FileObject file) throws IOException {
         AccessControl.requireRemove(call.caller(), directory.attributes(), file.attributes());
+        long nameBytes = names.bytesOf(file);
         Files.delete(file.path());
+        names.remove(nameBytes);
         tree.removed(directory, name, file);
         openFiles.evict(file.node().id());
     }

@@ -22,11 +22,13 @@ final class RenameProcedures {
     private final FileTree tree;
     private final Export export;
     private final OpenFiles openFiles;
+    private final NameQuota names;
 
-    RenameProcedures(FileTree tree, Export export, OpenFiles openFiles) {
+    RenameProcedures(FileTree tree, Export export, OpenFiles openFiles, NameQuota names) {
         this.tree = tree;
         this.export = export;
         this.openFiles = openFiles;
+        this.names = names;
     }
 
     void rename(NfsCall call, ByteBuf out) throws IOException {
@@ -84,8 +86,10 @@ final class RenameProcedures {
     private void move(FileObject fromDirectory, String fromName, FileObject file, FileObject toDirectory, String toName,
                       FileObject replaced) throws IOException {
         Path target = LocalNames.child(toDirectory.path(), toName);
+        long replacedBytes = replaced == null ? 0 : names.bytesOf(replaced);
         // Some file systems replace only when told so; the others do so whenever the move is atomic.
         Files.move(file.path(), target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        names.remove(replacedBytes);
         if (replaced != null) {
             tree.removed(toDirectory, toName, replaced);
             openFiles.evict(replaced.node().id());
@@ -107,7 +111,10 @@ final class RenameProcedures {
         AccessControl.requireAdd(call.caller(), directory.attributes());
         AccessControl.require(file.attributes().fileSystemId() == directory.attributes().fileSystemId(), NfsStatus.XDEV);
         requireLinkable(file);
+        long nameBytes = names.bytesOf(file);
+        names.requireRoom(nameBytes);
         Files.createLink(LocalNames.child(directory.path(), name), file.path());
+        names.add(nameBytes);
         tree.changed(file);
         tree.changed(directory);
         tree.child(directory, name);
