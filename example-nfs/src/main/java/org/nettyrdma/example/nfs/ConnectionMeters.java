@@ -8,7 +8,9 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.AttributeKey;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.nettyrdma.channel.RdmaChannel;
@@ -19,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Logs at level DEBUG what each connection over RDMA has agreed on. Counts the connections by it, when their version is settled,
  * in the meter {@value #NAME}, with the tags {@code role}, {@code provider} (what carries it), {@code version} (1 or 2),
- * {@code send} and {@code receive} (inline thresholds in bytes) and {@code invalidates} and {@code invalidated} (whether replies
+ * {@code send} and {@code receive} (inline thresholds in bytes; after {@value #MAX_THRESHOLDS} different ones, a new one is
+ * {@code other}) and {@code invalidates} and {@code invalidated} (whether replies
  * from here and to here may be Sends with Invalidate). The meter {@value #BYTES} has the bytes that each provider has moved for
  * this side, with the tags {@code role}, {@code provider} and {@code direction}, {@code sent} or {@code received}: by messages,
  * and by RDMA Writes and Reads of this side.
@@ -31,6 +34,11 @@ final class ConnectionMeters extends ChannelInboundHandlerAdapter {
 
     static final String BYTES = "nfs.rdma.bytes";
 
+    /** How many inline thresholds there may be: the peer chooses them, and must not fill the registry with meters. */
+    static final int MAX_THRESHOLDS = 16;
+
+    private static final String OTHER = "other";
+
     private static final AttributeKey<Boolean> COUNTED = AttributeKey.valueOf(ConnectionMeters.class, "COUNTED");
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ConnectionMeters.class);
@@ -38,6 +46,7 @@ final class ConnectionMeters extends ChannelInboundHandlerAdapter {
     private final MeterRegistry registry;
     private final String role;
     private final Map<String, ProviderTraffic> traffic = new ConcurrentHashMap<>();
+    private final Set<String> thresholds = new HashSet<>();
 
     ConnectionMeters(MeterRegistry registry, String role) {
         this.registry = registry;
@@ -77,9 +86,16 @@ final class ConnectionMeters extends ChannelInboundHandlerAdapter {
                 .tags(Transport.ROLE_TAG, role, "provider", provider, "direction", direction).register(registry);
     }
 
-    private Tags tags(ConnectionTerms terms, String provider) {
+    Tags tags(ConnectionTerms terms, String provider) {
         return Tags.of(Transport.ROLE_TAG, role, "provider", provider, "version", String.valueOf(terms.version().number()),
-                "send", String.valueOf(terms.sendBytes()), "receive", String.valueOf(terms.receiveBytes()),
+                "send", threshold(terms.sendBytes()), "receive", threshold(terms.receiveBytes()),
                 "invalidates", String.valueOf(terms.mayInvalidate()), "invalidated", String.valueOf(terms.mayBeInvalidated()));
+    }
+
+    private String threshold(int bytes) {
+        String value = String.valueOf(bytes);
+        synchronized (thresholds) {
+            return thresholds.contains(value) || thresholds.size() < MAX_THRESHOLDS && thresholds.add(value) ? value : OTHER;
+        }
     }
 }

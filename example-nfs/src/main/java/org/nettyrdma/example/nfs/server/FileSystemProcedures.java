@@ -16,17 +16,17 @@ final class FileSystemProcedures {
     /** What DirectoryProcedures answers at most, and what FSINFO recommends. */
     static final int MAX_DIRECTORY_BYTES = 64 * 1024;
 
-    /** Java does not tell how many files fit; any large number keeps clients from thinking that none does. */
-    private static final long UNKNOWN_FILES = Integer.MAX_VALUE;
     private static final int BLOCK_BYTES = 4096;
     /** What ext4 has; file systems that take fewer answer NFS3ERR_MLINK. */
     private static final int MAX_LINKS = 65_000;
 
     private final FileTree tree;
+    private final NameQuota names;
     private final FileSystemInfo info;
 
-    FileSystemProcedures(FileTree tree, NfsServiceOptions options) {
+    FileSystemProcedures(FileTree tree, NameQuota names, NfsServiceOptions options) {
         this.tree = tree;
+        this.names = names;
         info = new FileSystemInfo(options.maxReadBytes(), options.maxReadBytes(), BLOCK_BYTES,
                 options.maxWriteBytes(), options.maxWriteBytes(), BLOCK_BYTES, MAX_DIRECTORY_BYTES, tree.store().maxFileBytes(),
                 new NfsTime(0, 1), FileSystemInfo.HARD_LINKS | FileSystemInfo.SYMBOLIC_LINKS | FileSystemInfo.HOMOGENEOUS
@@ -37,7 +37,7 @@ final class FileSystemProcedures {
         FileObject file = locate(call, out);
         FileStore store = Files.getFileStore(file.path());
         new FileSystemStatus(store.getTotalSpace(), store.getUnallocatedSpace(), store.getUsableSpace(),
-                UNKNOWN_FILES, UNKNOWN_FILES, UNKNOWN_FILES, 0).write(out);
+                names.most(), names.free(), names.free(), 0).write(out);
     }
 
     void information(NfsCall call, ByteBuf out) throws IOException {

@@ -17,8 +17,11 @@ final class NameQuota {
     /** Each name on the way to the target of a symbolic link is an object of its own. */
     static final long TARGET_NAME_BYTES = 128;
 
+    /** Java does not tell how many files fit; any large number keeps clients from thinking that none does. */
+    private static final long UNKNOWN = Integer.MAX_VALUE;
+
     private final long maxBytes;
-    private long bytes;
+    private volatile long bytes; // read by FSSTAT without the lock
 
     NameQuota(long maxBytes) {
         this.maxBytes = maxBytes;
@@ -27,6 +30,15 @@ final class NameQuota {
     /** Fails if there is no room for a name that takes so much. */
     void requireRoom(long nameBytes) throws NfsException {
         AccessControl.require(nameBytes <= maxBytes - bytes, NfsStatus.NOSPC);
+    }
+
+    /** How many more there can be, of {@link #most}. */
+    long free() {
+        return Math.min((maxBytes - bytes) / NAME_BYTES, most());
+    }
+
+    long most() {
+        return Math.min(maxBytes / NAME_BYTES, UNKNOWN);
     }
 
     /** A name was made for which there is room. */

@@ -43,7 +43,7 @@ final class ProcedureTable {
         RenameProcedures renaming = new RenameProcedures(tree, export, openFiles, names);
         DirectoryProcedures directories = new DirectoryProcedures(tree, FileSystemProcedures.MAX_DIRECTORY_BYTES,
                 new DirectoryListings(tree, DirectoryListings.MAX_LISTING_BYTES, System::nanoTime));
-        FileSystemProcedures fileSystem = new FileSystemProcedures(tree, options);
+        FileSystemProcedures fileSystem = new FileSystemProcedures(tree, names, options);
 
         put(NfsProcedure.GETATTR, Names.SHARED, true, attributes::getAttributes);
         put(NfsProcedure.SETATTR, Names.EXCLUSIVE, false, attributes::setAttributes);

@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
+import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileSystemStatus;
+import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.server.NfsTestClient.Reply;
@@ -95,5 +98,17 @@ class NameQuotaTest extends NfsTest {
         client.write(file, 0, "content");
         assertEquals("content", client.read(file));
         expect(NfsStatus.OK, client.setAttributes(file, Sattr.NONE.withMode(0640), null));
+    }
+
+    @Test
+    void shouldTellHowManyNamesThereIsRoomFor() {
+        expect(NfsStatus.OK, create("file"));
+        FileSystemStatus status = client.call(NfsProcedure.FSSTAT, top::write).ok(in -> {
+            Fattr.readOptional(in);
+            return FileSystemStatus.read(in);
+        });
+        assertEquals(NAMES, status.totalFiles());
+        assertEquals(NAMES - 1, status.freeFiles());
+        assertEquals(NAMES - 1, status.availableFiles());
     }
 }
