@@ -16,6 +16,7 @@ import java.util.Locale;
  * A SIZE is {@code BYTES:TRANSFERS:ITERATIONS}, the options -S, -C and -I of rstream; with {@code :u} at its end nobody looks at
  * the bytes, as without its option -T v. Standard output has a line for each
  * connection. Exit status 0 if all that the program started passed. With {@code -Dstream.tcp=true} all goes over TCP.
+ * {@code -Dstream.idleStrategy=BUSY_POLL} lets the event loop never sleep.
  */
 public final class StreamPeer {
 

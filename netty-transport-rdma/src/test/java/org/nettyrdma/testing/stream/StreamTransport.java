@@ -24,8 +24,9 @@ record StreamTransport(EventLoopGroup loops, Class<? extends SocketChannel> clie
 
     /** The byte stream over the best provider that there is, or over the one that {@code org.nettyrdma.provider} names. */
     static StreamTransport rdma() {
+        IdleStrategy idleStrategy = IdleStrategy.valueOf(System.getProperty("stream.idleStrategy", "ADAPTIVE"));
         return new StreamTransport(new RdmaEventLoopGroup(1, new DefaultThreadFactory("peer", true), Rdma.provider(),
-                IdleStrategy.ADAPTIVE), RdmaStreamChannel.class, RdmaServerStreamChannel.class);
+                idleStrategy), RdmaStreamChannel.class, RdmaServerStreamChannel.class);
     }
 
     /** TCP, to tell a fault of the byte stream from one of the programs. */
