@@ -21,6 +21,7 @@ import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.codec.oncrpc.transport.ServerShutdown;
 import org.nettyrdma.codec.rpcrdma.connection.ConnectionHandler;
 import org.nettyrdma.codec.rpcrdma.connection.FirstTermsHandler;
+import org.nettyrdma.codec.rpcrdma.connection.InlinePath;
 import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
 import org.nettyrdma.codec.rpcrdma.connection.OpenConnections;
 import org.nettyrdma.codec.rpcrdma.connection.ReceivePlan;
@@ -62,6 +63,9 @@ import org.nettyrdma.verbs.Capabilities;
  *
  * <p>The handlers of the application come last. They read one {@link ByteBuf} per RPC message, and write a {@link ByteBuf} or
  * an {@link org.nettyrdma.codec.oncrpc.RpcMessage} for each. They are the same as over TCP.
+ *
+ * <p>Calls and replies without chunks pass by the handlers between the codec and the chunk handler. A handler of the application
+ * that is to see these messages there has to be in its place before the first message comes.
  *
  * <h2>Executors</h2>
  * The handlers that this class adds work on the event loop of the channel. A pipeline to which this class is added with an
@@ -188,6 +192,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         NegotiatedConnection connection = new NegotiatedConnection(channel, server, versions, announce(channel, own), own,
                 properties(own));
         ConnectionParts parts = new ConnectionParts(own, resources, memory, bindings, statistics, connection);
+        RpcRdmaCodec codec = codec(own);
         CreditGate gate = gate(own, channel);
         boundAnswers(channel.config());
         if (idleTimeoutMillis > 0) {
@@ -197,14 +202,14 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
             TransferTimeout.watch(channel, transferRounds, statistics, !server && !isReverse());
         }
         channel.pipeline()
-                .addLast(codec(own))                      // ByteBuf         <-> RpcRdmaMessage
+                .addLast(codec)                           // ByteBuf         <-> RpcRdmaMessage
                 .addLast(new FirstTermsHandler(connection)); // until the connection stands
         if (speaksVersionTwo()) {
             channel.pipeline().addLast(connectionHandler(connection, own, gate)); // one version, properties
         }
         channel.pipeline()
                 .addLast(gate)                            // holds calls back, counts them in, stamps credits
-                .addLast(chunkHandler(channel, parts, gate)); // RpcRdmaMessage <-> whole RPC message
+                .addLast(chunkHandler(channel, parts, gate, codec)); // RpcRdmaMessage <-> whole RPC message
         if (isReverse()) {
             channel.pipeline().addLast(reverseHandler(connection)); // the same for the other direction, without chunks
         }
@@ -235,7 +240,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return credits.served().inProgress() > 0 || credits.requests().inProgress() > 0 || credits.requests().waiting() > 0;
     }
 
-    private ChannelHandler codec(RpcRdmaLimits own) {
+    private RpcRdmaCodec codec(RpcRdmaLimits own) {
         FormatTable formats = new FormatTable(versions.spoken(), own, extensions);
         RpcRdmaCodec codec = server ? RpcRdmaCodec.server(formats, statistics, isReverse())
                 : RpcRdmaCodec.client(formats, statistics, isReverse());
@@ -295,17 +300,25 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
                 : ReverseDirectionHandler.client(statistics, connection);
     }
 
-    private ChannelHandler chunkHandler(RdmaChannel channel, ConnectionParts parts, CreditGate gate) {
-        return server ? new ResponderChunkHandler(parts, false,
-                legacy == null ? null : new LegacyReplies(channel, legacy, parts.limits(), statistics))
-                : requester(parts, gate, false);
+    /** Messages without chunks may take a short path between this and the codec where calls go one way only. */
+    private ChannelHandler chunkHandler(RdmaChannel channel, ConnectionParts parts, CreditGate gate, RpcRdmaCodec codec) {
+        boolean oneWay = !isReverse() && legacy == null;
+        if (server) {
+            ResponderChunkHandler handler = new ResponderChunkHandler(parts, false,
+                    legacy == null ? null : new LegacyReplies(channel, legacy, parts.limits(), statistics));
+            handler.inlinePath(oneWay ? InlinePath.between(codec, gate, handler, parts.connection(), false) : null);
+            return handler;
+        }
+        RequesterChunkHandler handler = requester(parts, gate, false);
+        handler.inlinePath(oneWay ? InlinePath.between(codec, gate, handler, parts.connection(), true) : null);
+        return handler;
     }
 
     private ChannelHandler reverseChunkHandler(ConnectionParts parts, CreditGate gate) {
         return server ? requester(parts, gate, true) : new ResponderChunkHandler(parts, true, null);
     }
 
-    private ChannelHandler requester(ConnectionParts parts, CreditGate gate, boolean reverse) {
+    private RequesterChunkHandler requester(ConnectionParts parts, CreditGate gate, boolean reverse) {
         return new RequesterChunkHandler(parts, peerPolicy, callObserver, gate::abandon, reverse,
                 legacy == null || reverse ? null : (ctx, owner) -> new LegacyReplyFetch(ctx, parts, owner));
     }

@@ -185,6 +185,72 @@ public final class CreditGate extends ChannelDuplexHandler {
         requester.abandon(ctx, xid);
     }
 
+    // --- For who passes requests and responses by, of which there is no message then
+
+    /**
+     * Takes a credit for a request that is written past this handler, by the caller and at once. {@link #requestWritten} has to
+     * follow. Event loop only.
+     *
+     * @param xid number of the request
+     * @param promise of the write, which cannot be cancelled any more where this returns {@code true}
+     * @return {@code false} if the request has to be written through this handler, as it has to wait, or to fail; nothing
+     *         has changed then
+     */
+    public boolean tryBeginRequest(int xid, ChannelPromise promise) {
+        return requester.tryBegin(xid, promise);
+    }
+
+    /**
+     * A request has been written past this handler, successfully or not. Event loop only.
+     *
+     * @param xid number of the request
+     * @param promise of the write
+     */
+    public void requestWritten(int xid, ChannelPromise promise) {
+        requester.written(xid, promise);
+    }
+
+    /**
+     * What to stamp requests with that are written past this handler.
+     *
+     * @return the credits that this end asks for, 1 or more
+     */
+    public int wantedCredits() {
+        return requester.wanted();
+    }
+
+    /**
+     * Counts a response that is about to be written past this handler. Event loop only.
+     *
+     * @return the credits to stamp it with, 1 or more
+     */
+    public int grantForResponse() {
+        return responder.grant(true);
+    }
+
+    /**
+     * Counts a request that is received past this handler. Event loop only.
+     *
+     * @param wanted the credits that it asks for
+     * @return {@code false} if it has to be read through this handler, which may find it wrong; nothing has changed then
+     */
+    public boolean tryReceiveRequest(long wanted) {
+        return !failed && controls == null && responder.tryReceive(wanted);
+    }
+
+    /**
+     * Counts a response that is received past this handler, and sends requests that have waited for it. Event loop only.
+     *
+     * @param xid number of its request
+     * @param granted the credits that it grants, 0 or more
+     * @return {@code false} if it has to be read through this handler; nothing has changed then
+     */
+    public boolean tryReceiveResponse(int xid, long granted) {
+        return controls == null && requester.tryReceive(ctx, xid, granted);
+    }
+
+    // --- What is written and read through this handler
+
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
         if (!(msg instanceof CreditedMessage message)) {

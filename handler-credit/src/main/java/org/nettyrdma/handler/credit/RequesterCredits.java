@@ -21,6 +21,8 @@ final class RequesterCredits {
 
     /** The value of a request whose response is there, and whose credit waits for its notice. */
     private static final Earlier NOTICE_OWED = new Earlier(-1, -1);
+    /** In place of what a response grants, which is never negative. */
+    private static final long NO_GRANT = -1;
 
     private final CreditWindow window;
     private final int maxWaiting;
@@ -117,17 +119,42 @@ final class RequesterCredits {
                     + " is in progress"));
             return;
         }
+        begin(xid);
+        int wanted = window.maxLimit();
+        ctx.write(request.credits() == wanted ? request : request.withCredits(wanted), promise);
+        written(xid, promise);
+    }
+
+    /** Takes a credit for a request. */
+    private void begin(int xid) {
         long controls = controlsSent.getAsLong();
         if (earlier.controls() != controls) {
             earlier = new Earlier(earlier.notices(), controls);
         }
         inProgress.put(xid, earlier);
         window.tryAcquire();
-        int wanted = window.maxLimit();
-        ctx.write(request.credits() == wanted ? request : request.withCredits(wanted), promise);
+    }
+
+    /** A request has been written on. */
+    void written(int xid, ChannelPromise promise) {
         if (promise.isDone() && !promise.isSuccess()) {
             giveBack(xid); // refused on its way down, so the peer has not seen it
         }
+    }
+
+    /** Takes a credit for a request that {@link #write} would pass on at once; {@code false} for any other. */
+    boolean tryBegin(int xid, ChannelPromise promise) {
+        if (closed || !waiting.isEmpty() || inProgress.contains(xid) || promise.isVoid() || !isAvailable()
+                || !promise.setUncancellable() || promise.isDone()) {
+            return false;
+        }
+        begin(xid);
+        return true;
+    }
+
+    /** What each request asks for. */
+    int wanted() {
+        return window.maxLimit();
     }
 
     /** Whether a request can be sent; where only notices hold credits, the oldest give theirs back. */
@@ -163,30 +190,43 @@ final class RequesterCredits {
      * @return how many control messages, the first ones, the peer must have received; -1 if the response answers no request
      */
     long responseReceived(ChannelHandlerContext ctx, CreditedMessage response) {
-        Earlier arrived = inProgress.remove(response.xid());
-        if (arrived == null || arrived == NOTICE_OWED) {
-            if (arrived != null) { // a second response, and the notice of the first is still to come
-                inProgress.put(response.xid(), NOTICE_OWED);
-            }
+        int xid = response.xid();
+        Earlier arrived = inProgress.get(xid);
+        if (arrived == null || arrived == NOTICE_OWED) { // a second response, where the notice of the first is still to come
             increment(unmatchedResponses);
             return -1;
         }
+        counted(ctx, xid, arrived, response.keepsCredit(), response.grantsCredits() ? response.credits() : NO_GRANT);
+        return arrived.controls();
+    }
+
+    /** Counts a response that grants credits and keeps none, if it is one to a request of this end. */
+    boolean tryReceive(ChannelHandlerContext ctx, int xid, long granted) {
+        Earlier arrived = inProgress.get(xid);
+        if (arrived == null || arrived == NOTICE_OWED) {
+            return false;
+        }
+        counted(ctx, xid, arrived, false, granted);
+        return true;
+    }
+
+    private void counted(ChannelHandlerContext ctx, int xid, Earlier arrived, boolean keepsCredit, long granted) {
         responses++;
         if (!givenUp.isEmpty()) {
-            givenUp.remove(response.xid());
+            givenUp.remove(xid);
         }
-        if (response.keepsCredit()) {
-            inProgress.put(response.xid(), NOTICE_OWED);
+        if (keepsCredit) {
+            inProgress.put(xid, NOTICE_OWED);
         } else {
+            inProgress.remove(xid);
             window.release();
         }
         noticesArrived(arrived.notices());
-        if (response.grantsCredits()) {
-            granted(response.credits());
+        if (granted != NO_GRANT) {
+            granted(granted);
         }
         sendWaiting(ctx);
         watchSilence(ctx); // the peer may grant no more than what is lost
-        return arrived.controls();
     }
 
     private void granted(long granted) {

@@ -52,17 +52,39 @@ final class ResponderCredits {
 
     /** Counts a request; {@code false} if the peer was not granted it. */
     boolean requestReceived(CreditedMessage request) {
-        if (requests >= mostRequests || !window.tryAcquire()) {
+        if (!tryReceive(request.credits())) {
             exceeded.setOpaque(exceeded.getPlain() + 1);
             return false;
         }
-        requested = request.credits();
+        return true;
+    }
+
+    /**
+     * Counts a request if the peer was granted it.
+     *
+     * @param wanted what it asks for
+     */
+    boolean tryReceive(long wanted) {
+        if (requests >= mostRequests || !window.tryAcquire()) {
+            return false;
+        }
+        requested = wanted;
         requests++;
         return true;
     }
 
     /** Counts a response and returns it with its grant. */
     CreditedMessage stamp(CreditedMessage response) {
+        int grant = grant(response.grantsCredits());
+        return response.credits() == grant ? response : response.withCredits(grant);
+    }
+
+    /**
+     * Counts a response and returns its grant.
+     *
+     * @param counts whether the peer looks at it
+     */
+    int grant(boolean counts) {
         responses++;
         // A codec may also answer what it could not recognise as a request and did not pass up.
         if (window.inUse() > 0) {
@@ -72,7 +94,7 @@ final class ResponderCredits {
         window.setLimit(Math.max(window.limit(), grant));
         // The peer may take back the credit of a response before it looks at the grant of it.
         mostRequests = Math.max(mostRequests, requests - window.inUse() + Math.max(lastGrant, grant));
-        lastGrant = response.grantsCredits() ? grant : Math.max(lastGrant, grant); // it may not look at this one
-        return response.credits() == grant ? response : response.withCredits(grant);
+        lastGrant = counts ? grant : Math.max(lastGrant, grant); // it may not look at this one
+        return grant;
     }
 }

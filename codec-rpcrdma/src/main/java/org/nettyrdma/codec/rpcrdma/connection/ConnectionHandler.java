@@ -194,6 +194,9 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         if (!connection.isAgreed()) {
             connection.agree(version);
         }
+        if (!connection.isSettled() && !failed && (announced || version == RpcRdmaVersion.ONE) && (isServer() || answered)) {
+            connection.settled(true); // nothing of the above is left to do
+        }
         ctx.fireChannelRead(message);
     }
 
@@ -204,6 +207,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             return;
         }
         failed = true;
+        connection.settled(false);
         RpcRdmaException cause = RpcRdmaFailures.connection("the peer has receives of %d bytes, and no message with a call or a "
                 + "reply has less than %d",
                 bytes, VersionTwoLayout.LEAST_CONVEYING_LENGTH);

@@ -37,6 +37,7 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
     private PropertySet peerProperties = PropertySet.EMPTY;
     private RpcRdmaVersion version;
     private boolean agreed;
+    private boolean settled;
     /** Set by {@link #configure}, 0 if not. */
     private int configuredSendBytes;
     private boolean peerServesReads = true;
@@ -65,6 +66,7 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
         version = policy == VersionPolicy.V2_ONLY || policy == VersionPolicy.PREFER_V2 && !server ? RpcRdmaVersion.TWO
                 : RpcRdmaVersion.ONE;
         agreed = policy == VersionPolicy.V1_ONLY;
+        settled = agreed;
         channel.attr(KEY).set(this);
     }
 
@@ -111,6 +113,21 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
      */
     public boolean isAgreed() {
         return agreed;
+    }
+
+    /**
+     * Whether the {@link ConnectionHandler}, if there is one, has nothing more to do for calls and replies of the version that is
+     * agreed on.
+     *
+     * @return {@code true} if it may be passed by
+     */
+    public boolean isSettled() {
+        return settled;
+    }
+
+    /** Calls and replies of the version that is agreed on may pass the {@link ConnectionHandler} by, or may not any more. */
+    void settled(boolean isSettled) {
+        settled = isSettled;
     }
 
     /**

@@ -37,6 +37,11 @@ public final class FormatTable {
         return one;
     }
 
+    /** The format of a version that is spoken. */
+    public HeaderFormat of(RpcRdmaVersion version) {
+        return version == RpcRdmaVersion.ONE ? one : two;
+    }
+
     /**
      * The format to read a message with. What has a version that is not spoken is read as version 1, which refuses it unless it
      * is an error.

@@ -68,6 +68,19 @@ public interface HeaderFormat {
     /** Appends what {@link #write(RpcRdmaHeader, Role, ByteBuf)} does, without making the header first. */
     void writeConveying(ConveyingMessage message, ByteBuf out);
 
+    /**
+     * Whether a received message is a call or a reply without chunks in which nothing is wrong, header and first words of the RPC
+     * message alike: what most messages are.
+     *
+     * @param in       the message; its reader index stays
+     * @param response whether a reply is meant
+     * @return {@code false} for all others, and for those that have to be looked at more closely
+     */
+    boolean isInline(ByteBuf in, boolean response);
+
+    /** Appends the header of a call or a reply without chunks, of {@link RpcRdmaVersion#chunkFreeLength} bytes. */
+    void writeInline(int xid, int credits, boolean response, ByteBuf out);
+
     /** The length of a message's header in bytes. */
     default int lengthOf(RpcRdmaMessage message) {
         return message instanceof ConveyingMessage ? version().headerLength(message.chunks()) : lengthOf(message.header());

@@ -41,6 +41,8 @@ public final class HeaderLayout {
     public static final int FIXED_LENGTH = 16;
     /** A header without chunks: the fixed words and three absent lists. */
     public static final int CHUNK_FREE_LENGTH = FIXED_LENGTH + 3 * Integer.BYTES;
+    /** XID and direction of the RPC message: the least that it has. */
+    static final int RPC_PREFIX_LENGTH = 2 * Integer.BYTES;
     /** The two words that stand before the chunk lists of the obsolete RDMA_MSGP. */
     static final int ALIGNMENT_HINT_LENGTH = 2 * Integer.BYTES;
 
@@ -61,6 +63,16 @@ public final class HeaderLayout {
     static final int ERR_CHUNK_LENGTH = FIXED_LENGTH + Integer.BYTES;
 
     private HeaderLayout() {
+    }
+
+    /**
+     * Whether an RPC message that has the XID of its header and the right direction follows it.
+     *
+     * @param start   where it begins, with at least {@link #RPC_PREFIX_LENGTH} bytes from there on
+     * @param xidWord the XID, in the upper half
+     */
+    static boolean isRpcMessage(ByteBuf in, int start, long xidWord, boolean response) {
+        return in.getLong(start) == (xidWord & 0xFFFF_FFFF_0000_0000L | (response ? 1 : 0)); // RFC 5531, section 9: msg_type
     }
 
     /** Whether the three lists, which begin at {@code start}, are there and empty, as in most messages: three zero words. */

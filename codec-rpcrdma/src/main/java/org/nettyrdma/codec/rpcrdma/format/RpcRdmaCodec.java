@@ -3,6 +3,7 @@ package org.nettyrdma.codec.rpcrdma.format;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
@@ -12,6 +13,7 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
@@ -40,12 +42,19 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  */
 public final class RpcRdmaCodec extends ChannelDuplexHandler {
 
+    private final FormatTable formats;
+    private final boolean receivesReplies;
     private final RpcRdmaEncoder encoder;
     private final RpcRdmaDecoder decoder;
+    private ChannelHandlerContext ctx;
+    /** {@code null} where all messages go through the pipeline. */
+    private InlineReceiver inlineReceiver;
     /** What the next message has invalidated, {@code null} if nothing. */
     private RemoteInvalidation invalidation;
 
     private RpcRdmaCodec(Role inboundRole, boolean reverse, FormatTable formats, ChunkCounters statistics) {
+        this.formats = formats;
+        receivesReplies = inboundRole == Role.RESPONSE;
         encoder = new RpcRdmaEncoder(formats);
         decoder = new RpcRdmaDecoder(inboundRole, reverse, formats, encoder, statistics);
     }
@@ -125,48 +134,106 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         return this;
     }
 
+    /**
+     * Offers calls, or else replies, without chunks to somebody before they go up the pipeline. Before the codec is in a
+     * pipeline.
+     *
+     * @param receiver takes what comes in the direction that this side of the connection mostly receives
+     */
+    public void inlineReceiver(InlineReceiver receiver) {
+        inlineReceiver = receiver;
+    }
+
+    /** The pipeline that this stands in. */
+    public ChannelPipeline pipeline() {
+        return ctx.pipeline();
+    }
+
+    /** The format of a version that is spoken. */
+    public HeaderFormat format(RpcRdmaVersion version) {
+        return formats.of(version);
+    }
+
     @Override
-    public void handlerAdded(ChannelHandlerContext ctx) {
+    public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
         encoder.begin(HeadRoom.ofThread());
     }
 
     @Override
-    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof RemoteInvalidation next) {
             invalidation = next; // the message itself will tell it
         } else {
-            ctx.fireUserEventTriggered(event);
+            context.fireUserEventTriggered(event);
         }
     }
 
     @Override
-    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+    public void channelRead(ChannelHandlerContext context, Object msg) {
         if (!(msg instanceof ByteBuf received)) {
-            ctx.fireChannelRead(msg);
+            context.fireChannelRead(msg);
             return;
         }
         RemoteInvalidation withMessage = invalidation;
         invalidation = null;
-        RpcRdmaMessage message = decoder.decode(ctx, received, withMessage);
+        if (withMessage == null && inlineReceiver != null && isTakenInline(received)) {
+            return;
+        }
+        RpcRdmaMessage message = decoder.decode(context, received, withMessage);
         if (message != null) {
-            ctx.fireChannelRead(message);
+            context.fireChannelRead(message);
         }
     }
 
+    private boolean isTakenInline(ByteBuf received) {
+        HeaderFormat format = inlineReceiver.format();
+        if (format == null || !format.isInline(received, receivesReplies)) {
+            return false;
+        }
+        int start = received.readerIndex();
+        received.readerIndex(start + format.version().chunkFreeLength());
+        long credits = received.getUnsignedInt(start + HeaderLayout.CREDITS_OFFSET);
+        if (inlineReceiver.receive(received.getInt(start), credits, received)) {
+            return true;
+        }
+        received.readerIndex(start);
+        return false;
+    }
+
+    /**
+     * Writes a call or a reply without chunks, as {@link #write} does that gets a message.
+     *
+     * @param format  of {@link #format(RpcRdmaVersion)}
+     * @param body    the RPC message; its reference passes to this
+     * @param promise fails where there is no memory for the header
+     */
+    public void writeInline(HeaderFormat format, int xid, int credits, boolean response, ByteBuf body, ChannelPromise promise) {
+        ByteBuf send;
+        try {
+            send = encoder.encodeInline(ctx.alloc(), format, xid, credits, response, body);
+        } catch (RuntimeException | Error e) {
+            body.release();
+            promise.tryFailure(e);
+            return;
+        }
+        ctx.write(send, promise);
+    }
+
     @Override
-    public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+    public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
         if (!(msg instanceof RpcRdmaMessage message)) {
-            ctx.write(msg, promise);
+            context.write(msg, promise);
             return;
         }
         ByteBuf send;
         try {
-            send = encoder.encode(ctx.alloc(), message);
+            send = encoder.encode(context.alloc(), message);
         } catch (RuntimeException | Error e) {
             ReferenceCountUtil.release(message);
             promise.tryFailure(e);
             return;
         }
-        ctx.write(message.isInvalidating() ? new RdmaSend(send, message.invalidatedTag()) : send, promise);
+        context.write(message.isInvalidating() ? new RdmaSend(send, message.invalidatedTag()) : send, promise);
     }
 }

@@ -26,14 +26,12 @@ public final class RpcRdmaDecoder {
 
     private static final int RPC_CALL = 0;
     private static final int RPC_REPLY = 1;
-    /** XID and message type: the least that an RPC message has. */
-    private static final int RPC_PREFIX_BYTES = 8;
 
     /**
      * Where calls go both ways, nothing of a shorter message may be used in version 1, whose RPC message tells the direction
      * (RFC 8167, section 4.1). In version 2 the flags do.
      */
-    public static final int LEAST_LENGTH_WITH_DIRECTION = HeaderLayout.CHUNK_FREE_LENGTH + RPC_PREFIX_BYTES;
+    public static final int LEAST_LENGTH_WITH_DIRECTION = HeaderLayout.CHUNK_FREE_LENGTH + HeaderLayout.RPC_PREFIX_LENGTH;
 
     private final Role inboundRole;
     private final boolean reverse;
@@ -191,7 +189,7 @@ public final class RpcRdmaDecoder {
 
     /** What the RPC message says about its direction; in version 2 the header has said the same. */
     private static Role roleOf(HeaderFormat format, ByteBuf body, Role role) throws RpcRdmaException {
-        if (body.readableBytes() < RPC_PREFIX_BYTES) {
+        if (body.readableBytes() < HeaderLayout.RPC_PREFIX_LENGTH) {
             throw RpcRdmaFailures.malformed("RPC message of %d bytes", body.readableBytes());
         }
         int rpcType = body.getInt(body.readerIndex() + Integer.BYTES);

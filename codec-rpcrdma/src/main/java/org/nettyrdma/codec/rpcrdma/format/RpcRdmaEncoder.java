@@ -50,23 +50,52 @@ final class RpcRdmaEncoder {
             format.write(message, body);
             return body.writerIndex(end);
         }
-        int bodyBytes = body.readableBytes();
-        boolean copy = bodyBytes <= COPIED_BODY_BYTES;
-        ByteBuf send = alloc.directBuffer(headerBytes + (copy ? bodyBytes : 0));
+        ByteBuf send = alloc.directBuffer(headerBytes + copiedBytes(body));
         try {
             format.write(message, send);
-            if (copy) {
-                send.writeBytes(body, body.readerIndex(), bodyBytes);
-            }
+            return followedBy(alloc, send, body);
         } catch (RuntimeException | Error e) {
             send.release();
             throw e;
         }
-        if (copy) {
-            message.release();
-            return send;
+    }
+
+    /**
+     * Puts the header of a call or reply without chunks in front of it.
+     *
+     * @param body its reference passes to the result, unless this throws
+     */
+    ByteBuf encodeInline(ByteBufAllocator alloc, HeaderFormat format, int xid, int credits, boolean response, ByteBuf body) {
+        int headerBytes = format.version().chunkFreeLength();
+        int end = body.writerIndex();
+        if (headRoom.take(body, headerBytes)) {
+            format.writeInline(xid, credits, response, body);
+            return body.writerIndex(end);
+        }
+        ByteBuf send = alloc.directBuffer(headerBytes + copiedBytes(body));
+        try {
+            format.writeInline(xid, credits, response, send);
+            return followedBy(alloc, send, body);
+        } catch (RuntimeException | Error e) {
+            send.release();
+            throw e;
+        }
+    }
+
+    private static int copiedBytes(ByteBuf body) {
+        int bytes = body.readableBytes();
+        return bytes <= COPIED_BODY_BYTES ? bytes : 0;
+    }
+
+    /** A header and its body in one message; the references of both pass to it, unless this throws. */
+    private static ByteBuf followedBy(ByteBufAllocator alloc, ByteBuf header, ByteBuf body) {
+        int bytes = body.readableBytes();
+        if (bytes <= COPIED_BODY_BYTES) {
+            header.writeBytes(body, body.readerIndex(), bytes);
+            body.release();
+            return header;
         }
         CompositeByteBuf gathered = alloc.compositeDirectBuffer(Integer.MAX_VALUE);
-        return gathered.addComponent(true, send).addFlattenedComponents(true, body);
+        return gathered.addComponent(true, header).addFlattenedComponents(true, body);
     }
 }

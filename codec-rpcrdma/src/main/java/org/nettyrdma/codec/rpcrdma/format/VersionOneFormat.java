@@ -85,8 +85,26 @@ final class VersionOneFormat implements HeaderFormat {
                     message.chunks(), out);
             return;
         }
-        out.writeLong((long) message.xid() << Integer.SIZE | message.version());
-        out.writeLong(message.credits() << Integer.SIZE | MessageType.RDMA_MSG.code());
+        writeInline(message.xid(), (int) message.credits(), message.role() == Role.RESPONSE, out);
+    }
+
+    @Override
+    public boolean isInline(ByteBuf in, boolean response) {
+        if (!isSpoken || in.readableBytes() < HeaderLayout.CHUNK_FREE_LENGTH + HeaderLayout.RPC_PREFIX_LENGTH) {
+            return false;
+        }
+        int start = in.readerIndex();
+        long xidAndVersion = in.getLong(start);
+        return (int) xidAndVersion == HeaderLayout.VERSION
+                && in.getInt(start + HeaderLayout.TYPE_OFFSET) == MessageType.RDMA_MSG.code()
+                && HeaderLayout.isChunkFree(in, start + HeaderLayout.BODY_OFFSET)
+                && HeaderLayout.isRpcMessage(in, start + HeaderLayout.CHUNK_FREE_LENGTH, xidAndVersion, response);
+    }
+
+    @Override
+    public void writeInline(int xid, int credits, boolean response, ByteBuf out) {
+        out.writeLong((long) xid << Integer.SIZE | HeaderLayout.VERSION);
+        out.writeLong((long) credits << Integer.SIZE | MessageType.RDMA_MSG.code());
         out.writeLong(0).writeInt(0); // three empty lists
     }
 }

@@ -87,6 +87,30 @@ final class VersionTwoFormat implements HeaderFormat {
                 message.chunks(), out);
     }
 
+    @Override
+    public boolean isInline(ByteBuf in, boolean response) {
+        if (in.readableBytes() < VersionTwoLayout.CHUNK_FREE_LENGTH + HeaderLayout.RPC_PREFIX_LENGTH) {
+            return false;
+        }
+        int start = in.readerIndex();
+        long xidAndVersion = in.getLong(start);
+        return (int) xidAndVersion == VersionTwoLayout.VERSION
+                && in.getInt(start + HeaderLayout.TYPE_OFFSET) == VersionTwoLayout.RDMA2_MSG
+                && in.getLong(start + VersionTwoLayout.FLAGS_OFFSET) == (long) flagsOfInline(response) << Integer.SIZE
+                && in.getLong(start + VersionTwoLayout.PREFIX_LENGTH + Integer.BYTES) == 0
+                && in.getInt(start + VersionTwoLayout.PREFIX_LENGTH + Integer.BYTES + Long.BYTES) == 0
+                && HeaderLayout.isRpcMessage(in, start + VersionTwoLayout.CHUNK_FREE_LENGTH, xidAndVersion, response);
+    }
+
+    @Override
+    public void writeInline(int xid, int credits, boolean response, ByteBuf out) {
+        writer.writeConveying(xid, Integer.toUnsignedLong(credits), false, flagsOfInline(response), ChunkLists.EMPTY, out);
+    }
+
+    private static int flagsOfInline(boolean response) {
+        return response ? VersionTwoLayout.F_RESPONSE : 0;
+    }
+
     /** Without a role the sender of the message knows best what its credits mean. */
     private static int flags(int flags, Role role) {
         return switch (role) {

@@ -89,6 +89,20 @@ final class ReplyDelivery {
         }
     }
 
+    /**
+     * The reply to a call is here, inline, and the call has exposed nothing.
+     *
+     * @param message the whole reply; its reference passes to this
+     */
+    void repliedInline(RequesterCall call, ByteBuf message) {
+        try {
+            deliverWhole(call, message);
+        } finally {
+            call.releaseMessage();
+            calls.delivered(call);
+        }
+    }
+
     /** The peer can no longer touch the memory of the call, unless the device has kept its access. */
     private void end(RequesterCall call, RpcRdmaMessage reply) {
         RequestPlan again = reply.chunks() == null && reply.header() instanceof TransportError error
@@ -117,7 +131,10 @@ final class ReplyDelivery {
 
     /** Passes up the reply or the failure of a call. */
     private void deliver(RequesterCall call, RpcRdmaMessage reply) {
-        boolean inline = isInline(call, reply);
+        if (isInline(call, reply)) {
+            deliverWhole(call, reply.content()); // with the reference of the message
+            return;
+        }
         ByteBuf message = null;
         Throwable failure = null;
         try {
@@ -127,7 +144,7 @@ final class ReplyDelivery {
                         + "has ended, and the device has not taken the access away"); // it may change while somebody looks at it
             }
             if (failure == null) {
-                message = inline ? takeWhole(call, reply) : assemble(call, reply);
+                message = assemble(call, reply);
             }
         } catch (RpcRdmaException e) {
             statistics.increment(Counter.MALFORMED_MESSAGES);
@@ -135,15 +152,25 @@ final class ReplyDelivery {
         } catch (RuntimeException | Error e) { // no memory, for instance: the caller would wait for the time-out
             failure = e;
         } finally {
-            if (!inline || failure != null) {
-                reply.release();
-            }
+            reply.release();
         }
         if (failure == null) {
             ctx.fireChannelRead(message);
         } else {
             ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), failure));
         }
+    }
+
+    /** Passes up a reply that has nothing to put together. */
+    private void deliverWhole(RequesterCall call, ByteBuf message) {
+        try {
+            count(call, message, ReplyRoute.INLINE);
+        } catch (RuntimeException | Error e) { // of the observer
+            message.release();
+            ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), e));
+            return;
+        }
+        ctx.fireChannelRead(message);
     }
 
     /** Whether the message is the whole reply, as most are: then there is nothing to put together, and nothing to check. */
@@ -180,12 +207,6 @@ final class ReplyDelivery {
             return RpcRdmaFailures.refused(error.error());
         }
         return null;
-    }
-
-    /** What {@link #assemble} returns of an inline reply, with the reference of the message. */
-    private ByteBuf takeWhole(RequesterCall call, RpcRdmaMessage reply) {
-        count(call, reply.content(), ReplyRoute.INLINE);
-        return reply.content();
     }
 
     private ByteBuf assemble(RequesterCall call, RpcRdmaMessage reply) throws RpcRdmaException {

@@ -17,6 +17,7 @@ import org.nettyrdma.codec.rpcrdma.CallLayout;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.PeerPolicy;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.connection.InlinePath;
 import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
@@ -56,6 +57,8 @@ final class RequestSender {
     private final boolean reverse;
     private final RequesterCallTable calls;
     private final OpenEndedRequests openEnded;
+    /** {@code null} where calls go through the pipeline. */
+    private InlinePath inlinePath;
 
     /**
      * @param reverse whether the calls go from server to client
@@ -73,6 +76,11 @@ final class RequestSender {
         this.reverse = reverse;
         this.calls = calls;
         this.openEnded = new OpenEndedRequests(ctx, limits, planner, calls, this, connection::threshold);
+    }
+
+    /** Calls that go inline may take a short path. Before the first call. */
+    void take(InlinePath path) {
+        inlinePath = path;
     }
 
     /**
@@ -272,6 +280,9 @@ final class RequestSender {
         }
         RpcRdmaVersion version = connection.terms().version();
         calls.add(call); // before the write, which may fail at once
+        if (exposure == null && inlinePath != null && inlinePath.writeCall(call.xid(), body, call)) {
+            return;
+        }
         ctx.write(version.message(Role.REQUEST, call.xid(), limits.credits(), call.chunks(), body, plan.isLong()), call);
     }
 

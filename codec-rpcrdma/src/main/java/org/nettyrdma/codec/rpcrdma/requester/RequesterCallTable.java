@@ -77,6 +77,12 @@ public final class RequesterCallTable {
         return outstanding.contains(xid);
     }
 
+    /** Whether a call with this XID was sent whose reply is not here, and which has exposed nothing. */
+    boolean isOutstandingInline(int xid) {
+        RequesterCall call = outstanding.get(xid);
+        return call != null && call.exposure() == null;
+    }
+
     /** Whether a call can ever have that much memory. */
     boolean isPossible(long bytes) {
         return admission.isPossible(bytes);

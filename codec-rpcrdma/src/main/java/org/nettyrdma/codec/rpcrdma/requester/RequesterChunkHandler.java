@@ -12,6 +12,7 @@ import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 import org.nettyrdma.codec.rpcrdma.CallObserver;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.PeerPolicy;
+import org.nettyrdma.codec.rpcrdma.connection.InlinePath;
 import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
@@ -31,7 +32,7 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * <p>{@link RequestSender} does the outbound half and {@link ReplyDelivery} the inbound one; {@link RequesterCallTable} keeps
  * what is between them. All methods run on the event loop.
  */
-public final class RequesterChunkHandler extends ChannelDuplexHandler implements ReplyFetch.Owner {
+public final class RequesterChunkHandler extends ChannelDuplexHandler implements ReplyFetch.Owner, InlinePath.End {
 
     private final ConnectionParts parts;
     private final PeerPolicy policy;
@@ -46,6 +47,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
     private RequestSender sender;
     private ReplyDelivery delivery;
     private ReplyFetch replyFetch; // null if there is none
+    private InlinePath inlinePath; // null if there is none
 
     /**
      * @param policy       what the peer copes with
@@ -67,10 +69,16 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
         this.fetches = fetches;
     }
 
+    /** Calls and replies without chunks may take a short path. Before this is in a pipeline. */
+    public void inlinePath(InlinePath path) {
+        inlinePath = path;
+    }
+
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         calls = new RequesterCallTable(context, parts, unanswerable);
         sender = new RequestSender(context, parts, policy, reverse, calls);
+        sender.take(inlinePath);
         delivery = new ReplyDelivery(context, parts, observer, reverse, calls, sender);
         replyFetch = fetches == null ? null : fetches.open(context, this);
     }
@@ -147,6 +155,22 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
     }
 
     @Override
+    public boolean takesInline(int xid) {
+        return calls.isOutstandingInline(xid);
+    }
+
+    @Override
+    public void inlineReceived(int xid, ByteBuf message) {
+        RequesterCall call = calls.take(xid);
+        if (call == null) { // what the reply has let go has ended the call
+            statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
+            message.release();
+        } else {
+            delivery.repliedInline(call, message);
+        }
+    }
+
+    @Override
     public void replied(RequesterCall call, RpcRdmaMessage reply) {
         if (call.isWithdrawn()) {
             statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
@@ -177,6 +201,9 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
+        if (inlinePath != null) {
+            inlinePath.shut();
+        }
         close();
     }
 

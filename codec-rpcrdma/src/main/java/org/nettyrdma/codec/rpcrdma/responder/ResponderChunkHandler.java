@@ -11,6 +11,7 @@ import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.connection.InlinePath;
 import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Done;
@@ -43,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * {@link ResponderReplies} the outbound one; what is between them, the calls that the application has and has not replied to, is
  * kept here. All methods run on the event loop.
  */
-public final class ResponderChunkHandler extends ChannelDuplexHandler implements RequestArrivals.Owner {
+public final class ResponderChunkHandler extends ChannelDuplexHandler implements RequestArrivals.Owner, InlinePath.End {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ResponderChunkHandler.class);
 
@@ -57,6 +58,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
     private final UnplacedReplies unplaced;
     /** Calls that were passed up and not yet replied to; those with the same XID are linked, oldest first. */
     private final XidMap<ResponderCall> calls = new XidMap<>();
+    private InlinePath inlinePath; // null if there is none
     private ChannelHandlerContext ctx;
     private RequestArrivals arrivals;
     private ResponderReplies replies;
@@ -79,6 +81,11 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
         this.connection = parts.connection();
         this.reverse = reverse;
         this.unplaced = unplaced;
+    }
+
+    /** Calls and replies without chunks may take a short path. Before this is in a pipeline. */
+    public void inlinePath(InlinePath path) {
+        inlinePath = path;
     }
 
     @Override
@@ -128,6 +135,17 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
             fetching = true;
             arrivals.receive(call);
         }
+    }
+
+    @Override
+    public boolean takesInline(int xid) {
+        return true;
+    }
+
+    @Override
+    public void inlineReceived(int xid, ByteBuf message) {
+        statistics.increment(Counter.CALLS_INLINE);
+        arrived(xid, ChunkLists.EMPTY, 0, message);
     }
 
     private void refuse(Malformed call) {
@@ -224,8 +242,10 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
             statistics.increment(Counter.REVERSE_REPLIES);
         }
         statistics.increment(Counter.REPLIES_INLINE);
-        ctx.write(threshold.version().message(Role.RESPONSE, RpcOffsets.word(reply, 0), limits.credits(), ChunkLists.EMPTY,
-                reply, false), promise);
+        int xid = RpcOffsets.word(reply, 0);
+        if (inlinePath == null || !inlinePath.writeReply(xid, reply, promise)) {
+            ctx.write(threshold.version().message(Role.RESPONSE, xid, limits.credits(), ChunkLists.EMPTY, reply, false), promise);
+        }
     }
 
     private boolean isSentInline(ByteBuf reply, InlineThreshold threshold) {
@@ -246,6 +266,9 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
+        if (inlinePath != null) {
+            inlinePath.shut();
+        }
         close();
     }
 }
