@@ -109,7 +109,8 @@ public final class InlinePath implements InlineReceiver {
         return false;
     }
 
-    /** The chunk handler or the codec leaves the pipeline. */
+    /** Also where the chunk handler leaves the pipeline. */
+    @Override
     public void shut() {
         shut = true;
         format = null;

@@ -24,4 +24,7 @@ public interface InlineReceiver {
      * @return {@code false} if the message has to go through the pipeline; nothing has changed then
      */
     boolean receive(int xid, long credits, ByteBuf message);
+
+    /** The codec leaves the pipeline. */
+    void shut();
 }

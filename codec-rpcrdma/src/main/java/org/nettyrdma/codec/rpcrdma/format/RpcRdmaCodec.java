@@ -161,6 +161,13 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     }
 
     @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        if (inlineReceiver != null) {
+            inlineReceiver.shut();
+        }
+    }
+
+    @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof RemoteInvalidation next) {
             invalidation = next; // the message itself will tell it
