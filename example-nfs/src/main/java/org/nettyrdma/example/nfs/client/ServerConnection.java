@@ -145,7 +145,7 @@ final class ServerConnection implements Closeable {
                 if (--left == 0) {
                     done.countDown();
                 }
-            } else if (!told) { // long before the calls that wait fail; once for each loss
+            } else if (connected && !told) { // long before the calls that wait fail; once for each loss
                 told = true;
                 LOGGER.warn("{}: cannot connect again yet: {}", server, RpcConnection.reason(failure));
             }
