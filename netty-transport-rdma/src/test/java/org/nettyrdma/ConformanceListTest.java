@@ -24,6 +24,7 @@ class ConformanceListTest {
     private static final Map<String, List<String>> SPECIFICATIONS = Map.of(
             "CONFORMANCE.md", List.of("RFC 5040", "RFC 5041", "RFC 5042", "RFC 5044", "RFC 6581"),
             "CONFORMANCE-STREAM.md", List.of("rsockets"));
+    private static final Path OVERVIEW = Path.of("../docs/testing.md");
     private static final String HEADER = "| section | rule | answer | test |";
     private static final String RULER = "|---|---|---|---|";
     private static final int COLUMNS = 4;
@@ -95,6 +96,9 @@ class ConformanceListTest {
         }
         Matcher count = Pattern.compile("(\\d+) rules").matcher(text);
         assertTrue(count.find(), "the number of rules");
-        assertEquals(rows(list).size(), Integer.parseInt(count.group(1)), "the number of rules");
+        int rules = rows(list).size();
+        assertEquals(rules, Integer.parseInt(count.group(1)), "the number of rules");
+        assertTrue(Files.readAllLines(OVERVIEW).stream().anyMatch(line -> line.contains("](../netty-transport-rdma/" + list + ")")
+                && line.endsWith(" | " + rules + " |")), () -> OVERVIEW + " does not say " + rules);
     }
 }

@@ -43,7 +43,8 @@ class BoundedLogTest {
             }
         }
         assertEquals(new TreeSet<>(NOT_BY_PEERS), found.keySet());
-        assertEquals(3, found.get("RdmaEventLoop"), "the provider has failed, and cannot be opened; and what nobody foresees");
+        assertEquals(4, found.get("RdmaEventLoop"),
+                "the provider has failed, and cannot be opened; what nobody foresees; and a loop that ends before its peers");
         assertEquals(1, found.get("RpcServerHandler"), "the first failure of a program");
     }
 

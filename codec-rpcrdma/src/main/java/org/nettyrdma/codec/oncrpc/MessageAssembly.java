@@ -55,7 +55,12 @@ final class MessageAssembly {
             body.release();
             throw e;
         }
-        return message.addComponent(true, header).addFlattenedComponents(true, body);
+        try {
+            return message.addComponent(true, header).addFlattenedComponents(true, body);
+        } catch (RuntimeException | Error e) { // the body was released already
+            message.release();
+            throw e;
+        }
     }
 
     /** Whether a header can be put in front of the pieces that nobody else refers to, without copying any. */

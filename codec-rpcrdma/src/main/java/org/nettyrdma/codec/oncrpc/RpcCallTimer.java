@@ -321,6 +321,7 @@ final class RpcCallTimer {
     }
 
     private void record(RpcCallEvent event, int xid, int program, int version, int procedure, Outcome outcome) {
+        event.end(); // before it is asked: until then it has lasted no time
         if (event.shouldCommit()) {
             event.side = side.name();
             event.peer = String.valueOf(channel.remoteAddress());

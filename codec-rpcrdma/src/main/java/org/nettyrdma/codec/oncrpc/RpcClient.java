@@ -90,7 +90,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     }
 
     RpcClient(long callTimeoutMillis, int firstXid, LongSupplier nanoClock) {
-        this.callTimeoutMillis = checkPositive(callTimeoutMillis, "callTimeoutMillis");
+        this.callTimeoutMillis = RpcRequest.bounded(checkPositive(callTimeoutMillis, "callTimeoutMillis"));
         this.firstXid = firstXid;
         this.nanoClock = nanoClock;
     }

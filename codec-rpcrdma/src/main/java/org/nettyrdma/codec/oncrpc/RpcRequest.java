@@ -7,12 +7,15 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 
 /**
  * What to call, for {@link RpcClient#call}. Not thread safe while it is being set. One request makes one call.
  */
 public final class RpcRequest {
+
+    private static final long MAX_TIMEOUT_MILLIS = TimeUnit.DAYS.toMillis(36_500);
 
     private final int program;
     private final int version;
@@ -117,13 +120,18 @@ public final class RpcRequest {
      * Sets how long the caller waits for the reply; the default is the client's. Over RDMA a slower server may lose the
      * connection, see {@link RpcClient}.
      *
-     * @param millis milliseconds from the call on, more than 0
+     * @param millis milliseconds from the call on, more than 0; more than a hundred years are a hundred years
      * @return this
      * @throws IllegalArgumentException if {@code millis} is not positive
      */
     public RpcRequest setTimeoutMillis(long millis) {
-        timeoutMillis = checkPositive(millis, "timeoutMillis");
+        timeoutMillis = bounded(millis);
         return this;
+    }
+
+    /** Deadlines are compared by their difference, which has to be a number. */
+    static long bounded(long newTimeoutMillis) {
+        return Math.min(checkPositive(newTimeoutMillis, "timeoutMillis"), MAX_TIMEOUT_MILLIS);
     }
 
     /**

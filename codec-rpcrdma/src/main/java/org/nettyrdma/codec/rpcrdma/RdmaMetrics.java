@@ -20,8 +20,9 @@ import org.nettyrdma.handler.credit.CreditStatistics;
 
 /**
  * Binds the counters of a {@link RpcRdma} to a Micrometer registry; needs micrometer-core on the class path. All meters are
- * sums over the connections, and over all {@link RpcRdma} that are bound to the registry with the same tags. Names, with the
- * words of each enumeration in lower case and dots for underscores:
+ * sums over the connections, and over all {@link RpcRdma} that are bound to the registry with the same tags. A registry keeps no
+ * {@link RpcRdma} alive. When one is gone, the counters have what it had counted when the registry was last read; so make one
+ * for many connections, and keep it. Names, with the words of each enumeration in lower case and dots for underscores:
  * <ul>
  * <li>{@code rpcrdma.chunks.<counter>}: a counter for each {@link ChunkStatistics.Counter}, in its base unit
  * <li>{@code rdma.channel.<counter>}: a counter for each {@link org.nettyrdma.channel.RdmaChannelStatistics.Counter}

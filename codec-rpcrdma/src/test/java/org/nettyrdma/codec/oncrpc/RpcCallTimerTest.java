@@ -18,6 +18,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -284,7 +285,7 @@ class RpcCallTimerTest {
     void shouldRecordCallsAboveTheThreshold(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("calls.jfr");
         try (Recording recording = new Recording()) {
-            recording.enable("org.nettyrdma.RpcCall").withoutThreshold();
+            recording.enable("org.nettyrdma.RpcCall").withThreshold(Duration.ofNanos(1));
             recording.start();
             EmbeddedChannel recorded = new EmbeddedChannel();
             RpcCallListener.addTo(recorded.pipeline(), null);

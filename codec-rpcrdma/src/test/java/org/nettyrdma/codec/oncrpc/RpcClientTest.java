@@ -18,6 +18,7 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.TooLongFrameException;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 
 class RpcClientTest {
@@ -219,6 +221,28 @@ class RpcClientTest {
         assertInstanceOf(RpcTimeoutException.class, patient.cause());
         assertThrows(IllegalArgumentException.class, () -> new RpcRequest(1, 1, 1).setTimeoutMillis(0));
         assertThrows(IllegalArgumentException.class, () -> new RpcClient(0));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 1_000_000, Long.MAX_VALUE / 2_000_000})
+    void shouldEndCallsInTimeBesideOneThatMayTakeForEver(long forEverMillis) {
+        Future<ByteBuf> impatient = client.call(new RpcRequest(1, 1, 1).setTimeoutMillis(10));
+        nowNanos += TimeUnit.MILLISECONDS.toNanos(11); // the event loop was busy, and has not looked at its timers
+        Future<ByteBuf> patient = client.call(new RpcRequest(1, 1, 2).setTimeoutMillis(forEverMillis));
+        advance(11);
+        assertInstanceOf(RpcTimeoutException.class, impatient.cause());
+        assertFalse(patient.isDone());
+    }
+
+    @Test
+    void shouldFailACallWhoseArgumentsAreReleasedAlready() {
+        for (int bytes : new int[] {4, 5000}) {
+            ByteBuf gone = Unpooled.buffer(bytes).writeZero(bytes);
+            gone.release();
+            Future<ByteBuf> call = call(5, gone);
+            assertInstanceOf(IllegalReferenceCountException.class, call.cause().getCause());
+            assertNull(channel.readOutbound());
+        }
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -73,7 +74,7 @@ class ClientLimitsTest {
     @Test
     void shouldRecordMemoryThatIsWithdrawnLate(@TempDir Path directory) throws Exception {
         try (Recording recording = new Recording()) {
-            recording.enable("org.nettyrdma.LateWithdrawal").withoutThreshold();
+            recording.enable("org.nettyrdma.LateWithdrawal").withThreshold(Duration.ofNanos(1));
             recording.start();
             start(ResourceLimits.DEFAULT);
             Future<ByteBuf> cancelled = hang(50_000, 60_000);

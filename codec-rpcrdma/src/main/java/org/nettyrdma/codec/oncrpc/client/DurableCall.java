@@ -3,6 +3,7 @@ package org.nettyrdma.codec.oncrpc.client;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.DefaultPromise;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
@@ -129,7 +130,7 @@ final class DurableCall extends DefaultPromise<ByteBuf> implements Runnable {
             return false;
         }
         released = true;
-        request.arguments().release();
+        ReferenceCountUtil.safeRelease(request.arguments()); // a caller may have released them: the call has to end all the same
         return true;
     }
 

@@ -25,6 +25,7 @@ import org.nettyrdma.codec.oncrpc.transport.MeterSources;
  * <li>{@code rpc.client.calls.wait}: how many calls have waited for a connection, and how long, a timer
  * <li>{@code rpc.client.calls.refused}: calls that failed at once because too many waited, a counter
  * </ul>
+ * A registry keeps no client alive. When one is gone, the counters have what it had counted when the registry was last read.
  */
 public final class ReconnectMetrics implements MeterBinder {
 

@@ -129,8 +129,8 @@ final class RpcLink {
         Future<ByteBuf> attempt;
         try {
             attempt = client.call(call.newAttempt(channel.alloc()));
-        } catch (RuntimeException | Error e) { // the handler has been removed, or there is no memory
-            attempt = home.newFailedFuture(e);
+        } catch (RuntimeException | Error e) { // the handler or the arguments are gone, or there is no memory
+            attempt = home.newFailedFuture(new RpcConnectionException(call.request, "not written", false, e));
         }
         call.attempt = attempt;
         attempt.addListener((Future<ByteBuf> done) -> {

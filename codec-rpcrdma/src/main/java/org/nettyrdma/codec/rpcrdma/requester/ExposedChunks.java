@@ -103,7 +103,11 @@ public final class ExposedChunks {
     }
 
     private void ended() {
-        if (late != null && late.shouldCommit()) {
+        if (late == null) {
+            return;
+        }
+        late.end(); // before it is asked: until then it has lasted no time
+        if (late.shouldCommit()) {
             late.peer = String.valueOf(channel.remoteAddress());
             late.bytes = exposed.stream().mapToLong(piece -> piece.segment().length()).sum();
             late.commit();

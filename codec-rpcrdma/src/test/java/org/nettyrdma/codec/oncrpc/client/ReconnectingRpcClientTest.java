@@ -22,6 +22,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.BlockingOperationException;
 import io.netty.util.concurrent.DefaultEventExecutor;
 import io.netty.util.concurrent.Future;
@@ -178,9 +179,10 @@ class ReconnectingRpcClientTest extends ReconnectingClientFixture {
         ReconnectListener calling = new ReconnectListener() {
             @Override
             public void connected(SocketAddress address) {
+                ReconnectingRpcClient known = client.get(); // the test sets it when it has been told of the first connection
                 events.add("connected");
-                if (client.get() != null) {
-                    fromListener.add(client.get().call(request(ECHO, 2)));
+                if (known != null) {
+                    fromListener.add(known.call(request(ECHO, 2)));
                 }
             }
         };
@@ -440,6 +442,24 @@ class ReconnectingRpcClientTest extends ReconnectingClientFixture {
         assertEquals(6, result(client.call(request(ECHO, 6))));
         assertEquals(0, client.statistics().calls());
         assertNull(server.held.poll());
+    }
+
+    @Test
+    void shouldFailCallsWhoseArgumentsAreReleasedAlready() throws Exception {
+        server.stop();
+        ReconnectingRpcClient client = connect(QUICK, 1);
+        RpcRequest early = new RpcRequest(PROGRAM, 1, ECHO, Unpooled.buffer().writeInt(1)); // a pool gave it to somebody else
+        early.arguments().release();
+        Future<ByteBuf> first = client.call(early);
+        server.start();
+        expect("connected");
+        RpcRequest late = new RpcRequest(PROGRAM, 1, ECHO, Unpooled.buffer().writeInt(1));
+        late.arguments().release();
+
+        assertInstanceOf(IllegalReferenceCountException.class, failure(first).getCause());
+        assertInstanceOf(IllegalReferenceCountException.class, failure(client.call(late)).getCause());
+        assertEquals(5, result(client.call(request(ECHO, 5))));
+        assertEquals(0, client.statistics().calls());
     }
 
     @Test

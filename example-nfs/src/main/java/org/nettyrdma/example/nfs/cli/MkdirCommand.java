@@ -10,7 +10,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code nfs mkdir}. */
-@Command(name = "mkdir", description = "Creates directories, with mode 0755.",
+@Command(name = "mkdir", description = {"Creates directories, with mode 0755.",
+            "If the server is lost before it can answer, it may say afterwards that the directory exists. -p takes that."},
         footerHeading = "%nExamples:%n", footer = {"  nfs mkdir rdma://server/new", "  nfs mkdir -p rdma://server/a/b/c"})
 final class MkdirCommand extends RemoteCommand {
 

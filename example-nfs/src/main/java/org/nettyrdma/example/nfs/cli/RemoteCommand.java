@@ -112,7 +112,7 @@ abstract class RemoteCommand implements Callable<Integer> {
     abstract int execute() throws IOException;
 
     final NfsSession open(NfsEndpoint endpoint) throws IOException {
-        return NfsSession.open(endpoint, clientOptions());
+        return statistics.keep(NfsSession.open(endpoint, clientOptions()));
     }
 
     /** The options for one session. */

@@ -10,7 +10,8 @@ import picocli.CommandLine.Parameters;
 
 /** {@code nfs rm}. */
 @Command(name = "rm",
-        description = "Removes files. Symbolic links are removed, not followed.",
+        description = "Removes files. Symbolic links are removed, not followed. What somebody else removes at the same time"
+                + " counts as removed.",
         footerHeading = "%nExamples:%n", footer = {"  nfs rm rdma://server/notes.txt", "  nfs rm -r rdma://server/backup"})
 final class RmCommand extends RemoteCommand {
 

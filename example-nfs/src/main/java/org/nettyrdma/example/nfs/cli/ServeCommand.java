@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.nettyrdma.channel.IdleStrategy;
@@ -42,7 +43,9 @@ import picocli.CommandLine.Spec;
             "", "As a service: example-nfs/systemd/nfs-rdma.service; in a container: example-nfs/docker."})
 final class ServeCommand implements Callable<Integer> {
 
-    private static final int LONGEST_REMOVAL_MILLIS = 5_000;
+    /** Threads that have work to do at the end of the process: the files of shared memory, and a flight recording. */
+    private static final Set<String> HOOKS = Set.of("netty-rdma-shm-files", "JFR Shutdown Hook");
+    private static final int LONGEST_HOOK_MILLIS = 30_000;
 
     @Spec
     private CommandSpec spec;
@@ -192,17 +195,17 @@ final class ServeCommand implements Callable<Integer> {
                 spec.commandLine().getErr().println("closed " + cut + " connections whose calls were not answered in time");
             }
             statistics.print(spec.commandLine().getErr());
-            awaitRemovalOfSharedMemory();
+            awaitOtherHooks();
             Runtime.getRuntime().halt(ExitCode.OK);
         }, "nfs-shutdown"));
     }
 
-    /** Another thread does so at the end of the process, at the same time; what it leaves takes memory. */
-    private static void awaitRemovalOfSharedMemory() {
+    /** They run at the same time, and what they have not done is lost: files that take memory stay, a recording is empty. */
+    private static void awaitOtherHooks() {
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.getName().equals("netty-rdma-shm-files")) {
+            if (HOOKS.contains(thread.getName())) {
                 try {
-                    thread.join(LONGEST_REMOVAL_MILLIS);
+                    thread.join(LONGEST_HOOK_MILLIS);
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import org.nettyrdma.example.nfs.client.NfsSession;
 import picocli.CommandLine.Option;
 
 /** Option of all commands with connections: what was counted on them. */
@@ -17,6 +18,8 @@ final class StatisticsOption {
     private boolean print;
 
     private final List<MeterRegistry> registries = new ArrayList<>();
+    /** What counts: meters do not keep that alive. */
+    private final List<Object> counting = new ArrayList<>();
 
     /** For one session or server; counts nothing unless it is to be printed. */
     MeterRegistry newRegistry() {
@@ -31,7 +34,16 @@ final class StatisticsOption {
             MeterRegistry registry = new SimpleMeterRegistry();
             registries.add(registry);
             meters.add(registry);
+            counting.add(meters);
         }
+    }
+
+    /** What a session has counted is printed although it is closed. */
+    NfsSession keep(NfsSession session) {
+        if (print) {
+            counting.add(session);
+        }
+        return session;
     }
 
     void print(PrintWriter out) {

@@ -26,6 +26,17 @@ public final class NfsException extends IOException {
         status = cause.status;
     }
 
+    private NfsException(NfsException cause, String more) {
+        super(cause.getMessage() + more, cause);
+        status = cause.status;
+    }
+
+    /** The name was free before the call that the server refuses because it is not. */
+    static NfsException madeMeanwhile(NfsException refusal) {
+        return new NfsException(refusal, "; it did not exist a moment ago: another client has made it, or this one, if the"
+                + " server was lost before it could answer");
+    }
+
     /**
      * Returns what the server says.
      *

@@ -260,10 +260,30 @@ public final class RemoteFiles {
      * @param path absolute path on the server
      * @param attributes its attributes
      * @return the directory
-     * @throws IOException if it exists, its parent does not, or a call fails
+     * @throws IOException if it exists, its parent does not, or a call fails; the message says so where it has come to be only
+     *         now: who was first cannot be known if the server was lost meanwhile
      */
     public RemoteFile makeDirectory(String path, Sattr attributes) throws IOException {
-        return makeDirectory(findTarget(RemotePath.parent(path)), lastName(path), attributes);
+        RemoteFile parent = findTarget(RemotePath.parent(path));
+        String name = lastName(path);
+        boolean missing = isMissing(parent, name);
+        try {
+            return makeDirectory(parent, name, attributes);
+        } catch (NfsException e) {
+            throw missing && e.status() == NfsStatus.EXIST ? NfsException.madeMeanwhile(e) : e;
+        }
+    }
+
+    private boolean isMissing(RemoteFile directory, String name) throws IOException {
+        try {
+            lookup(directory, name);
+            return false;
+        } catch (NfsException e) {
+            if (e.status() != NfsStatus.NOENT) {
+                throw e;
+            }
+            return true;
+        }
     }
 
     RemoteFile makeDirectory(RemoteFile parent, String name, Sattr attributes) throws IOException {
@@ -299,18 +319,20 @@ public final class RemoteFiles {
     }
 
     /**
-     * Removes a file or a symbolic link.
+     * Removes a file or a symbolic link. If somebody else removes it at the same time, both have done it.
      *
      * @param path absolute path on the server
      * @throws IOException if it is a directory or does not exist, or a call fails
      */
     public void remove(String path) throws IOException {
         RemoteFile parent = findTarget(RemotePath.parent(path));
-        call(path, client.remove(parent.handle(), lastName(path)));
+        RemoteFile file = lookup(parent, lastName(path));
+        removed(file, client.remove(parent.handle(), file.name()));
     }
 
     /**
-     * Removes a file, or a directory with all that is in it. Symbolic links are removed, not followed.
+     * Removes a file, or a directory with all that is in it. Symbolic links are removed, not followed. What somebody else removes
+     * at the same time is no error.
      *
      * @param path absolute path on the server, below the mounted directory
      * @throws IOException if it does not exist, or a call fails
@@ -322,7 +344,7 @@ public final class RemoteFiles {
 
     private void removeTree(RemoteFile parent, RemoteFile file, ListingBudget budget, int depth) throws IOException {
         if (!file.attributes().isDirectory()) {
-            call(file.path(), client.remove(parent.handle(), file.name()));
+            removed(file, client.remove(parent.handle(), file.name()));
             return;
         }
         checkDepth(file, depth);
@@ -331,7 +353,18 @@ public final class RemoteFiles {
             removeTree(file, child, budget, depth + 1);
         }
         budget.giveBackTo(held);
-        call(file.path(), client.removeDirectory(parent.handle(), file.name()));
+        removed(file, client.removeDirectory(parent.handle(), file.name()));
+    }
+
+    /** If the server is lost after it has removed what was there, the call is made again, and does not find it. */
+    private static void removed(RemoteFile file, CompletableFuture<Void> removal) throws IOException {
+        try {
+            call(file.path(), removal);
+        } catch (NfsException e) {
+            if (e.status() != NfsStatus.NOENT) {
+                throw e;
+            }
+        }
     }
 
     /** Waits for a call, and puts {@code path} before the message of an {@link NfsException}. */

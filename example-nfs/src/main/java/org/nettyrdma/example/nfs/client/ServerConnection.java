@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs.client;
 
+import io.micrometer.core.instrument.Tags;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeoutException;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.client.ReconnectListener;
+import org.nettyrdma.codec.oncrpc.client.ReconnectMetrics;
 import org.nettyrdma.codec.oncrpc.client.ReconnectPolicy;
 import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClient;
 import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClientBuilder;
@@ -74,6 +76,7 @@ final class ServerConnection implements Closeable {
                 builder.ping(Nfs.PROGRAM, Nfs.VERSION);
             }
             ReconnectingRpcClient client = builder.connect();
+            new ReconnectMetrics(client, Tags.of("transport", transport.scheme())).bindTo(options.meterRegistry());
             attempts.await();
             return new ServerConnection(group, client, transport.allocator(options.provider()));
         } catch (IOException | RuntimeException e) {
@@ -145,7 +148,7 @@ final class ServerConnection implements Closeable {
                 if (--left == 0) {
                     done.countDown();
                 }
-            } else if (!told) { // long before the calls that wait fail; once for each loss
+            } else if (connected && !told) { // long before the calls that wait fail; once for each loss
                 told = true;
                 LOGGER.warn("{}: cannot connect again yet: {}", server, RpcConnection.reason(failure));
             }

@@ -29,6 +29,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import org.nettyrdma.example.nfs.client.NfsSession;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -94,7 +95,8 @@ class MetricsEndpointTest {
         try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
                 TestServer server = TestServer.start(endpoint.registry())) {
             for (Transport transport : Transport.values()) {
-                try (NfsSession session = server.open(transport)) {
+                NfsClientOptions client = new NfsClientOptions().setMeterRegistry(endpoint.registry());
+                try (NfsSession session = NfsSession.open(server.endpoint(transport), client)) {
                     session.client().getAttributes(session.files().root().handle()).get(10, TimeUnit.SECONDS);
                 }
             }

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -164,6 +165,32 @@ class NfsCommandTest {
         assertTrue(lines.contains("rpcrdma.chunks.read.chunk.bytes role=client 3145728"), err);
         assertEquals(0, run("put", source.toString(), url(Transport.RDMA, "/copied")));
         assertEquals("", err);
+    }
+
+    /** Meters keep nothing alive that they show. */
+    @Test
+    void shouldPrintWhatAllSessionsHaveCountedWhateverIsCollected() throws Exception {
+        Files.write(server.root().resolve("file"), new byte[10]);
+        String[] command = {"ls", "--statistics", url(Transport.RDMA, "/file"), url(Transport.RDMA, "/file"),
+            url(Transport.RDMA, "/file"), url(Transport.TCP, "/file")};
+        AtomicBoolean ended = new AtomicBoolean();
+        Thread collector = new Thread(() -> {
+            while (!ended.get()) {
+                System.gc();
+            }
+        });
+        collector.start();
+        try {
+            assertEquals(0, run(command), () -> err);
+        } finally {
+            ended.set(true);
+            collector.join();
+        }
+        for (String each : List.of("nfs.rdma.connections ", "rdma.channel.receives ",
+                "rpc.client.connects transport=rdma count 1")) {
+            assertEquals(3, err.lines().filter(line -> line.startsWith(each)).count(), err);
+        }
+        assertEquals(1, err.lines().filter(line -> line.equals("rpc.client.connects transport=tcp count 1")).count(), err);
     }
 
     @ParameterizedTest

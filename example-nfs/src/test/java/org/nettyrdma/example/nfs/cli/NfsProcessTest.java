@@ -20,8 +20,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -71,11 +74,35 @@ class NfsProcessTest {
             assertEquals(0, exitCode(server));
             String error = new String(put.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
             assertEquals(3, exitCode(put), error);
-            assertTrue(error.startsWith("nfs put: the server does not answer: "), error);
-            assertEquals(1, error.lines().count(), error);
+            List<String> lines = error.lines().toList();
+            assertEquals(2, lines.size(), error);
+            assertTrue(lines.get(0).contains("cannot connect again yet: "), error); // at once, and not for each attempt
+            assertTrue(lines.get(1).startsWith("nfs put: the server does not answer: "), error);
         } finally {
             server.destroyForcibly();
         }
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldLeaveAWholeFlightRecordingWhenItIsTerminated() throws Exception {
+        Path recording = directory.resolve("calls.jfr");
+        List<String> serving = command("serve", "--port", "0", "--bind", "127.0.0.1");
+        serving.addAll(1, List.of("-Xlog:jfr+startup=error", // which would come first on standard output
+                "-XX:StartFlightRecording:filename=" + recording + ",+org.nettyrdma.RpcCall#threshold=1ns"));
+        Process server = start(serving);
+        try {
+            String url = address(new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8)),
+                    "rdma://127.0.0.1:");
+            assertEquals(0, exitCode(start("ls", url)));
+            server.destroy();
+            assertEquals(0, exitCode(server));
+        } finally {
+            server.destroyForcibly();
+        }
+        Set<String> recorded = RecordingFile.readAllEvents(recording).stream().map(event -> event.getEventType().getName())
+                .collect(Collectors.toSet());
+        assertTrue(recorded.containsAll(Set.of("org.nettyrdma.Connection", "org.nettyrdma.RpcCall")), recorded::toString);
     }
 
     @Execution(ExecutionMode.CONCURRENT)

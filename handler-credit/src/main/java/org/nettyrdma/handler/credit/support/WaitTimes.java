@@ -69,7 +69,14 @@ public final class WaitTimes {
         public void end(Supplier<?> peer) {
             times.waits.increment();
             times.nanos.add(System.nanoTime() - beginNanos);
-            if (event != null && event.shouldCommit()) {
+            if (event != null) {
+                record(peer);
+            }
+        }
+
+        private void record(Supplier<?> peer) {
+            event.end(); // before it is asked: until then it has lasted no time
+            if (event.shouldCommit()) {
                 event.waitedFor = times.waitedFor;
                 event.peer = peer == null ? null : String.valueOf(peer.get());
                 event.commit();

@@ -37,7 +37,7 @@ class WaitTimesTest {
 
     @Test
     void shouldRecordWhatWasWaitedForAndForWhom() throws IOException {
-        List<RecordedEvent> events = record(Duration.ZERO);
+        List<RecordedEvent> events = record(Duration.ofNanos(1));
         assertEquals(2, events.size());
         assertEquals("credit", events.get(0).getString("waitedFor"));
         assertEquals("192.0.2.1", events.get(0).getString("peer"));
