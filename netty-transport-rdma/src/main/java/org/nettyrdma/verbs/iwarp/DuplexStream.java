@@ -43,7 +43,7 @@ final class DuplexStream {
         if (negotiation.readyBySend()) {
             messages.expectReadyBySend();
         }
-        inbound = new InboundStream(messages, negotiation.checksum(), parts.stagingPool());
+        inbound = new InboundStream(messages, negotiation.checksum(), parts.stagingBuffers());
         outbound = new OutboundStream(sends, inboundReads, outboundReads, negotiation.checksum(), parts.batchPool());
         key.interestOps(interest);
     }

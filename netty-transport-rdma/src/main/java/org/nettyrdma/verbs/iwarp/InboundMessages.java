@@ -157,7 +157,7 @@ final class InboundMessages {
         if (unfinished == NONE) {
             int fpduLength = FpduLayout.fpduLength(segmentLength);
             ReceiveSource.Outcome outcome = receives.take(receiveCursor, last && fpduLength <= available,
-                    last && fpduLength <= InboundStream.STAGING_BYTES);
+                    last && fpduLength <= StagingBuffers.SMALL_BYTES);
             if (outcome != ReceiveSource.Outcome.TAKEN) {
                 return outcome;
             }

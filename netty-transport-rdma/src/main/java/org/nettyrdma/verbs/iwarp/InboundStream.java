@@ -5,24 +5,23 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.zip.CRC32C;
-import org.nettyrdma.verbs.support.Pool;
 
 /**
  * Takes the TCP stream apart into FPDUs, wherever TCP cut it.
  *
  * <p>Payload goes from the socket straight to where it belongs: one scattering read takes the rest of the current payload
- * into the target and what follows it, the trailer and the next header, into a small staging buffer. Only payload that
- * arrived in the staging buffer behind its own header is copied. Staging reads are short while bulk arrives and grow while
- * many small messages do, see {@link #adaptStagingRead}.
+ * into the target and what follows it, the trailer and the next header, into a staging buffer. Only payload that arrived
+ * in the staging buffer behind its own header is copied. Staging reads are short while bulk arrives and grow while many
+ * smaller messages do, see {@link #adaptStagingRead}.
  *
  * <p>With a CRC, payload is in place before its CRC is known. That touches no memory but what the connection's peer may
  * write, and a wrong CRC ends the connection without a completion for the message.
  */
 final class InboundStream {
 
-    /** Size of a staging buffer, and the most that one read can copy. */
-    static final int STAGING_BYTES = 8192;
     private static final int MIN_STAGING_READ_BYTES = 512;
+    /** Payload of up to 16 KiB with what frames it: to copy it costs less than a system call for each message. */
+    private static final int MAX_COPIED_BYTES = 20 * 1024;
     /** Room for the trailer of one segment and the header of the next of the same message, and little more. */
     private static final int CONTINUATION_READ_BYTES = 64;
     /**
@@ -34,10 +33,12 @@ final class InboundStream {
     /** So many reads in a row at most, lest one connection starve the others. */
     private static final int MAX_READS = 16;
 
+    private static final int NOT_STAGED = -1;
+
     private enum State { HEADER, PAYLOAD, TRAILER }
 
     private final InboundMessages messages;
-    private final Pool<ByteBuffer> stagingPool;
+    private final StagingBuffers stagingBuffers;
     private final CRC32C crc;
 
     private final RegionView payloadView = new RegionView();
@@ -47,6 +48,8 @@ final class InboundStream {
     private int directLength;
     private final byte[] header = new byte[ReadRequestLayout.HEADER_LENGTH];
     private int headerLength;
+    /** Where the header lies in the staging buffer, unless it has been copied. */
+    private int headerStart = NOT_STAGED;
 
     /** Bytes from {@code stagingStart} to {@code stagingEnd} have arrived and are not used; {@code null} while there are none. */
     private ByteBuffer staging;
@@ -62,11 +65,10 @@ final class InboundStream {
 
     /**
      * @param checksum    whether FPDUs carry a CRC
-     * @param stagingPool buffers of {@link #STAGING_BYTES}, whose limit is their capacity
      */
-    InboundStream(InboundMessages messages, boolean checksum, Pool<ByteBuffer> stagingPool) {
+    InboundStream(InboundMessages messages, boolean checksum, StagingBuffers stagingBuffers) {
         this.messages = messages;
-        this.stagingPool = stagingPool;
+        this.stagingBuffers = stagingBuffers;
         crc = checksum ? new CRC32C() : null;
     }
 
@@ -100,7 +102,7 @@ final class InboundStream {
             long n = state == State.PAYLOAD ? channel.read(scatter, 0, scatterCount) : channel.read(staging);
             clearStaging();
             if (n < 0) {
-                releaseEmptyStaging();
+                releaseStaging();
                 checkEnd();
                 return false;
             }
@@ -113,7 +115,7 @@ final class InboundStream {
             adaptStagingRead(n == wanted);
             more = n == wanted && !waitingForReceive;
         }
-        releaseEmptyStaging();
+        releaseStaging();
         return true;
     }
 
@@ -123,7 +125,7 @@ final class InboundStream {
     void resume() throws IOException {
         waitingForReceive = false;
         parse();
-        releaseEmptyStaging();
+        releaseStaging();
     }
 
     /**
@@ -131,13 +133,14 @@ final class InboundStream {
      */
     void close() {
         stagingStart = stagingEnd;
-        releaseEmptyStaging();
+        releaseStaging();
     }
 
     /**
      * The header of the current segment, which a Terminate repeats; its first {@link #headerLength()} bytes.
      */
     byte[] header() {
+        keepHeader();
         return header;
     }
 
@@ -145,19 +148,20 @@ final class InboundStream {
      * The size of {@link #header()} in bytes, 0 if what is wrong is not about a segment.
      */
     int headerLength() {
+        keepHeader();
         return headerLength;
     }
 
     private long prepareStaging() {
-        if (staging == null) {
-            staging = stagingPool.take();
+        // What is left is shorter than a header or a trailer, unless a message is staged until it is whole.
+        if (staging == null || staging.capacity() < stagingReadBytes) {
+            moveStaging(stagingBuffers.take(stagingReadBytes));
         } else if (stagingStart > 0) {
-            // What is left is shorter than a header or a trailer, unless a message is staged until it is whole.
             staging.put(0, staging, stagingStart, stagingEnd - stagingStart);
             stagingEnd -= stagingStart;
             stagingStart = 0;
         }
-        int wanted = Math.min(stagingReadBytes, STAGING_BYTES - stagingEnd);
+        int wanted = Math.min(stagingReadBytes, staging.capacity() - stagingEnd);
         staging.position(stagingEnd).limit(stagingEnd + wanted);
         return wanted;
     }
@@ -174,11 +178,12 @@ final class InboundStream {
             scatterCount = 1; // more payload follows, for another piece of memory
             return directLength;
         }
-        if (staging == null) {
-            staging = stagingPool.take();
-        }
         int behind = !messages.isFollowedByMoreThan(MAX_STAGED_TAIL_BYTES) ? stagingReadBytes
                 : messages.isEndKnown() ? CONTINUATION_READ_BYTES : MIN_STAGING_READ_BYTES;
+        if (staging == null || staging.capacity() < behind) {
+            moveStaging(stagingBuffers.take(behind));
+            behind = Math.min(behind, staging.capacity());
+        }
         scatter[1] = staging.position(0).limit(behind);
         scatterCount = 2;
         return (long) directLength + behind;
@@ -210,6 +215,9 @@ final class InboundStream {
                 case TRAILER -> parseTrailer();
             };
         }
+        if (state != State.HEADER) {
+            keepHeader();
+        }
     }
 
     private boolean parseHeader() throws IOException {
@@ -221,6 +229,7 @@ final class InboundStream {
         segmentLength = FpduLayout.ULPDU_OFFSET + ulpduLength;
         int length = InboundMessages.headerLength(staging, stagingStart, segmentLength);
         headerLength = 0;
+        headerStart = NOT_STAGED;
         if (length > segmentLength || length > TerminateLayout.MAX_LENGTH) {
             throw new ProtocolViolationException(TerminateReason.INVALID_FPDU_LENGTH,
                     "ULPDU length %d with control 0x%04x", ulpduLength, staging.getShort(stagingStart + DdpControl.DDP_OFFSET));
@@ -228,8 +237,8 @@ final class InboundStream {
         if (available < length) {
             return false;
         }
-        headerLength = InboundMessages.repeatedLength(staging, stagingStart, length);
-        staging.get(stagingStart, header, 0, headerLength);
+        headerLength = length;
+        headerStart = stagingStart;
         ReceiveSource.Outcome outcome = messages.begin(staging, stagingStart, length, segmentLength, available);
         if (outcome != ReceiveSource.Outcome.TAKEN) {
             waitingForReceive = outcome == ReceiveSource.Outcome.NONE;
@@ -271,6 +280,7 @@ final class InboundStream {
             int received = Integer.reverseBytes(staging.getInt(stagingStart + padLength));
             if (received != (int) crc.getValue()) {
                 headerLength = 0;
+                headerStart = NOT_STAGED;
                 throw new ProtocolViolationException(TerminateReason.CRC_ERROR, "CRC 0x%08x, computed 0x%08x", received,
                         crc.getValue());
             }
@@ -287,14 +297,21 @@ final class InboundStream {
         buffer.clear();
     }
 
-    /**
-     * Bulk payload should not pass through the staging buffer, many small messages should come with one read.
-     */
+    /** A Terminate may have to repeat the header of a segment of which more is to be read. */
+    private void keepHeader() {
+        if (headerStart != NOT_STAGED) {
+            headerLength = InboundMessages.repeatedLength(staging, headerStart, headerLength);
+            staging.get(headerStart, header, 0, headerLength);
+            headerStart = NOT_STAGED;
+        }
+    }
+
+    /** Bulk payload should not pass through the staging buffer, many smaller messages should come with one read. */
     private void adaptStagingRead(boolean filled) {
-        if (state == State.PAYLOAD && payloadRemaining > STAGING_BYTES) {
+        if (state == State.PAYLOAD && payloadRemaining > MAX_COPIED_BYTES) {
             stagingReadBytes = MIN_STAGING_READ_BYTES;
         } else if (filled) {
-            stagingReadBytes = Math.min(stagingReadBytes * 2, STAGING_BYTES);
+            stagingReadBytes = Math.min(stagingReadBytes * 2, StagingBuffers.LARGE_BYTES);
         }
     }
 
@@ -305,12 +322,29 @@ final class InboundStream {
         }
     }
 
-    private void releaseEmptyStaging() {
-        if (staging != null && stagingStart == stagingEnd) {
-            stagingPool.give(staging.clear()); // a failed read has left its limit
+    /** Moves what is staged to the start of another buffer. */
+    private void moveStaging(ByteBuffer other) {
+        if (staging != null) {
+            other.put(0, staging, stagingStart, stagingEnd - stagingStart);
+            stagingBuffers.give(staging);
+        }
+        staging = other;
+        stagingEnd -= stagingStart;
+        stagingStart = 0;
+    }
+
+    /** A connection that is not being read has a buffer as small as it can be, or none. */
+    private void releaseStaging() {
+        if (staging == null) {
+            return;
+        }
+        if (stagingStart == stagingEnd) {
+            stagingBuffers.give(staging);
             staging = null;
             stagingStart = 0;
             stagingEnd = 0;
+        } else if (StagingBuffers.isLarge(staging) && stagingEnd - stagingStart <= StagingBuffers.SMALL_BYTES) {
+            moveStaging(stagingBuffers.take(StagingBuffers.SMALL_BYTES));
         }
     }
 

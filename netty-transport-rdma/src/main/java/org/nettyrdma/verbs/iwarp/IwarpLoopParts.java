@@ -1,7 +1,6 @@
 package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -18,12 +17,11 @@ import org.nettyrdma.verbs.support.TimerQueue;
  */
 final class IwarpLoopParts {
 
-    private static final int MAX_IDLE_BUFFERS = 64;
+    private static final int MAX_IDLE_BATCHES = 64;
 
     private final LoopCore core;
     private final IwarpStatistics statistics;
-    private final Pool<ByteBuffer> stagingPool =
-            new Pool<>(() -> ByteBuffer.allocateDirect(InboundStream.STAGING_BYTES), MAX_IDLE_BUFFERS);
+    private final StagingBuffers stagingBuffers = new StagingBuffers();
     private final Pool<FpduBatch> batchPool;
     private final SocketDrain draining;
 
@@ -35,8 +33,8 @@ final class IwarpLoopParts {
     IwarpLoopParts(LoopCore core, IwarpStatistics statistics, Supplier<FpduBatch> newBatch) {
         this.core = core;
         this.statistics = statistics;
-        batchPool = new Pool<>(newBatch, MAX_IDLE_BUFFERS);
-        draining = new SocketDrain(core.timers(), stagingPool, core::execute);
+        batchPool = new Pool<>(newBatch, MAX_IDLE_BATCHES);
+        draining = new SocketDrain(core.timers(), stagingBuffers.small(), core::execute);
     }
 
     LoopCore core() {
@@ -73,8 +71,8 @@ final class IwarpLoopParts {
         return core.steeringTagGenerator();
     }
 
-    Pool<ByteBuffer> stagingPool() {
-        return stagingPool;
+    StagingBuffers stagingBuffers() {
+        return stagingBuffers;
     }
 
     Pool<FpduBatch> batchPool() {
