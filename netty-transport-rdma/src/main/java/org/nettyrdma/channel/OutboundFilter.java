@@ -75,6 +75,9 @@ final class OutboundFilter {
         int length = buffer.readableBytes();
         requireLength(length);
         RegisteredPieces pieces = tools.pieces();
+        if (pieces.isOnePiece(buffer, buffer.readerIndex(), length)) {
+            return buffer;
+        }
         if (pieces.find(buffer, buffer.readerIndex(), length) && pieces.count() <= capabilities.maxGatherElements()) {
             return buffer;
         }

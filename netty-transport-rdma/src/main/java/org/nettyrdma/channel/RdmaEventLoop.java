@@ -74,6 +74,9 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     private final IntObjectHashMap<QueuePairChannel> channels = new IntObjectHashMap<>(); // also those that drain
     private final Set<AbstractServerChannel> servers = new LinkedHashSet<>();
     private int lastChannelId;
+    /** Whose completion was the last, since the next is most likely its too; {@code null} if it has gone. */
+    private QueuePairChannel lastCompleted;
+    private int lastCompletedId;
     private Queue<QueuePairChannel> channelsToRun = new ArrayDeque<>();
     private Queue<QueuePairChannel> channelsRunning = new ArrayDeque<>();
     private int failuresInARow;
@@ -187,6 +190,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     void remove(QueuePairChannel channel) {
         assert inEventLoop();
         channels.remove(channel.workRequestChannelId());
+        lastCompleted = null;
         tools.registeredAllocator().trimLater(this);
     }
 
@@ -245,10 +249,19 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         return count;
     }
 
+    /** {@code null} if there is no such channel any more. */
+    private QueuePairChannel find(int channelId) {
+        if (lastCompleted == null || lastCompletedId != channelId) {
+            lastCompleted = channels.get(channelId);
+            lastCompletedId = channelId;
+        }
+        return lastCompleted;
+    }
+
     @Override
     public void onCompletion(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated,
                              int invalidatedTag, int vendorError) {
-        QueuePairChannel channel = channels.get(WorkRequestId.channelId(workRequestId));
+        QueuePairChannel channel = find(WorkRequestId.channelId(workRequestId));
         if (channel == null) {
             PeerLog.warn(LOGGER, provider.name(), "completion {} {} for a channel that is not known",
                     Long.toHexString(workRequestId), status);
@@ -259,7 +272,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     @Override
     public void onImmediateData(long workRequestId, int byteLength, int immediateData) {
-        QueuePairChannel channel = channels.get(WorkRequestId.channelId(workRequestId));
+        QueuePairChannel channel = find(WorkRequestId.channelId(workRequestId));
         if (channel != null) {
             channel.completedWithImmediate(workRequestId, byteLength, immediateData);
         }
@@ -272,7 +285,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         if (buffer == null) {
             return; // its channels are gone
         }
-        QueuePairChannel channel = channels.get(queuePairNumber);
+        QueuePairChannel channel = find(queuePairNumber);
         if (channel == null) {
             buffer.release(); // a part of a message, or one that came with the end
         } else {

@@ -129,12 +129,22 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+        return toLeakAwareBuffer(newUntracked(initialCapacity, maxCapacity));
+    }
+
+    /** A buffer that leak detection does not know of until {@link #track}. */
+    RegisteredByteBuf newUntracked(int initialCapacity, int maxCapacity) {
         Block block = pool.takeBlock(initialCapacity);
         RegisteredByteBuf buffer = block.buffer;
         if (buffer == null) {
             buffer = new RegisteredByteBuf(this, pool, block, hasAddresses);
         }
-        return toLeakAwareBuffer(buffer.open(initialCapacity, maxCapacity));
+        return buffer.open(initialCapacity, maxCapacity);
+    }
+
+    /** From here on leak detection follows a buffer, if its turn has come. */
+    static ByteBuf track(ByteBuf buffer) {
+        return toLeakAwareBuffer(buffer);
     }
 
     /** Why a buffer that was asked for is not in registered memory; for those of at most {@link #MAX_POOLED_BYTES}. */

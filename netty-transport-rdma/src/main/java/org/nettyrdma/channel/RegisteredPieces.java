@@ -42,6 +42,11 @@ final class RegisteredPieces implements MemoryRegionTable.Pieces {
         return length == 0 || collect(buffer, index, length);
     }
 
+    /** Whether a part of a buffer is one piece, without a search; {@code false} says nothing. */
+    boolean isOnePiece(ByteBuf buffer, int index, int length) {
+        return buffer instanceof RegisteredByteBuf registered && registered.blockIn(table, index, length) != null;
+    }
+
     /**
      * Adds the pieces of a part of a buffer to those that were found, unless there would be more than so many.
      *

@@ -3,11 +3,17 @@ package org.nettyrdma.channel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.ResourceLeakDetector.Level;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -101,6 +107,31 @@ class ReceivePoolTest extends TransportFixture {
                 assertEquals("message " + j, endpoint.awaitText());
             }
         }
+    }
+
+    @Test
+    void shouldShowLeakDetectionEveryMessageButAtItsLowestLevel() {
+        for (Level level : Level.values()) {
+            for (int untracked = 0; untracked < ReceivePool.MESSAGES_PER_TRACKED; untracked++) {
+                boolean last = untracked == ReceivePool.MESSAGES_PER_TRACKED - 1;
+                assertEquals(level != Level.SIMPLE || last, ReceivePool.isTracked(untracked, level), level + " " + untracked);
+            }
+        }
+    }
+
+    @Test
+    void shouldShowLeakDetectionWhatArrives() throws Exception {
+        assumeTrue(ResourceLeakDetector.getLevel() == Level.PARANOID);
+        Channel listener = listen(serverBootstrap(serverLoop).childHandler(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                context.writeAndFlush(Unpooled.copiedBuffer(message.getClass().getSimpleName(), StandardCharsets.US_ASCII));
+                ReferenceCountUtil.release(message);
+            }
+        }));
+        Endpoint client = connect(bootstrap(), listener);
+        client.send("what am I?");
+        assertEquals("AdvancedLeakAwareByteBuf", client.awaitText());
     }
 
     private ConnectionMemory memory() {

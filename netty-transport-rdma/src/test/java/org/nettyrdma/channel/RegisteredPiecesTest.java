@@ -43,6 +43,7 @@ class RegisteredPiecesTest {
             assertTrue(byAddress.find(buffer.slice(index, length), 0, length));
             assertTrue(pieces.find(plain(buffer), index, length));
             assertEquals(1, pieces.count());
+            assertTrue(pieces.isOnePiece(plain(buffer), index, length));
             assertSame(byAddress.region(0), pieces.region(0));
             assertEquals(byAddress.offset(0), pieces.offset(0));
             if (random.nextBoolean()) {
@@ -68,10 +69,13 @@ class RegisteredPiecesTest {
         ByteBuf wrapped = Unpooled.unreleasableBuffer(buffer);
         for (int index : new int[] {-1, 0, 1, 1 << 30, Integer.MAX_VALUE}) {
             assertEquals(outcome(byAddress, wrapped, index), outcome(pieces, plain, index));
+            assertEquals(index == 0, pieces.isOnePiece(plain, index, 100));
         }
+        assertFalse(pieces.isOnePiece(buffer.slice(), 0, 100), "who does not know leaves it to the search");
         assertTrue(pieces.find(plain, 0, 0), "no bytes need no piece");
         buffer.release();
         assertThrows(IllegalReferenceCountException.class, () -> pieces.find(plain, 0, 100));
+        assertThrows(IllegalReferenceCountException.class, () -> pieces.isOnePiece(plain, 0, 100));
     }
 
     @Test
@@ -79,6 +83,7 @@ class RegisteredPiecesTest {
         ByteBuf foreign = RegisteredByteBufAllocator.of(new IwarpProvider()).directBuffer(100, 100);
         assertFalse(pieces.find(foreign, 0, 100));
         assertFalse(pieces.find(plain(foreign), 0, 100));
+        assertFalse(pieces.isOnePiece(plain(foreign), 0, 100));
         foreign.release();
     }
 }

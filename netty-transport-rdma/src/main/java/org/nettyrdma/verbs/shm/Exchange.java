@@ -34,6 +34,7 @@ final class Exchange {
     private boolean blocked;
     private boolean consumptionUntold;
     private int lastWoken;
+    private boolean settled;
 
     /**
      * @param agreedReadDepth RDMA Reads that the peer lets be outstanding
@@ -58,6 +59,7 @@ final class Exchange {
      * @throws IOException if a message cannot be taken for another reason
      */
     int progress() throws IOException {
+        settled = false;
         if (consumptionUntold) {
             ring();
         }
@@ -107,10 +109,12 @@ final class Exchange {
             failure = e; // what came before it counts
         }
         if (taken > 0 || failure != null) {
+            boolean ended = peer.hasEnded();
             MappedFiles.settle();
-            if (peer.hasEnded()) {
+            if (ended) {
                 return 0; // what was copied may be anything
             }
+            settled = true;
             receives.completeFilled();
             sends.complete(peer.consumed()); // Reads that have their bytes now
             own.setConsumed(peer.nextEntry());
@@ -275,21 +279,28 @@ final class Exchange {
         return block;
     }
 
-    /** Hands to the peer what waits, as far as there is room. */
-    void publish() {
+    /**
+     * Hands to the peer what waits, as far as there is room.
+     *
+     * @return whether this has looked at the peer's memory
+     */
+    boolean publish() {
         if (!sends.hasWaiting() && !grants.hasWaiting()) {
-            return;
+            return false;
         }
         long limit = peer.consumed() + ControlLayout.RING_ENTRIES;
         boolean granted = grants.publish(own, limit);
-        if (sends.publish(own, limit, agreedReadDepth) || granted) {
-            ring();
+        if (!sends.publish(own, limit, agreedReadDepth) && !granted) {
+            return false;
         }
+        ring();
+        return true;
     }
 
     /** Wakes the peer if it sleeps: once for each time that it fell asleep. */
     private void ring() {
         consumptionUntold = false;
+        settled = false;
         VarHandle.fullFence(); // what it is woken for must be visible before it is seen to sleep
         int asleep = peer.asleep();
         if ((asleep & 1) != 0 && asleep != lastWoken) {
@@ -340,6 +351,14 @@ final class Exchange {
 
     boolean isWaitingForReceive() {
         return blocked;
+    }
+
+    /**
+     * Whether {@link #progress} has found that the peer had not ended the connection, and that its memory was there, and has not
+     * looked there since.
+     */
+    boolean isSettled() {
+        return settled;
     }
 
     boolean hasPeerEnded() {

@@ -200,8 +200,9 @@ final class ShmQueuePair implements QueuePair {
         if (state == State.ESTABLISHED) {
             startPolling();
             try {
-                exchange.publish();
-                MappedFiles.settle(); // before the user goes on
+                if (exchange.publish()) {
+                    MappedFiles.settle(); // before the user goes on
+                }
             } catch (InternalError e) {
                 parts.defer(this::probe);
             }
@@ -250,7 +251,11 @@ final class ShmQueuePair implements QueuePair {
             return 0;
         }
         try {
-            int work = state == State.CLOSING ? exchange.progressOfClose() : exchange.progress();
+            boolean closing = state == State.CLOSING;
+            int work = closing ? exchange.progressOfClose() : exchange.progress();
+            if (!closing && exchange.isSettled()) {
+                return work; // once is enough: it takes as long as several messages
+            }
             boolean peerEnded = exchange.hasPeerEnded();
             MappedFiles.settle(); // a failed access must show here, not in another connection's turn or in a user's code
             if (peerEnded) {

@@ -19,14 +19,20 @@ public final class DeliveryRing {
     /** Stands where an event would for a completion with immediate data, so that ordinary completions pay nothing. */
     private static final Runnable IMMEDIATE_DATA = () -> { };
 
-    private long[] workRequestIds;
-    private WorkCompletionStatus[] statuses;
-    private int[] byteLengths;
-    private boolean[] invalidated;
-    private int[] invalidatedTags; // or the immediate data
-    private int[] vendorErrors;
-    private boolean[] shared;
-    private int[] queuePairNumbers;
+    // An entry is some words of one cache line, and an event if it is one.
+    private static final int WORDS = 4;
+    private static final int ID = 0;
+    private static final int LENGTH_AND_TAG = 1; // or length and immediate data
+    private static final int ERROR_AND_NUMBER = 2; // of the queue pair
+    private static final int STATUS_AND_FLAGS = 3;
+    private static final int INVALIDATED = 1 << 8;
+    private static final int SHARED = 1 << 9;
+    private static final int EVENT = 1 << 10;
+    private static final int STATUS_MASK = INVALIDATED - 1;
+    private static final int SUCCESS = WorkCompletionStatus.SUCCESS.ordinal();
+    private static final WorkCompletionStatus[] STATUSES = WorkCompletionStatus.values();
+
+    private long[] words;
     private Runnable[] events;
     private int head;
     private int size;
@@ -39,21 +45,14 @@ public final class DeliveryRing {
     }
 
     private void allocate() {
-        workRequestIds = new long[INITIAL_CAPACITY];
-        statuses = new WorkCompletionStatus[INITIAL_CAPACITY];
-        byteLengths = new int[INITIAL_CAPACITY];
-        invalidated = new boolean[INITIAL_CAPACITY];
-        invalidatedTags = new int[INITIAL_CAPACITY];
-        vendorErrors = new int[INITIAL_CAPACITY];
-        shared = new boolean[INITIAL_CAPACITY];
-        queuePairNumbers = new int[INITIAL_CAPACITY];
+        words = new long[WORDS * INITIAL_CAPACITY];
         events = new Runnable[INITIAL_CAPACITY];
         head = 0;
     }
 
     /** How many entries it has room for before it grows. */
     int capacity() {
-        return workRequestIds.length;
+        return events.length;
     }
 
     /**
@@ -74,7 +73,7 @@ public final class DeliveryRing {
      * @param vendorError   the provider's own code for a failure, 0 for none
      */
     public void complete(long workRequestId, WorkCompletionStatus status, int byteLength, int vendorError) {
-        add(workRequestId, status, byteLength, false, 0, vendorError, null);
+        add(workRequestId, status.ordinal(), byteLength, 0, vendorError, 0);
     }
 
     /**
@@ -86,7 +85,7 @@ public final class DeliveryRing {
      * @param invalidatedTag that steering tag, else 0
      */
     public void completeReceive(long workRequestId, int byteLength, boolean isInvalidated, int invalidatedTag) {
-        add(workRequestId, WorkCompletionStatus.SUCCESS, byteLength, isInvalidated, invalidatedTag, 0, null);
+        add(workRequestId, SUCCESS | (isInvalidated ? INVALIDATED : 0), byteLength, invalidatedTag, 0, 0);
     }
 
     /**
@@ -97,7 +96,7 @@ public final class DeliveryRing {
      * @param immediateData what the peer sent along
      */
     public void completeImmediate(long workRequestId, int byteLength, int immediateData) {
-        add(workRequestId, WorkCompletionStatus.SUCCESS, byteLength, false, immediateData, 0, IMMEDIATE_DATA);
+        addEvent(workRequestId, byteLength, immediateData, IMMEDIATE_DATA);
     }
 
     /**
@@ -113,10 +112,8 @@ public final class DeliveryRing {
      */
     public void completeShared(int queuePairNumber, long workRequestId, WorkCompletionStatus status, int byteLength,
                                boolean isInvalidated, int invalidatedTag, int vendorError) {
-        add(workRequestId, status, byteLength, isInvalidated, invalidatedTag, vendorError, null);
-        int index = head + size - 1 & workRequestIds.length - 1;
-        shared[index] = true;
-        queuePairNumbers[index] = queuePairNumber;
+        add(workRequestId, status.ordinal() | SHARED | (isInvalidated ? INVALIDATED : 0), byteLength, invalidatedTag, vendorError,
+                queuePairNumber);
     }
 
     /**
@@ -125,7 +122,7 @@ public final class DeliveryRing {
      * @param event tells a listener; runs when it is its turn
      */
     public void event(Runnable event) {
-        add(0, WorkCompletionStatus.SUCCESS, 0, false, 0, 0, event);
+        addEvent(0, 0, 0, event);
     }
 
     /**
@@ -139,73 +136,70 @@ public final class DeliveryRing {
         int delivered = 0;
         while (delivered < max && size > 0) {
             int index = head;
-            head = head + 1 & workRequestIds.length - 1;
+            int at = WORDS * index;
+            head = head + 1 & events.length - 1;
             size--;
             delivered++;
-            Runnable event = events[index];
-            if (shared[index]) {
-                handler.onSharedReceive(queuePairNumbers[index], workRequestIds[index], statuses[index], byteLengths[index],
-                        invalidated[index], invalidatedTags[index], vendorErrors[index]);
-            } else if (event == null) {
-                handler.onCompletion(workRequestIds[index], statuses[index], byteLengths[index], invalidated[index],
-                        invalidatedTags[index], vendorErrors[index]);
-            } else {
+            long id = words[at + ID];
+            int byteLength = (int) (words[at + LENGTH_AND_TAG] >> Integer.SIZE);
+            int tag = (int) words[at + LENGTH_AND_TAG];
+            int statusAndFlags = (int) words[at + STATUS_AND_FLAGS];
+            if ((statusAndFlags & EVENT) != 0) {
+                Runnable event = events[index];
                 events[index] = null;
                 if (event == IMMEDIATE_DATA) {
-                    handler.onImmediateData(workRequestIds[index], byteLengths[index], invalidatedTags[index]);
+                    handler.onImmediateData(id, byteLength, tag);
                 } else {
                     event.run();
                 }
+                continue;
+            }
+            WorkCompletionStatus status = STATUSES[statusAndFlags & STATUS_MASK];
+            boolean invalidated = (statusAndFlags & INVALIDATED) != 0;
+            int vendorError = (int) (words[at + ERROR_AND_NUMBER] >> Integer.SIZE);
+            if ((statusAndFlags & SHARED) != 0) {
+                int queuePairNumber = (int) words[at + ERROR_AND_NUMBER];
+                handler.onSharedReceive(queuePairNumber, id, status, byteLength, invalidated, tag, vendorError);
+            } else {
+                handler.onCompletion(id, status, byteLength, invalidated, tag, vendorError);
             }
         }
-        if (size == 0 && workRequestIds.length > MAX_IDLE_CAPACITY) {
+        if (size == 0 && events.length > MAX_IDLE_CAPACITY) {
             allocate();
         }
         return delivered;
     }
 
-    private void add(long workRequestId, WorkCompletionStatus status, int byteLength, boolean isInvalidated,
-                     int invalidatedTag, int vendorError, Runnable event) {
-        if (size == workRequestIds.length) {
+    private void addEvent(long workRequestId, int byteLength, int tag, Runnable event) {
+        int index = add(workRequestId, SUCCESS | EVENT, byteLength, tag, 0, 0);
+        events[index] = event;
+    }
+
+    private int add(long workRequestId, int statusAndFlags, int byteLength, int tag, int vendorError, int queuePairNumber) {
+        if (size == events.length) {
             grow();
         }
-        int index = head + size & workRequestIds.length - 1;
-        workRequestIds[index] = workRequestId;
-        statuses[index] = status;
-        byteLengths[index] = byteLength;
-        invalidated[index] = isInvalidated;
-        invalidatedTags[index] = invalidatedTag;
-        vendorErrors[index] = vendorError;
-        shared[index] = false;
-        events[index] = event;
+        int index = head + size & events.length - 1;
+        int at = WORDS * index;
+        words[at + ID] = workRequestId;
+        words[at + LENGTH_AND_TAG] = pack(byteLength, tag);
+        words[at + ERROR_AND_NUMBER] = pack(vendorError, queuePairNumber);
+        words[at + STATUS_AND_FLAGS] = statusAndFlags;
         size++;
+        return index;
+    }
+
+    private static long pack(int high, int low) {
+        return (long) high << Integer.SIZE | low & 0xFFFF_FFFFL;
     }
 
     private void grow() {
-        int capacity = workRequestIds.length * 2;
-        workRequestIds = Arrays.copyOf(workRequestIds, capacity);
-        statuses = Arrays.copyOf(statuses, capacity);
-        byteLengths = Arrays.copyOf(byteLengths, capacity);
-        invalidated = Arrays.copyOf(invalidated, capacity);
-        invalidatedTags = Arrays.copyOf(invalidatedTags, capacity);
-        vendorErrors = Arrays.copyOf(vendorErrors, capacity);
-        shared = Arrays.copyOf(shared, capacity);
-        queuePairNumbers = Arrays.copyOf(queuePairNumbers, capacity);
-        events = Arrays.copyOf(events, capacity);
+        int capacity = events.length;
+        words = Arrays.copyOf(words, 2 * WORDS * capacity);
+        events = Arrays.copyOf(events, 2 * capacity);
         // The queue was full, so what lies before the head is its end: it continues behind the old capacity.
-        moveWrapped(workRequestIds, size);
-        moveWrapped(statuses, size);
-        moveWrapped(byteLengths, size);
-        moveWrapped(invalidated, size);
-        moveWrapped(invalidatedTags, size);
-        moveWrapped(vendorErrors, size);
-        moveWrapped(shared, size);
-        moveWrapped(queuePairNumbers, size);
-        moveWrapped(events, size);
+        System.arraycopy(words, 0, words, WORDS * capacity, WORDS * head);
+        System.arraycopy(events, 0, events, capacity, head);
         Arrays.fill(events, 0, head, null);
-    }
-
-    private void moveWrapped(Object array, int oldCapacity) {
-        System.arraycopy(array, 0, array, oldCapacity, head);
     }
 }

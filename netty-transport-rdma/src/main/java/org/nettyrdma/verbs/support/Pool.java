@@ -1,6 +1,6 @@
 package org.nettyrdma.verbs.support;
 
-import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.function.Supplier;
 
 /**
@@ -13,7 +13,8 @@ public final class Pool<T> {
 
     private final Supplier<T> maker;
     private final int maxIdle;
-    private final ArrayDeque<T> idle = new ArrayDeque<>();
+    private Object[] idle = new Object[16];
+    private int idleCount;
 
     /**
      * Creates an empty pool.
@@ -32,8 +33,13 @@ public final class Pool<T> {
      * @return one in the state of a new one
      */
     public T take() {
-        T pooled = idle.pollLast();
-        return pooled == null ? maker.get() : pooled;
+        if (idleCount == 0) {
+            return maker.get();
+        }
+        @SuppressWarnings("unchecked")
+        T pooled = (T) idle[--idleCount];
+        idle[idleCount] = null;
+        return pooled;
     }
 
     /**
@@ -42,8 +48,11 @@ public final class Pool<T> {
      * @param unused nobody uses it any more
      */
     public void give(T unused) {
-        if (idle.size() < maxIdle) {
-            idle.addLast(unused);
+        if (idleCount < maxIdle) {
+            if (idleCount == idle.length) {
+                idle = Arrays.copyOf(idle, 2 * idleCount);
+            }
+            idle[idleCount++] = unused;
         }
     }
 }

@@ -13,6 +13,7 @@ class DeliveryRingTest {
 
     private final DeliveryRing deliveries = new DeliveryRing();
     private final List<Long> delivered = new ArrayList<>();
+    private final List<String> all = new ArrayList<>();
 
     private int deliver(int max) {
         return deliveries.deliver((id, status, byteLength, invalidated, tag, vendorError) -> delivered.add(id), max);
@@ -54,6 +55,61 @@ class DeliveryRingTest {
             }
         }, 10);
         assertEquals(List.of("1 SUCCESS 0 false", "2 100 81020304", "event", "3 SUCCESS 7 true"), told);
+    }
+
+    /** Fills a ring with completions of every kind until it has grown, from some place on. */
+    private List<String> addAllKinds(int before) {
+        for (int i = 0; i < before; i++) { // so that the oldest entry lies anywhere
+            deliveries.event(() -> { });
+        }
+        deliver(before);
+        List<String> expected = new ArrayList<>();
+        WorkCompletionStatus[] statuses = WorkCompletionStatus.values();
+        for (int i = 0; expected.size() < 700; i++) {
+            long id = i % 2 == 0 ? Long.MIN_VALUE + i : Long.MAX_VALUE - i;
+            int signed = i % 3 == 0 ? Integer.MIN_VALUE + i : i;
+            WorkCompletionStatus status = statuses[i % statuses.length];
+            deliveries.complete(id, status, i, signed);
+            expected.add(id + " " + status + ' ' + i + " false 0 " + signed);
+            deliveries.completeReceive(id, i, i % 5 == 0, -i);
+            expected.add(id + " SUCCESS " + i + ' ' + (i % 5 == 0) + ' ' + -i + " 0");
+            deliveries.completeShared(signed, id, status, i, i % 5 == 0, -i, ~signed);
+            expected.add(signed + ": " + id + ' ' + status + ' ' + i + ' ' + (i % 5 == 0) + ' ' + -i + ' ' + ~signed);
+            deliveries.completeImmediate(id, i, signed);
+            expected.add(id + " " + i + ' ' + signed);
+            String event = "event " + i;
+            deliveries.event(() -> all.add(event));
+            expected.add(event);
+        }
+        return expected;
+    }
+
+    @Test
+    void shouldTellEverythingAsItWasAddedWhereverTheRingGrows() {
+        CompletionHandler handler = new CompletionHandler() {
+            @Override
+            public void onCompletion(long id, WorkCompletionStatus status, int byteLength, boolean invalidated, int tag,
+                                     int vendorError) {
+                all.add(id + " " + status + ' ' + byteLength + ' ' + invalidated + ' ' + tag + ' ' + vendorError);
+            }
+
+            @Override
+            public void onImmediateData(long id, int byteLength, int immediateData) {
+                all.add(id + " " + byteLength + ' ' + immediateData);
+            }
+
+            @Override
+            public void onSharedReceive(int number, long id, WorkCompletionStatus status, int byteLength, boolean invalidated,
+                                        int tag, int vendorError) {
+                all.add(number + ": " + id + ' ' + status + ' ' + byteLength + ' ' + invalidated + ' ' + tag + ' ' + vendorError);
+            }
+        };
+        for (int before : new int[] {0, 1, 100, 255}) {
+            all.clear();
+            List<String> expected = addAllKinds(before);
+            assertEquals(expected.size(), deliveries.deliver(handler, Integer.MAX_VALUE));
+            assertEquals(expected, all);
+        }
     }
 
     @Test
