@@ -60,6 +60,7 @@ final class BoundSocket {
         Path socket = directory.file(KIND, directory.newNumber());
         ServerSocketChannel channel = listen(socket, backlog);
         try {
+            directory.share(socket);
             int port = link(directory, inet, socket);
             return new BoundSocket(channel, new InetSocketAddress(inet.getAddress(), port), socket,
                     List.of(directory.port(ShmAddresses.name(inet.getAddress()), port)));
@@ -82,6 +83,7 @@ final class BoundSocket {
         Path socket = directory.file(KIND, number);
         BoundSocket bound = new BoundSocket(listen(socket, backlog), inet, socket, new ArrayList<>());
         try {
+            directory.share(socket);
             for (InetAddress each : ShmAddresses.reaching(inet.getAddress())) {
                 if (tryLink(directory, each, inet.getPort(), socket)) {
                     bound.links.add(directory.port(ShmAddresses.name(each), inet.getPort()));
