@@ -68,14 +68,23 @@ final class MappedFiles {
      * @throws IOException if there is no such file, it is too short, or it is none of that process's
      */
     static MappedByteBuffer map(Path file, int minBytes) throws IOException {
-        requireFileOfProcess(file);
-        try (FileChannel channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+        try (FileChannel channel = open(file)) {
             long bytes = channel.size();
             if (bytes < minBytes || bytes > Integer.MAX_VALUE) {
                 throw new EOFException(file + " has " + bytes + " bytes (expected: " + minBytes + " to 2^31 - 1)");
             }
             return channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes);
         }
+    }
+
+    /**
+     * Opens a file of another process for reading.
+     *
+     * @throws IOException if there is no such file, or it is none of that process's
+     */
+    static FileChannel open(Path file) throws IOException {
+        requireFileOfProcess(file);
+        return FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
     }
 
     /** A link may lead to what the other process cannot read itself; to open a pipe may take for ever. */
