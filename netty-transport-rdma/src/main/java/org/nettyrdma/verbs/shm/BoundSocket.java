@@ -85,8 +85,12 @@ final class BoundSocket {
         try {
             directory.share(socket);
             for (InetAddress each : ShmAddresses.reaching(inet.getAddress())) {
+                Path link = directory.port(ShmAddresses.name(each), inet.getPort());
+                if (bound.links.contains(link)) {
+                    continue; // the same address on another interface
+                }
                 if (tryLink(directory, each, inet.getPort(), socket)) {
-                    bound.links.add(directory.port(ShmAddresses.name(each), inet.getPort()));
+                    bound.links.add(link);
                 } else {
                     LOGGER.info("{} port {} is another process's name in {}", each, inet.getPort(), directory.shared());
                 }

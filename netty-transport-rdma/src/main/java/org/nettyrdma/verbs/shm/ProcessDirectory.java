@@ -305,9 +305,17 @@ final class ProcessDirectory {
         try (DirectoryStream<Path> ports = Files.newDirectoryStream(shared, PORT_PREFIX + '*')) {
             for (Path port : ports) {
                 if (!Files.exists(port)) {
-                    Files.deleteIfExists(port);
+                    removeLink(port);
                 }
             }
+        }
+    }
+
+    private static void removeLink(Path port) {
+        try {
+            Files.deleteIfExists(port);
+        } catch (IOException e) {
+            LOGGER.debug("{} could not be removed: {}", port, e.toString()); // another user's, perhaps
         }
     }
 
@@ -320,6 +328,9 @@ final class ProcessDirectory {
             }
         } catch (NoSuchFileException e) {
             return true; // nobody is creating it: that is done under the lock that we hold
+        } catch (IOException e) {
+            LOGGER.debug("{} is left alone: {}", directory, e.toString());
+            return false;
         }
         try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
                 FileLock taken = channel.tryLock()) {
