@@ -327,7 +327,7 @@ class HostileShmPeerTest {
         Path elsewhere = Files.createDirectory(temporary.resolve("elsewhere"));
         Files.write(elsewhere.resolve("b1"), new byte[100]);
         Path link = Files.createSymbolicLink(temporary.resolve("shm").resolve("i0000000000000001"), elsewhere);
-        String message = assertThrows(ShmProtocolException.class, () -> MappedFiles.map(link.resolve("b1"), 1)).getMessage();
+        String message = assertThrows(ShmProtocolException.class, () -> MappedFiles.map(link.resolve("b1"), 1, 1)).getMessage();
         assertTrue(message.contains("is no file of its process"), message);
     }
 
