@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -308,6 +309,23 @@ class HostileShmPeerTest {
         side.queuePair.abort();
         side.context.poll(side, 64);
         assertEquals(1, side.ends);
+    }
+
+    /** What the peer has sent meanwhile is not taken any more, and must not keep the loop busy until the time is over. */
+    @Test
+    void shouldSleepWhileItWaitsForThePeerToTakeWhatItWasSent() throws IOException {
+        side.send(10);
+        side.queuePair.moveToError();
+        peer.entry(1, 1, 0, 0, 8, peer.block, 0, 8);
+        long waitNanos = TimeUnit.MILLISECONDS.toNanos(100);
+        long longestNanos = 0;
+        for (int i = 0; i < 5 && !side.ended; i++) { // the bytes that wake end the first
+            side.context.poll(side, 64);
+            long startNanos = System.nanoTime();
+            side.context.await(waitNanos);
+            longestNanos = Math.max(longestNanos, System.nanoTime() - startNanos);
+        }
+        assertTrue(longestNanos >= waitNanos / 2, longestNanos + " ns");
     }
 
     private void write() {
