@@ -60,6 +60,7 @@ final class BoundSocket {
         Path socket = directory.file(KIND, directory.newNumber());
         ServerSocketChannel channel = listen(socket, backlog);
         try {
+            directory.share(socket);
             int port = link(directory, inet, socket);
             return new BoundSocket(channel, new InetSocketAddress(inet.getAddress(), port), socket,
                     List.of(directory.port(ShmAddresses.name(inet.getAddress()), port)));
@@ -82,9 +83,14 @@ final class BoundSocket {
         Path socket = directory.file(KIND, number);
         BoundSocket bound = new BoundSocket(listen(socket, backlog), inet, socket, new ArrayList<>());
         try {
+            directory.share(socket);
             for (InetAddress each : ShmAddresses.reaching(inet.getAddress())) {
+                Path link = directory.port(ShmAddresses.name(each), inet.getPort());
+                if (bound.links.contains(link)) {
+                    continue; // the same address on another interface
+                }
                 if (tryLink(directory, each, inet.getPort(), socket)) {
-                    bound.links.add(directory.port(ShmAddresses.name(each), inet.getPort()));
+                    bound.links.add(link);
                 } else {
                     LOGGER.info("{} port {} is another process's name in {}", each, inet.getPort(), directory.shared());
                 }

@@ -35,6 +35,7 @@ final class Exchange {
     private boolean consumptionUntold;
     private int lastWoken;
     private boolean settled;
+    private boolean closing;
 
     /**
      * @param agreedReadDepth RDMA Reads that the peer lets be outstanding
@@ -331,8 +332,13 @@ final class Exchange {
     }
 
     boolean hasWork() {
-        return peer.hasEnded() || !isBlocked() && peer.hasNext()
+        return peer.hasEnded() || !closing && !isBlocked() && peer.hasNext()
                 || (sends.hasOutstanding() || grants.hasOutstanding()) && peer.hasConsumedMore();
+    }
+
+    /** No message is taken any more, so none is work. */
+    void beginClose() {
+        closing = true;
     }
 
     /** What remains to be done while this side closes: seeing what the peer has taken. */

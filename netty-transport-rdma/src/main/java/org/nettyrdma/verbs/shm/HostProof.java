@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
@@ -103,8 +102,7 @@ record HostProof(long instance, int number, byte[] nonce) {
 
     /** What the file holds, empty if there is none. */
     private byte[] read(ProcessDirectory directory) {
-        try (SeekableByteChannel channel = Files.newByteChannel(file(directory), StandardOpenOption.READ,
-                LinkOption.NOFOLLOW_LINKS)) {
+        try (SeekableByteChannel channel = MappedFiles.open(file(directory))) {
             ByteBuffer in = ByteBuffer.allocate(NONCE_BYTES);
             while (in.hasRemaining() && channel.read(in) >= 0) {
                 continue;

@@ -64,18 +64,28 @@ final class MappedFiles {
      * Maps a file of another process for reading.
      *
      * @param minBytes what it must have at least
-     * @return its whole length at this moment, at most 2^31 - 1 bytes
+     * @param maxBytes what is mapped at most
+     * @return its length at this moment
      * @throws IOException if there is no such file, it is too short, or it is none of that process's
      */
-    static MappedByteBuffer map(Path file, int minBytes) throws IOException {
-        requireFileOfProcess(file);
-        try (FileChannel channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+    static MappedByteBuffer map(Path file, int minBytes, int maxBytes) throws IOException {
+        try (FileChannel channel = open(file)) {
             long bytes = channel.size();
             if (bytes < minBytes || bytes > Integer.MAX_VALUE) {
                 throw new EOFException(file + " has " + bytes + " bytes (expected: " + minBytes + " to 2^31 - 1)");
             }
-            return channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes);
+            return channel.map(FileChannel.MapMode.READ_ONLY, 0, Math.min(bytes, maxBytes));
         }
+    }
+
+    /**
+     * Opens a file of another process for reading.
+     *
+     * @throws IOException if there is no such file, or it is none of that process's
+     */
+    static FileChannel open(Path file) throws IOException {
+        requireFileOfProcess(file);
+        return FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
     }
 
     /** A link may lead to what the other process cannot read itself; to open a pipe may take for ever. */

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.file.NoSuchFileException;
+import java.util.Comparator;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The blocks of one other process that a context has mapped, for reading only; shared by its connections to that process. A
@@ -15,6 +17,13 @@ final class PeerBlocks {
 
     /** More than any honest process has; beyond it all are let go, and mapped again as they are named. */
     static final int MAX_BLOCKS = 1024;
+    /**
+     * All that this process maps of others, a quarter of what Linux lets it map (vm.max_map_count): where that is used up the JVM
+     * cannot go on. Beyond it, a context lets go those of the process of which it has most.
+     */
+    static final int MAX_BLOCKS_OF_ALL = 16_384;
+
+    private static final AtomicInteger MAPPED = new AtomicInteger();
 
     private final ProcessDirectory directory;
     private final long instance;
@@ -62,17 +71,22 @@ final class PeerBlocks {
         if (blocks.size() == MAX_BLOCKS) {
             unmapAll();
         }
+        if (MAPPED.get() >= MAX_BLOCKS_OF_ALL) {
+            all.values().stream().max(Comparator.comparingInt(each -> each.blocks.size())).ifPresent(PeerBlocks::unmapAll);
+        }
         MappedByteBuffer block;
         try {
-            block = MappedFiles.map(directory.file(instance, OwnBlocks.KIND, number), 1);
+            block = MappedFiles.map(directory.file(instance, OwnBlocks.KIND, number), 1, Integer.MAX_VALUE);
         } catch (NoSuchFileException e) {
             throw new ShmProtocolException(EndReason.INVALID_BLOCK, "block %d, which does not exist", number);
         }
+        MAPPED.incrementAndGet();
         blocks.put(number, block);
         return block;
     }
 
     private void unmapAll() {
+        MAPPED.addAndGet(-blocks.size());
         blocks.values().forEach(MappedFiles::unmap);
         blocks.clear();
     }

@@ -34,7 +34,7 @@ final class PeerControl {
      * @throws IOException if it is no control file
      */
     PeerControl(Path file) throws IOException {
-        this(MappedFiles.map(file, ControlLayout.FILE_BYTES));
+        this(MappedFiles.map(file, ControlLayout.FILE_BYTES, ControlLayout.FILE_BYTES));
         try {
             long magic = (long) ControlLayout.LONG.getAcquire(memory, ControlLayout.MAGIC_OFFSET);
             MappedFiles.settle();

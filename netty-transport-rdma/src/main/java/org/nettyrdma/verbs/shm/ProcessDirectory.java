@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
@@ -46,6 +47,8 @@ final class ProcessDirectory {
     private static final String INSTANCE_PREFIX = "i";
     private static final String PORT_PREFIX = "port-";
 
+    private static final Set<PosixFilePermission> SHARED_MODE = PosixFilePermissions.fromString("rw-rw----");
+
     /** Processes hold the lock for as long as it takes to remove files. Another user's could hold it for ever. */
     private static final int OPENING_LIMIT_MILLIS = 10_000;
     /** An event loop may have to wait so long when it binds. */
@@ -74,9 +77,24 @@ final class ProcessDirectory {
         instance = RANDOM.nextLong();
         own = path(instance);
         Files.createDirectory(own, directoryMode(othersMayRead));
+        try {
+            requireUmaskForGroup();
+        } catch (IOException e) {
+            Files.deleteIfExists(own);
+            throw e;
+        }
         lock = FileChannel.open(own.resolve(LOCK), Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), fileMode());
         if (lock.tryLock() == null) {
             throw new IOException("the lock of the new directory " + own + " is taken");
+        }
+    }
+
+    /** Other users reach the files by their group, and otherwise would only find that there is nothing. */
+    private void requireUmaskForGroup() throws IOException {
+        Set<PosixFilePermission> mode = Files.getPosixFilePermissions(own, LinkOption.NOFOLLOW_LINKS);
+        if (othersMayRead && !mode.containsAll(Set.of(PosixFilePermission.GROUP_READ, PosixFilePermission.GROUP_EXECUTE))) {
+            throw new IOException(ShmSettings.USERS_PROPERTY + ": the umask of this process takes the rights of the group away"
+                    + " (expected: one such as 0027)");
         }
     }
 
@@ -94,6 +112,9 @@ final class ProcessDirectory {
                 createShared(shared, othersMayRead);
                 FileChannel locked = lockShared(shared, OPENING_LIMIT_MILLIS);
                 try {
+                    if (othersMayRead) {
+                        shareLock(shared);
+                    }
                     removeDead(shared);
                     open = new ProcessDirectory(shared, othersMayRead);
                 } finally {
@@ -152,7 +173,7 @@ final class ProcessDirectory {
         }
         FileChannel channel = FileChannel.open(file,
                 Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-rw----")));
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         try {
             long startNanos = System.nanoTime();
             while (channel.tryLock() == null) {
@@ -166,6 +187,20 @@ final class ProcessDirectory {
             channel.close();
             throw e;
         }
+    }
+
+    /** Lets the group take the lock, too, whatever the umask says. */
+    private static void shareLock(Path shared) throws IOException {
+        Path file = shared.resolve(LOCK);
+        if (ShmSettings.userId(file) == ShmSettings.userId()) {
+            Files.getFileAttributeView(file, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .setPermissions(SHARED_MODE);
+        }
+    }
+
+    /** Lets those who may connect do so: that takes the right to write to the socket, which is in this process's directory. */
+    void share(Path socket) throws IOException {
+        Files.setPosixFilePermissions(socket, othersMayRead ? SHARED_MODE : PosixFilePermissions.fromString("rw-------"));
     }
 
     /** Tells this process from all others that use the directory. */
@@ -270,9 +305,17 @@ final class ProcessDirectory {
         try (DirectoryStream<Path> ports = Files.newDirectoryStream(shared, PORT_PREFIX + '*')) {
             for (Path port : ports) {
                 if (!Files.exists(port)) {
-                    Files.deleteIfExists(port);
+                    removeLink(port);
                 }
             }
+        }
+    }
+
+    private static void removeLink(Path port) {
+        try {
+            Files.deleteIfExists(port);
+        } catch (IOException e) {
+            LOGGER.debug("{} could not be removed: {}", port, e.toString()); // another user's, perhaps
         }
     }
 
@@ -285,6 +328,9 @@ final class ProcessDirectory {
             }
         } catch (NoSuchFileException e) {
             return true; // nobody is creating it: that is done under the lock that we hold
+        } catch (IOException e) {
+            LOGGER.debug("{} is left alone: {}", directory, e.toString());
+            return false;
         }
         try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
                 FileLock taken = channel.tryLock()) {

@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.shm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.nettyrdma.peer.PeerLog;
 
 /**
  * What the two sides tell each other over the socket before the connection stands.
@@ -118,7 +119,7 @@ record SetupFrame(Kind kind, long instance, int control, int inboundReadDepth, i
         }
         in.get(privateData);
         return new SetupFrame(Kind.values()[kind], instance, control, inboundReadDepth, outboundReadDepth, address, port,
-                new String(text, StandardCharsets.US_ASCII), privateData);
+                PeerLog.printable(new String(text, StandardCharsets.US_ASCII)), privateData);
     }
 
     private static int checkReadDepth(int depth) throws IOException {

@@ -69,9 +69,14 @@ final class ShmAddresses {
         return inet;
     }
 
-    /** The name of an IP address in the shared directory. */
+    /**
+     * The name of an IP address in the shared directory; without its interface, which whoever connects need not name, and which
+     * has another name in another network.
+     */
     static String name(InetAddress address) {
-        return address.isAnyLocalAddress() ? ANY : address.getHostAddress();
+        String host = address.getHostAddress();
+        int scope = host.indexOf('%');
+        return address.isAnyLocalAddress() ? ANY : scope < 0 ? host : host.substring(0, scope);
     }
 
     /**

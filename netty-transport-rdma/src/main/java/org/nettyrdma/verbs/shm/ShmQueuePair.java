@@ -393,6 +393,7 @@ final class ShmQueuePair implements QueuePair {
             return;
         }
         state = State.CLOSING;
+        exchange.beginClose();
         queues.receives().flush();
         queues.steeringTags().clear();
         closeTimer = parts.timers().schedule(lingerMillis, () -> end(null, NO_DATA, EndReason.CLOSED));

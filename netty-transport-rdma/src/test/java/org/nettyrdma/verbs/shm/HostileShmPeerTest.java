@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -310,6 +311,23 @@ class HostileShmPeerTest {
         assertEquals(1, side.ends);
     }
 
+    /** What the peer has sent meanwhile is not taken any more, and must not keep the loop busy until the time is over. */
+    @Test
+    void shouldSleepWhileItWaitsForThePeerToTakeWhatItWasSent() throws IOException {
+        side.send(10);
+        side.queuePair.moveToError();
+        peer.entry(1, 1, 0, 0, 8, peer.block, 0, 8);
+        long waitNanos = TimeUnit.MILLISECONDS.toNanos(100);
+        long longestNanos = 0;
+        for (int i = 0; i < 5 && !side.ended; i++) { // the bytes that wake end the first
+            side.context.poll(side, 64);
+            long startNanos = System.nanoTime();
+            side.context.await(waitNanos);
+            longestNanos = Math.max(longestNanos, System.nanoTime() - startNanos);
+        }
+        assertTrue(longestNanos >= waitNanos / 2, longestNanos + " ns");
+    }
+
     private void write() {
         peer.entry(3, 1, tag, 0, 8, peer.block, 0, 8);
     }
@@ -327,7 +345,7 @@ class HostileShmPeerTest {
         Path elsewhere = Files.createDirectory(temporary.resolve("elsewhere"));
         Files.write(elsewhere.resolve("b1"), new byte[100]);
         Path link = Files.createSymbolicLink(temporary.resolve("shm").resolve("i0000000000000001"), elsewhere);
-        String message = assertThrows(ShmProtocolException.class, () -> MappedFiles.map(link.resolve("b1"), 1)).getMessage();
+        String message = assertThrows(ShmProtocolException.class, () -> MappedFiles.map(link.resolve("b1"), 1, 1)).getMessage();
         assertTrue(message.contains("is no file of its process"), message);
     }
 

@@ -35,6 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.nettyrdma.verbs.ListenAttributes;
@@ -436,6 +437,19 @@ class SameHostTest {
         }
         Files.write(only("one", 'n'), new byte[8]);
         assertNull(HostProof.socket(directory, proof.answer()));
+    }
+
+    /** Opening it would wait until somebody writes to it. */
+    @Test
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldTakeAPipeForNoProof() throws Exception {
+        both("one").listen();
+        Path file = only("one", 'n');
+        HostProof proof = new HostProof(ProcessDirectory.of(settings("one")).instance(),
+                Integer.parseInt(file.getFileName().toString().substring(1)), Files.readAllBytes(file));
+        Files.delete(file);
+        assertEquals(0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
+        assertNull(HostProof.socket(ProcessDirectory.of(settings("one")), proof.answer()));
     }
 
     /** The name that it leaves behind leads nobody to another server. */

@@ -46,6 +46,9 @@ final class ErrorMessage {
         if (failure instanceof FileSystemException localFailure) {
             return (localFailure.getFile() == null ? "" : localFailure.getFile() + ": ") + LocalFailures.reason(localFailure);
         }
+        if (failure instanceof IllegalStateException && failure.getCause() instanceof IOException cause) {
+            return describe(cause); // Netty's event loop groups hide why the provider cannot be opened
+        }
         boolean meantForPeople = failure instanceof IOException || failure instanceof IllegalArgumentException;
         return meantForPeople && failure.getMessage() != null ? failure.getMessage() : "unexpected failure: " + failure;
     }

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.AccessDeniedException;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
+import org.nettyrdma.example.nfs.client.LocalFailures;
 
 class ErrorMessageTest {
 
@@ -26,5 +28,12 @@ class ErrorMessageTest {
     void shouldSayWhatElseKeptACallWaiting() {
         RpcTimeoutException failure = new RpcTimeoutException(request, 2000, new IOException("refused"));
         assertEquals("the server does not answer: " + failure.getMessage(), ErrorMessage.of(failure));
+    }
+
+    @Test
+    void shouldSayWhyAProviderCannotBeOpened() {
+        var cause = new AccessDeniedException("/dev/shm/shared/lock");
+        assertEquals("/dev/shm/shared/lock: " + LocalFailures.reason(cause),
+                ErrorMessage.of(new IllegalStateException("failed to create a child event loop", cause)));
     }
 }

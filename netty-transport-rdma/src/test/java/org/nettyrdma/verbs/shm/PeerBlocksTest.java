@@ -1,0 +1,89 @@
+package org.nettyrdma.verbs.shm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A peer can name as many processes and blocks as it likes to make files for. */
+class PeerBlocksTest {
+
+    /** Those of so many processes exceed the limit for all. */
+    private static final int PROCESSES = PeerBlocks.MAX_BLOCKS_OF_ALL / PeerBlocks.MAX_BLOCKS + 1;
+
+    @TempDir
+    private Path temporary;
+
+    private long mapped() throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.contains(temporary.toString())).count();
+        }
+    }
+
+    private ProcessDirectory directory() throws IOException {
+        return ProcessDirectory.of(new ShmSettings(temporary.resolve("shm"), Set.of()));
+    }
+
+    private void makeBlocks(long instance, int count) throws IOException {
+        Path first = directory().file(instance, OwnBlocks.KIND, 1);
+        Files.createDirectory(first.getParent());
+        Files.write(first, new byte[] {(byte) instance});
+        for (int i = 2; i <= count; i++) {
+            Files.createLink(directory().file(instance, OwnBlocks.KIND, i), first);
+        }
+    }
+
+    @Test
+    void shouldMapNoMoreThanItsPartOfWhatTheSystemAllows() throws IOException {
+        Map<Long, PeerBlocks> all = new HashMap<>();
+        makeBlocks(1000, 1);
+        PeerBlocks modest = PeerBlocks.acquire(directory(), 1000, all);
+        List<PeerBlocks> greedy = new ArrayList<>();
+        for (int process = 1; process <= PROCESSES; process++) {
+            makeBlocks(process, PeerBlocks.MAX_BLOCKS);
+            PeerBlocks blocks = PeerBlocks.acquire(directory(), process, all);
+            greedy.add(blocks);
+            for (int i = 1; i <= PeerBlocks.MAX_BLOCKS; i++) {
+                assertEquals(process, blocks.find(i).get(0));
+            }
+            assertEquals((byte) 1000, modest.find(1).get(0));
+        }
+        long mapped = mapped();
+        assertTrue(mapped > PeerBlocks.MAX_BLOCKS && mapped <= PeerBlocks.MAX_BLOCKS_OF_ALL, mapped + " mappings");
+        for (PeerBlocks blocks : greedy) {
+            assertEquals(greedy.indexOf(blocks) + 1, blocks.find(1).get(0)); // what was let go is mapped again
+            blocks.release();
+        }
+        modest.release();
+        assertEquals(0, mapped());
+        directory().forget();
+    }
+
+    @Test
+    void shouldMapNoMoreOfAControlFileThanItNeeds() throws IOException {
+        Path file = directory().file(OwnControl.KIND, 1);
+        try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
+            large.setLength(1 << 30);
+            large.writeLong(Long.reverseBytes(ControlLayout.MAGIC));
+        }
+        PeerControl control = new PeerControl(file);
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            String range = lines.filter(line -> line.contains(file.toString())).findFirst().orElseThrow().split(" ")[0];
+            String[] ends = range.split("-");
+            assertEquals(ControlLayout.FILE_BYTES, Long.parseLong(ends[1], 16) - Long.parseLong(ends[0], 16));
+        } finally {
+            control.close();
+        }
+        directory().forget();
+    }
+}
