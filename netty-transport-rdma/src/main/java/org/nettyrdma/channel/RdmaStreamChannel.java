@@ -439,6 +439,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             }
             throw endCause != null ? endCause : new IOException("Broken pipe: the peer has closed the connection");
         }
+        work.input().returnCredits(); // so that they leave together with the data
         work.output().write(in);
         work.flush();
     }
