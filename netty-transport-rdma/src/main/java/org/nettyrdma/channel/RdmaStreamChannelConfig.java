@@ -16,6 +16,7 @@ import org.nettyrdma.verbs.VerbsProvider;
 /**
  * The settings of one {@link RdmaStreamChannel}. {@code SO_RCVBUF} is how large the receive ring may grow, and
  * {@code SO_SNDBUF} how much may be posted and not sent, in bytes; both count when the channel is registered or connected.
+ * {@code SO_RCVBUF} is raised to {@value #MIN_RECEIVE_BUFFER_BYTES}, with which each ring begins, as systems do for TCP.
  * {@code SO_LINGER} 0 cuts the connection at the close; other values change nothing. {@code TCP_NODELAY}, {@code SO_KEEPALIVE},
  * {@code IP_TOS}, {@code SO_REUSEADDR} and {@code TCP_FASTOPEN_CONNECT} are kept and mean nothing here.
  *
@@ -23,6 +24,8 @@ import org.nettyrdma.verbs.VerbsProvider;
  */
 final class RdmaStreamChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
 
+    /** Of a few bytes each message would carry as many, and take a turn of both ends. */
+    static final int MIN_RECEIVE_BUFFER_BYTES = 2 * StreamRing.FIRST_BLOCK_BYTES;
     private static final int MAX_TRAFFIC_CLASS = 255;
 
     private final Runnable readsCleared;
@@ -176,7 +179,7 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
 
     @Override
     public RdmaStreamChannelConfig setReceiveBufferSize(int value) {
-        receiveBufferSize = ObjectUtil.checkPositive(value, "receiveBufferSize");
+        receiveBufferSize = Math.max(ObjectUtil.checkPositive(value, "receiveBufferSize"), MIN_RECEIVE_BUFFER_BYTES);
         return this;
     }
 

@@ -52,7 +52,6 @@ final class StreamRing {
     private final QueuePair queuePair;
     private final int channelId;
     private final int maxBlockBytes;
-    private final int firstBlockBytes;
     private final ArrayDeque<RingBlock> blocks = new ArrayDeque<>(2); // the first holds the oldest data
     private final List<RingBlock> withdrawing = new ArrayList<>(0); // null where done
     private int withdrawals; // that the device has not completed
@@ -62,7 +61,7 @@ final class StreamRing {
     private int countedBytes;
 
     /**
-     * @param ringBytes the most that both blocks together may have
+     * @param ringBytes the most that both blocks together may have, at least twice {@value #FIRST_BLOCK_BYTES}
      */
     StreamRing(QueuePairChannel channel, PostingTools tools, QueuePair queuePair, int channelId, int ringBytes)
             throws IOException {
@@ -70,13 +69,12 @@ final class StreamRing {
         this.tools = tools;
         this.queuePair = queuePair;
         this.channelId = channelId;
-        maxBlockBytes = wholeMessages(Math.max(1, ringBytes / 2));
-        firstBlockBytes = Math.min(FIRST_BLOCK_BYTES, maxBlockBytes);
-        countedBytes = StreamMemory.BYTES + 2 * firstBlockBytes;
+        maxBlockBytes = wholeMessages(ringBytes / 2);
+        countedBytes = StreamMemory.BYTES + 2 * FIRST_BLOCK_BYTES;
         memory().open(countedBytes);
         try {
-            blocks.add(newBlock(firstBlockBytes));
-            blocks.add(newBlock(firstBlockBytes));
+            blocks.add(newBlock(FIRST_BLOCK_BYTES));
+            blocks.add(newBlock(FIRST_BLOCK_BYTES));
         } catch (Throwable t) {
             queuePair.close(); // before that a device does not let go of what was exposed
             close();
@@ -151,13 +149,13 @@ final class StreamRing {
     /** Twice the size of a block that was filled, as far as each channel has an equal share; half where it has more. */
     private int nextSize(RingBlock block) {
         if (toShrink > 0) {
-            return firstBlockBytes;
+            return FIRST_BLOCK_BYTES;
         }
         int larger = wholeMessages(Math.min(maxBlockBytes, block.size * 2));
         if (mayGrow(larger - block.size)) {
             return larger;
         }
-        return mayGrow(0) ? block.size : Math.max(firstBlockBytes, block.size / 2);
+        return mayGrow(0) ? block.size : Math.max(FIRST_BLOCK_BYTES, block.size / 2);
     }
 
     /** So that a large block is not filled up by a tiny message. */
@@ -203,7 +201,7 @@ final class StreamRing {
 
     /** Whether it has grown. */
     boolean isLarge() {
-        return countedBytes > StreamMemory.BYTES + 2 * firstBlockBytes;
+        return countedBytes > StreamMemory.BYTES + 2 * FIRST_BLOCK_BYTES;
     }
 
     /**

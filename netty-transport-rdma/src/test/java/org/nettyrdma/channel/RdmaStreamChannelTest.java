@@ -68,6 +68,17 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertEquals(0, pair.server().channel.statistics().get(Counter.COPIED_BYTES));
     }
 
+    /** As systems do, which raise what is asked for. With a ring of a byte each message would carry one. */
+    @Test
+    void shouldRaiseASmallReceiveBuffer() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.SO_RCVBUF, 1));
+        End client = connect(bootstrap(), listener.localAddress());
+        End server = awaitAccepted();
+        await(client.write(bytes(5_000_000, 5)));
+        assertArrayEquals(bytes(5_000_000, 5), server.awaitBytes(5_000_000));
+        assertEquals(8192, server.channel.config().getOption(ChannelOption.SO_RCVBUF));
+    }
+
     /** What a connection has sent and copied for a flush of such buffers, each of the channel's allocator. */
     private static List<Long> send(Pair pair, int... sizes) throws Exception {
         RdmaStreamChannel channel = pair.client().channel;
