@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -10,6 +11,9 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.nettyrdma.verbs.support.DirectMemory;
 
 /**
@@ -25,6 +29,17 @@ final class MappedFiles {
 
     /** Where the JVM delivers such errors by handshakes, as OpenJDK does since 18, each call of a native method settles. */
     private static final boolean SETTLED_BY_NATIVE_CALL = Runtime.version().feature() >= 21;
+
+    /** Mappings that nobody uses, at most, where only the garbage collector can end them: it is asked to look for them then. */
+    static final int MAX_UNUSED = 4096;
+
+    private static final int COLLECTION_STEPS = 50;
+    private static final long COLLECTION_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long COLLECTION_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final Cleaner COLLECTED = DirectMemory.isFreedAtOnce() ? null : Cleaner.create();
+    private static final AtomicInteger UNUSED = new AtomicInteger();
+    private static long nextCollectionNanos = System.nanoTime();
 
     /** Not final, so that the compiler cannot foresee the size. */
     private static int none;
@@ -43,6 +58,7 @@ final class MappedFiles {
                 Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE), directory.fileMode())) {
             try {
                 fill(channel, bytes);
+                requireFewUnused();
                 return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
             } catch (IOException | RuntimeException | Error e) {
                 Files.deleteIfExists(file);
@@ -74,6 +90,7 @@ final class MappedFiles {
             if (bytes < minBytes || bytes > Integer.MAX_VALUE) {
                 throw new EOFException(file + " has " + bytes + " bytes (expected: " + minBytes + " to 2^31 - 1)");
             }
+            requireFewUnused();
             return channel.map(FileChannel.MapMode.READ_ONLY, 0, Math.min(bytes, maxBytes));
         }
     }
@@ -99,7 +116,32 @@ final class MappedFiles {
 
     /** Nobody uses the memory any more. */
     static void unmap(MappedByteBuffer memory) {
-        DirectMemory.free(memory);
+        if (COLLECTED == null) {
+            DirectMemory.free(memory);
+        } else {
+            UNUSED.incrementAndGet();
+            COLLECTED.register(memory, UNUSED::decrementAndGet);
+        }
+    }
+
+    /** Linux lets a process map so many files and no more: beyond that the JVM cannot go on. */
+    private static void requireFewUnused() throws IOException {
+        if (UNUSED.get() >= MAX_UNUSED && !collect()) {
+            throw new IOException(UNUSED + " unused files are mapped (expected: less than " + MAX_UNUSED
+                    + "): the garbage collector, which alone can end that without sun.misc.Unsafe, does not find them");
+        }
+    }
+
+    /** Threads that come meanwhile wait for the same collection. */
+    private static synchronized boolean collect() {
+        if (UNUSED.get() >= MAX_UNUSED && System.nanoTime() - nextCollectionNanos >= 0) {
+            System.gc();
+            for (int i = 0; i < COLLECTION_STEPS && UNUSED.get() >= MAX_UNUSED; i++) {
+                LockSupport.parkNanos(COLLECTION_STEP_NANOS);
+            }
+            nextCollectionNanos = System.nanoTime() + COLLECTION_RETRY_NANOS;
+        }
+        return UNUSED.get() < MAX_UNUSED;
     }
 
     /**

@@ -123,9 +123,18 @@ public final class DirectMemory {
     }
 
     /**
+     * Whether memory is freed when it is given back.
+     *
+     * @return {@code false} without {@code sun.misc.Unsafe}: the garbage collector frees then, when it finds the memory
+     */
+    public static boolean isFreedAtOnce() {
+        return CLEANER != null;
+    }
+
+    /**
      * Frees memory, which nobody may use any more.
      *
-     * @param memory from {@link #allocate}, and nothing else
+     * @param memory from {@link #allocate}, or a mapped file, and nothing else
      */
     public static void free(ByteBuffer memory) {
         if (CLEANER == null) {

@@ -17,7 +17,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -177,6 +179,7 @@ class NfsCommandTest {
         Thread collector = new Thread(() -> {
             while (!ended.get()) {
                 System.gc();
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50)); // or nothing else is ever done
             }
         });
         collector.start();
