@@ -4,6 +4,7 @@ peer="perftest, siw and rxe"
 scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card
     local device
+    local -a latencies
     gcc -O2 -static -o "$(share)/guest/cycle-rate" "$interop/guest/cycle-rate.c"
     for device in siw rxe; do
         guest 60 use_device $device
@@ -15,10 +16,11 @@ scenario() {
     guest 60 use_device siw
 }
 
-# The two take turns, and the median of the ratios counts. Sets latency_ratio.
+# The two take turns, three times. The median ratio counts: once two are within the limit it is, too, whatever the third would be. Sets latencies.
 measure() {
     local device=$1 round latency_micros read_mebibytes_per_second perftest_micros perftest_mebibytes
-    local -a latencies=() reads=()
+    local -a reads=()
+    latencies=()
     for round in 1 2 3; do
         guest 100 run_perftest "$device" >"$log/perftest.$device.$round"
         guest 200 run_speed "$provider_classpath" "$native_library" >"$log/speed.$device.$round"
@@ -28,12 +30,11 @@ measure() {
         reads+=("$(ratio "$read_mebibytes_per_second" "$perftest_mebibytes")")
         say "   $device, round $round: 64 bytes one way in $latency_micros us, perftest $perftest_micros us;" \
             "RDMA Reads of 64 KiB $read_mebibytes_per_second MiB/s, perftest $perftest_mebibytes MiB/s"
+        ! within_limit || break
     done
-    latency_ratio=$(median "${latencies[@]}")
-    checked "$device, against perftest: 64 bytes one way take $latency_ratio times as long (${latencies[*]}); RDMA Reads of 64 KiB are" \
-        "$(median "${reads[@]}") times as fast (${reads[*]})"
+    checked "$device, against perftest: 64 bytes one way take ${latencies[*]} times as long; RDMA Reads of 64 KiB are ${reads[*]} times as fast"
 }
 
 within_limit() {
-    awk "BEGIN { exit !($latency_ratio <= 3) }"
+    printf '%s\n' "${latencies[@]}" | awk '$1 <= 3 { within++ } END { exit !(within >= 2) }'
 }

@@ -175,8 +175,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
                         end(new ConnectException("no connection: " + event.describe()), NO_DATA);
                 case CONNECT_RESPONSE, CONNECT_REQUEST ->
                         end(new IOException("the connection manager is confused: " + event.describe()), NO_DATA);
-                case DEVICE_REMOVAL -> end(new IOException("the RDMA device " + parts.device().limits().name() + " was removed"),
-                        NO_DATA);
+                case DEVICE_REMOVAL -> end(new IOException(parts.device().removal()), NO_DATA);
                 case DEVICE_FAULT -> broken(new IOException(
                         "the device has ended the connection: it refused what the peer asked for, or has a fault (asynchronous "
                                 + "event "
@@ -235,12 +234,20 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
         switch (state) {
             case ESTABLISHED, BREAKING -> {
                 queues.drain();
-                end(failure == null && queues.hasSends() ? unfinished() : failure, NO_DATA);
+                end(failure != null ? failure : causeOfEnd(), NO_DATA);
             }
             case CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING ->
                     end(new ConnectException("the peer has gone before the connection stood"), NO_DATA);
             case ENDED, CLOSED -> { } // known
         }
+    }
+
+    /** {@code null} if the peer has closed the connection in order. */
+    private IOException causeOfEnd() {
+        if (parts.device().isRemoved()) {
+            return new IOException(parts.device().removal()); // the peer is on the same device, and has heard of it earlier
+        }
+        return queues.hasSends() ? unfinished() : null;
     }
 
     // ---- Work
