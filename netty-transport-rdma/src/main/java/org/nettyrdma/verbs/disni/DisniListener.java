@@ -63,8 +63,8 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
     @Override
     public void connectionEvent(ConnectionEvent event) {
         switch (event.type()) {
-            case DEVICE_REMOVAL -> deliver(() -> handler.acceptFailed(new IOException("the RDMA device "
-                    + parts.device().limits().name() + " was removed: nobody listens on " + localAddress + " any more")));
+            case DEVICE_REMOVAL -> deliver(() -> handler.acceptFailed(new IOException(parts.device().removal()
+                    + ": nobody listens on " + localAddress + " any more")));
             case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, CONNECT_RESPONSE, CONNECT_ERROR,
                     UNREACHABLE, REJECTED, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE,
                     TIME_WAIT_EXIT, DEVICE_FAULT, UNKNOWN -> LOGGER.debug("{} of the listener on {}", event.describe(),

@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
@@ -11,16 +12,21 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.verbs.support.DirectMemory;
 
-/** Files that their owner truncates while this side has them mapped. */
+/** Files that their owner truncates while this side has them mapped, and those that stay mapped. */
 class MappedFilesTest {
 
     private static final int BYTES = 4096;
     private static final int CALLS = 100_000;
+    private static final long RECOVERY_NANOS = TimeUnit.SECONDS.toNanos(20);
     /** An empty array of arrays on JDK 17, nothing on those that throw at the end of a native method. */
     private static final int MOST_BYTES_PER_CALL = Runtime.version().feature() < 21 ? 16 : 0;
 
@@ -62,6 +68,36 @@ class MappedFilesTest {
         settle();
         long bytes = threads.getCurrentThreadAllocatedBytes() - before;
         assertTrue(bytes <= (long) MOST_BYTES_PER_CALL * CALLS + 1000, () -> bytes + " bytes for " + CALLS + " calls");
+    }
+
+    /** Without {@code sun.misc.Unsafe}, as with the newest JDK and no options. */
+    @Test
+    void shouldMapNoMoreWhereTheCollectorDoesNotFindWhatIsUnused(@TempDir Path directory) throws IOException {
+        assumeFalse(DirectMemory.isFreedAtOnce());
+        Path file = Files.write(directory.resolve("file"), new byte[BYTES]);
+        List<MappedByteBuffer> kept = new ArrayList<>();
+        IOException refusal = assertThrows(IOException.class, () -> {
+            for (int i = 0; i <= MappedFiles.MAX_UNUSED; i++) {
+                kept.add(MappedFiles.map(file, BYTES, BYTES));
+                MappedFiles.unmap(kept.get(i));
+            }
+        });
+        assertTrue(refusal.getMessage().contains("(expected: less than " + MappedFiles.MAX_UNUSED + ")"), refusal.getMessage());
+        kept.clear();
+        long start = System.nanoTime();
+        while (!isMapped(file) && System.nanoTime() - start < RECOVERY_NANOS) {
+            Thread.onSpinWait();
+        }
+        assertTrue(isMapped(file));
+    }
+
+    private static boolean isMapped(Path file) {
+        try {
+            MappedFiles.unmap(MappedFiles.map(file, BYTES, BYTES));
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private static void settle() {
