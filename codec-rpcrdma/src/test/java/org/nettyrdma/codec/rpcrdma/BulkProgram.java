@@ -69,7 +69,7 @@ public final class BulkProgram implements RpcProgram {
     }
 
     @Override
-    public void call(RpcCall call) {
+    public void call(RpcCall call) { // results are allocated behind all that can throw: fuzzed calls come here, too
         ByteBuf arguments = call.arguments();
         switch (call.procedure()) {
             case NULL -> call.reply(Unpooled.EMPTY_BUFFER);
@@ -90,8 +90,8 @@ public final class BulkProgram implements RpcProgram {
     private static void store(RpcCall call, ByteBuf arguments) {
         Xdr.readInt(arguments, "mark");
         ByteBuf data = Xdr.readOpaqueSlice(arguments, Integer.MAX_VALUE, "data");
-        call.reply(call.alloc().buffer().writeInt(data.readableBytes()).writeInt(sum(data))
-                .writeInt(Xdr.readInt(arguments, "mark")));
+        int mark = Xdr.readInt(arguments, "mark");
+        call.reply(call.alloc().buffer().writeInt(data.readableBytes()).writeInt(sum(data)).writeInt(mark));
     }
 
     private static void storeTwo(RpcCall call, ByteBuf arguments) {
@@ -111,21 +111,25 @@ public final class BulkProgram implements RpcProgram {
     }
 
     private void load(RpcCall call, int length, int extra) {
+        byte[] first = Bytes.pattern(extra, 1);
+        byte[] second = Bytes.pattern(length, 2);
         ByteBuf head = call.alloc().buffer();
-        Xdr.writeOpaque(head, Bytes.pattern(extra, 1));
+        Xdr.writeOpaque(head, first);
         head.writeInt(length);
         int position = head.readableBytes();
-        ByteBuf data = call.alloc().buffer(length + 3).writeBytes(Bytes.pattern(length, 2));
+        ByteBuf data = call.alloc().buffer(length + 3).writeBytes(second);
         Xdr.writePadding(data, length);
         ByteBuf results = call.alloc().compositeBuffer().addComponents(true, head, data);
         reply(call, results, List.of(new DataItem(position, length)));
     }
 
     private void loadTwo(RpcCall call, int a, int b) {
+        byte[] first = Bytes.pattern(a, 1);
+        byte[] second = Bytes.pattern(b, 2);
         ByteBuf results = call.alloc().buffer();
-        Xdr.writeOpaque(results, Bytes.pattern(a, 1));
+        Xdr.writeOpaque(results, first);
         results.writeInt(MARK);
-        Xdr.writeOpaque(results, Bytes.pattern(b, 2));
+        Xdr.writeOpaque(results, second);
         results.writeInt(MARK);
         reply(call, results, List.of(new DataItem(4, a), new DataItem(12 + Xdr.paddedLength(a), b)));
     }

@@ -73,7 +73,7 @@ class InlinePathPropertyTest {
         Arbitrary<Integer> credits = Arbitraries.oneOf(Arbitraries.of(0, 1, -1), Arbitraries.integers().between(2, 40));
         Arbitrary<Fault> faults = Arbitraries.frequencyOf(Tuple.of(5, Arbitraries.just(Fault.NONE)),
                 Tuple.of(5, Arbitraries.of(Fault.values())));
-        Arbitrary<Integer> values = Arbitraries.oneOf(Arbitraries.of(0, 1, 2, -1), Arbitraries.integers());
+        Arbitrary<Integer> values = Arbitraries.oneOf(Arbitraries.of(0, 1, 2, 3, 4, 5, 6, 7, -1), Arbitraries.integers());
         return Combinators.combine(Arbitraries.integers().between(0, CALLS), credits, faults,
                 Arbitraries.integers().between(0, 100), values).as(Message::new).list().ofMaxSize(12);
     }
