@@ -94,16 +94,17 @@ use_device() {
 }
 
 # Becomes Java, for use in a subshell. It is emulated: what it compiles must pay soon. exec_java LIBRARY_PATH ARGUMENT...
+# The class path comes as an argument that other functions call JAVA: an argument file, with the archive of its classes.
 # With an empty path the native library is the one in the jar.
 exec_java() {
     ulimit -l unlimited
     exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.nettyrdma.provider=disni ${1:+-Djava.library.path="$1"} "${@:2}"
 }
 
-# Test classes of the transport: run_tests CLASS_PATH LIBRARY_PATH [OPTION_OF_JAVA...] CLASS...
+# Test classes of the transport: run_tests JAVA LIBRARY_PATH [OPTION_OF_JAVA...] CLASS...
 # A test that hangs fails, with the place where it hung, and the others still run.
 run_tests() {
-    local class_path=$1 library_path=$2
+    local java=$1 library_path=$2
     local -a options=()
     shift 2
     while [[ $1 == -* ]]; do
@@ -111,6 +112,6 @@ run_tests() {
         shift
     done
     (exec_java "$library_path" -ea -Djunit.jupiter.execution.timeout.default=90s -Drdma.address=$guest_address -Drdma.requireDevice=true \
-        -Dorg.nettyrdma.disni.address=$guest_address -Dnettyrdma.nativeLibrary=true -Dio.netty.leakDetection.level=paranoid -Dnettyrdma.leakReport=/tmp/leaks "${options[@]}" -cp "$class_path" \
+        -Dorg.nettyrdma.disni.address=$guest_address -Dnettyrdma.nativeLibrary=true -Dio.netty.leakDetection.level=paranoid -Dnettyrdma.leakReport=/tmp/leaks "${options[@]}" "$java" \
         org.nettyrdma.testing.TestRun "$@")
 }

@@ -1,29 +1,46 @@
 # The provider for RDMA hardware: built on the host, run in the guest, which has the devices.
 
 provider=netty-transport-rdma
-provider_classpath=
-nfs_classpath=
+provider_classpath= # on the host
+provider_java=      # what the guest's Java gets for it, and for the example
+nfs_java=
 native_library= # a folder for the library path, empty for the library in the jar
 
-# Builds the transport with its tests and the jar of its native half, and sets provider_classpath and nfs_classpath as the guest sees them.
+# Builds the transport with its tests and the jar of its native half, and sets provider_classpath, provider_java and nfs_java.
 build_provider() {
     install_packages libibverbs-dev librdmacm-dev perftest gcc-aarch64-linux-gnu libc6-dev-arm64-cross # the last two for .ci/cross
     # example-nfs is built by now; this adds the native library and the libraries of the tests.
     mvn -q -B -Dstyle.color=never -f "$product/pom.xml" -Pnative -pl $provider -am -DskipTests \
         package dependency:build-classpath "-Dmdep.outputFile=$state/provider.libraries" -Dmdep.includeScope=test \
         >"$state/build-provider.log" 2>&1 || die "the provider does not build: $(tail -5 "$state/build-provider.log")"
-    local version native
+    local version jar
     version=$(sed -n 's|.*<version>\(.*\)</version>.*|\1|p' "$product/pom.xml" | head -1)
-    native=$product/$provider/target/$provider-$version-linux-x86_64.jar
-    provider_classpath=$(in_guest "$product/$provider/target/test-classes:$product/$provider/target/classes:$native:$(<"$state/provider.libraries")")
+    jar=$product/$provider/target/$provider-$version
+    provider_classpath=$jar-tests.jar:$jar.jar:$jar-linux-x86_64.jar:$(<"$state/provider.libraries")
+    java_for_guest provider "$provider_classpath" org.nettyrdma.testing.TestRun \
+        org.nettyrdma.verbs.IwarpVerbsContractTest org.nettyrdma.channel.IwarpTransportTest
+    provider_java=@$(in_guest "$state/provider.java")
     # The example has neither DiSNI nor the native jar: a user adds both.
-    nfs_classpath=$(in_guest "$product/example-nfs/target/classes:$product/example-nfs/target/lib/*:$native:$(tr ':' '\n' <"$state/provider.libraries" | grep /disni-)")
+    java_for_guest nfs "$product/example-nfs/target/example-nfs-$version.jar:$(printf '%s:' "$product"/example-nfs/target/lib/*)$jar-linux-x86_64.jar:$(
+        tr ':' '\n' <"$state/provider.libraries" | grep /disni-)" org.nettyrdma.example.nfs.cli.NfsCommand demo --provider iwarp
+    nfs_java=@$(in_guest "$state/nfs.java")
+}
+
+# Writes an argument file for the guest's Java, with a class path of jars: java_for_guest NAME CLASS_PATH CLASS [ARGUMENT...]
+# CLASS runs once on the host, and the classes that it needs become an archive: an emulated Java would spend more than half of its start on reading and
+# verifying them. An archive holds for jars of the same names only, and what is below /tmp or /run has another name in the guest.
+java_for_guest() {
+    local file=$state/$1 classpath=$2
+    printf -- '-cp\n%s\n' "$(in_guest "$classpath")" >"$file.java"
+    [[ :$classpath != *:/tmp/* && :$classpath != *:/run/* ]] || return 0
+    java -XX:+UseSerialGC "-XX:ArchiveClassesAtExit=$file.jsa" -cp "$classpath" "${@:3}" >"$file.log" 2>&1 || die "$3 fails: $(tail -5 "$file.log")"
+    [[ ! -s $file.jsa ]] || printf -- '-cp\n%s\n-XX:SharedArchiveFile=%s\n' "$classpath" "$file.jsa" >"$file.java"
 }
 
 # Builds the native library without what upstream's own lacks, and sets upstream_library as the guest sees it.
 build_upstream_library() {
-    make -s -C "$product/$provider/src/main/c" UPSTREAM=1 "OUT=$state/upstream" >"$log/make.log" 2>&1
-    upstream_library=$(in_guest "$state/upstream")
+    make -s -C "$product/$provider/src/main/c" UPSTREAM=1 "OUT=$log/upstream" >"$log/make.log" 2>&1
+    upstream_library=$(in_guest "$log/upstream")
 }
 
 # The host's paths as the guest sees them, also those below /tmp: in_guest PATH[:PATH...]
@@ -41,7 +58,7 @@ test_provider() {
         shift
     fi
     guest 60 use_device "$device"
-    start_job "${test_runner:-run_tests}" "$provider_classpath" "$library" "$@"
+    start_job "${test_runner:-run_tests}" "$provider_java" "$library" "$@"
     await_job "$job" "$limit" || status=$?
     cp "$(job_file output)" "$file"
     [[ $status -eq 0 ]] || { say "tests on $device ended with status $status:"; grep -E "^FAILED|LEAK" "$file" >&2 || true; return 1; }

@@ -23,7 +23,7 @@ measure() {
     latencies=()
     for round in 1 2 3; do
         guest 100 run_perftest "$device" >"$log/perftest.$device.$round"
-        guest 200 run_speed "$provider_classpath" "$native_library" >"$log/speed.$device.$round"
+        guest 200 run_speed "$provider_java" "$native_library" >"$log/speed.$device.$round"
         source <(grep -E '^[a-z_]+=[0-9.]+$' "$log/perftest.$device.$round")
         source <(grep -E '^[a-z_]+=[0-9.]+$' "$log/speed.$device.$round")
         latencies+=("$(ratio "$latency_micros" "$perftest_micros")")

@@ -24,7 +24,7 @@ scenario() {
 
 # Starts our server in the guest: serve_in_guest [LIBRARY_PATH]
 serve_in_guest() {
-    guest 120 start_product "$nfs_classpath" "${1:-$native_library}" --statistics
+    guest 120 start_product "$nfs_java" "${1:-$native_library}" --statistics
 }
 
 # Which memory was opened to the peer, and who withdrew it, as our client counts: withdrawn LOG
@@ -48,7 +48,7 @@ withdrawn_as_expected() {
 }
 
 between_our_ends() {
-    guest 180 copy_by_product "$nfs_classpath" "$native_library" rdma://10.0.2.15:20049/ 20048 >"$log/client.$1.log"
+    guest 180 copy_by_product "$nfs_java" "$native_library" rdma://10.0.2.15:20049/ 20048 >"$log/client.$1.log"
     withdrawn_as_expected "$1" "$log/client.$1.log"
     checked "$1: our client and server, 4 MiB put and got, SHA-256 equal; $who"
 }
@@ -57,7 +57,7 @@ between_our_ends() {
 upstream_library() {
     build_upstream_library
     serve_in_guest "$upstream_library"
-    guest 180 copy_by_product "$nfs_classpath" "$upstream_library" rdma://10.0.2.15:20049/ 20048 >"$log/upstream.log"
+    guest 180 copy_by_product "$nfs_java" "$upstream_library" rdma://10.0.2.15:20049/ 20048 >"$log/upstream.log"
     guest 30 stop_product >"$log/server.upstream.log"
     withdrawn_as_expected siw "$log/upstream.log"
     local side
@@ -88,7 +88,7 @@ server_counts() {
 
 kernel_server() {
     guest 30 start_kernel_server "$laboratory"
-    guest 180 copy_by_product "$nfs_classpath" "$native_library" rdma://10.0.2.15:20049/tmp/export/ 20048 >"$log/kernel.$1.log"
+    guest 180 copy_by_product "$nfs_java" "$native_library" rdma://10.0.2.15:20049/tmp/export/ 20048 >"$log/kernel.$1.log"
     guest 60 stop_kernel_server "$laboratory"
     withdrawn_as_expected "$1" "$log/kernel.$1.log"
     checked "$1: our client on the kernel's server, 4 MiB put and got, SHA-256 equal; $who"
@@ -107,7 +107,7 @@ software_client() {
 software_server() {
     mkdir "$log/export"
     start_server --export "$log/export" --no-root-squash
-    guest 180 copy_by_product "$nfs_classpath" "$native_library" "rdma://10.0.2.2:$rdma_port/" "$tcp_port" >"$log/software.log"
+    guest 180 copy_by_product "$nfs_java" "$native_library" "rdma://10.0.2.2:$rdma_port/" "$tcp_port" >"$log/software.log"
     stop_server
     checked "siw: our client on the software provider's server on the host, 4 MiB put and got, SHA-256 equal"
 }
@@ -115,13 +115,13 @@ software_server() {
 # The device goes while data flows: both ends must notice and end. The drivers let a device go only when every process that has opened it has ended or closed it,
 # which takes another device to look for (DeviceRemovalTest does that), so the removal itself is complete when the server has ended, too.
 removed_device() {
-    start_job put_for_long "$nfs_classpath" "$native_library" rdma://10.0.2.15:20049/ 20048
+    start_job put_for_long "$nfs_java" "$native_library" rdma://10.0.2.15:20049/ 20048
     local put=$job removal status=0
     guest 100 await 90 "data on its way" data_flows
     start_job rdma link delete "$1"0
     removal=$job
     await_job "$put" 90 || status=$?
-    cp "$state/guest/share/jobs/$put/output" "$log/removed.$1.log"
+    cp "$(share)/jobs/$put/output" "$log/removed.$1.log"
     [[ $status -ne 0 && $status -ne 124 ]] || { say "the client's status after the removal is $status"; return 1; }
     guest 30 stop_product >"$log/server.$1.log"
     await_job "$removal" 30

@@ -50,8 +50,8 @@ measure() {
 # A server that never sleeps would take a processor from rstream: it lives as long as its client.
 measure_ours() {
     local kind size
-    guest 120 measured $strategy serve_streams "$provider_classpath" "$native_library" 1 "${sizes[@]}"
-    guest 1000 measured $strategy use_streams "$provider_classpath" "$native_library" rstream 10.0.2.15 7471 "${sizes[@]}" >"$log/ours.$round.$strategy"
+    guest 120 measured $strategy serve_streams "$provider_java" "$native_library" 1 "${sizes[@]}"
+    guest 1000 measured $strategy use_streams "$provider_java" "$native_library" rstream 10.0.2.15 7471 "${sizes[@]}" >"$log/ours.$round.$strategy"
     guest 60 stop_streams >"$log/server.log"
     ! grep -E 'failed|Exception' "$log/server.log" >&2
     for kind in latency bandwidth; do

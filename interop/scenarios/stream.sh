@@ -11,7 +11,6 @@ stream_peer=org.nettyrdma.testing.stream.StreamPeer
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # of the virtual network card
-    host_classpath=${provider_classpath//\/run\/host/}
     local -a all few
     mapfile -t all < <(rstream_runs 1)
     mapfile -t few < <(rstream_runs 4)
@@ -38,7 +37,7 @@ rstream_runs() {
 # Our end on the host: peer LOG ARGUMENT...
 peer() {
     setpriv --pdeathsig TERM java -Dorg.nettyrdma.provider=iwarp -Dio.netty.leakDetection.level=paranoid \
-        -Dio.netty.leakDetection.acquireAndReleaseOnly=true -cp "$host_classpath" $stream_peer "${@:2}" \
+        -Dio.netty.leakDetection.acquireAndReleaseOnly=true -cp "$provider_classpath" $stream_peer "${@:2}" \
         >"$log/$1.log" 2>&1
 }
 
@@ -67,7 +66,7 @@ over_siw() {
 
 # On the guest's own device, with less data: two emulated processors have both ends.
 over_rxe() {
-    guest 120 serve_streams "$provider_classpath" "$native_library" $((exchanged << 20)) "$@"
+    guest 120 serve_streams "$provider_java" "$native_library" $((exchanged << 20)) "$@"
     guest 300 rstream_clients 10.0.2.15 7471 "$@" >"$log/rstream.clients.rxe"
     use_servers rxe 10.0.2.15 7473 7472
     guest 60 stop_streams >"$log/server.rxe.log"
@@ -75,7 +74,7 @@ over_rxe() {
 
     start_job rstream_servers 7471 "$@"
     local servers=$job
-    guest 300 use_streams "$provider_classpath" "$native_library" rstream 10.0.2.15 7471 "$@" >"$log/client.rxe.log"
+    guest 300 use_streams "$provider_java" "$native_library" rstream 10.0.2.15 7471 "$@" >"$log/client.rxe.log"
     await_job "$servers" 60
     judge_clients rxe "$log/client.rxe.log" $# 64
 }
