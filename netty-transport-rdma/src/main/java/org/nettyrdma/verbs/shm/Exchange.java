@@ -20,6 +20,8 @@ final class Exchange {
 
     /** So many messages are taken in a turn at most, so that other connections get theirs. */
     static final int MAX_MESSAGES_PER_TURN = 32;
+    /** So many bytes end a turn: what has come is passed on, and answered while the next bytes are copied. */
+    static final int MAX_BYTES_PER_TURN = 128 * 1024;
 
     private final Receives receives;
     private final SendQueue sends;
@@ -32,7 +34,9 @@ final class Exchange {
     private final int agreedReadDepth;
 
     private boolean blocked;
-    private boolean consumptionUntold;
+    /** The last turn has ended with messages left to take. */
+    private boolean moreToTake;
+    private boolean wakeUpDue;
     private int lastWoken;
     private boolean settled;
     private boolean closing;
@@ -61,7 +65,7 @@ final class Exchange {
      */
     int progress() throws IOException {
         settled = false;
-        if (consumptionUntold) {
+        if (wakeUpDue) {
             ring();
         }
         int work = takeConsumption();
@@ -96,19 +100,22 @@ final class Exchange {
 
     private int takeMessages() throws IOException {
         int taken = 0;
+        long takenBytes = 0;
         IOException failure = null;
         try {
-            while (taken < MAX_MESSAGES_PER_TURN && !isBlocked() && peer.hasNext()) {
+            while (taken < MAX_MESSAGES_PER_TURN && takenBytes < MAX_BYTES_PER_TURN && !isBlocked() && peer.hasNext()) {
                 peer.readNext();
                 blocked = !take();
                 if (!blocked) {
                     peer.advance();
                     taken++;
+                    takenBytes += peer.totalBytes();
                 }
             }
         } catch (IOException e) {
             failure = e; // what came before it counts
         }
+        moreToTake = taken > 0 && failure == null && !isBlocked() && peer.hasNext();
         if (taken > 0 || failure != null) {
             boolean ended = peer.hasEnded();
             MappedFiles.settle();
@@ -119,7 +126,7 @@ final class Exchange {
             receives.completeFilled();
             sends.complete(peer.consumed()); // Reads that have their bytes now
             own.setConsumed(peer.nextEntry());
-            consumptionUntold = true;
+            wakeUpDue = true;
         }
         if (failure != null) {
             failLongMessage(failure);
@@ -298,9 +305,15 @@ final class Exchange {
         return true;
     }
 
-    /** Wakes the peer if it sleeps: once for each time that it fell asleep. */
+    /**
+     * Wakes the peer if it sleeps: once for each time that it fell asleep. Not before all is taken that it left, which a ring
+     * holds: where both share a processor, it would take that from this side for an answer or two.
+     */
     private void ring() {
-        consumptionUntold = false;
+        wakeUpDue = moreToTake;
+        if (moreToTake) {
+            return;
+        }
         settled = false;
         VarHandle.fullFence(); // what it is woken for must be visible before it is seen to sleep
         int asleep = peer.asleep();
@@ -312,7 +325,7 @@ final class Exchange {
 
     /** Tells the peer to wake this side from now on, unless there is something to do; {@code true} if so. */
     boolean fallAsleep() {
-        if (consumptionUntold) {
+        if (wakeUpDue) {
             ring();
         }
         if (hasWork()) {
@@ -339,6 +352,10 @@ final class Exchange {
     /** No message is taken any more, so none is work. */
     void beginClose() {
         closing = true;
+        moreToTake = false;
+        if (wakeUpDue) {
+            ring();
+        }
     }
 
     /** What remains to be done while this side closes: seeing what the peer has taken. */

@@ -108,6 +108,21 @@ final class HostileShmPeer implements AutoCloseable {
         }
     }
 
+    /** How many bytes have come over the socket since the last call: its answer first, then one each time that it is woken. */
+    int takeSocketBytes() throws IOException {
+        socket.configureBlocking(false);
+        ByteBuffer bytes = ByteBuffer.allocate(4096);
+        int read = 0;
+        while (read >= 0 && bytes.hasRemaining()) {
+            read = socket.read(bytes);
+            if (read == 0) {
+                break;
+            }
+        }
+        socket.configureBlocking(true);
+        return bytes.position();
+    }
+
     /** As when the process is killed. */
     void die() throws IOException {
         socket.close();
