@@ -34,7 +34,7 @@ java_for_guest() {
     printf -- '-cp\n%s\n' "$(in_guest "$classpath")" >"$file.java"
     [[ :$classpath != *:/tmp/* && :$classpath != *:/run/* ]] || return 0
     java -XX:+UseSerialGC "-XX:ArchiveClassesAtExit=$file.jsa" -cp "$classpath" "${@:3}" >"$file.log" 2>&1 || die "$3 fails: $(tail -5 "$file.log")"
-    [[ ! -s $file.jsa ]] || printf -- '-cp\n%s\n-XX:SharedArchiveFile=%s\n' "$classpath" "$file.jsa" >"$file.java"
+    [[ ! -s $file.jsa ]] || printf -- '-cp\n%s\n-XX:SharedArchiveFile=%s\n' "$classpath" "$(in_guest "$file.jsa")" >"$file.java"
 }
 
 # Builds the native library without what upstream's own lacks, and sets upstream_library as the guest sees it.

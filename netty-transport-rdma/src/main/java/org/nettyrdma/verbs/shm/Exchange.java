@@ -20,7 +20,7 @@ final class Exchange {
 
     /** So many messages are taken in a turn at most, so that other connections get theirs. */
     static final int MAX_MESSAGES_PER_TURN = 32;
-    /** So many bytes end a turn: what has come is passed on, and answered while the next bytes are copied. */
+    /** So many copied bytes end a turn: what has come is passed on, and answered while the next are copied. */
     static final int MAX_BYTES_PER_TURN = 128 * 1024;
 
     private final Receives receives;
@@ -100,16 +100,16 @@ final class Exchange {
 
     private int takeMessages() throws IOException {
         int taken = 0;
-        long takenBytes = 0;
+        long copiedBytes = 0;
         IOException failure = null;
         try {
-            while (taken < MAX_MESSAGES_PER_TURN && takenBytes < MAX_BYTES_PER_TURN && !isBlocked() && peer.hasNext()) {
+            while (taken < MAX_MESSAGES_PER_TURN && copiedBytes < MAX_BYTES_PER_TURN && !isBlocked() && peer.hasNext()) {
                 peer.readNext();
                 blocked = !take();
                 if (!blocked) {
                     peer.advance();
                     taken++;
-                    takenBytes += peer.totalBytes();
+                    copiedBytes += peer.operation() == Operation.READ ? 0 : peer.totalBytes();
                 }
             }
         } catch (IOException e) {
