@@ -7,6 +7,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -15,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -36,13 +38,28 @@ final class DocumentedPrograms implements AutoCloseable {
     private final Path directory;
     private final List<String> launch;
     private final String prefix;
-    private final ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+    private final ServerSocket taken = takePort();
     private final List<Process> processes = new ArrayList<>();
 
     private DocumentedPrograms(Path directory, List<String> launch, String prefix) throws IOException {
         this.directory = directory;
         this.launch = launch;
         this.prefix = prefix;
+    }
+
+    /**
+     * A port that the system gives to nobody: one of its choice could go to another process after {@link #freePort()}, before the
+     * server of the documents takes it.
+     */
+    private static ServerSocket takePort() throws IOException {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(10_000, 30_000);
+            try {
+                return new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"));
+            } catch (BindException e) {
+                Thread.yield(); // another one is free
+            }
+        }
     }
 
     /** Compiles them for a class path. Their port is taken until {@link #freePort()}. */
