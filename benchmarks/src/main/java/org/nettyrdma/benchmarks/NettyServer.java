@@ -8,7 +8,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import java.io.File;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.RdmaChannel;
@@ -36,6 +38,9 @@ final class NettyServer implements ServerEnd {
         ServerBootstrap bootstrap = transport.server(group).handler(new Acceptance());
         int wanted = transport.freePort();
         channel = bootstrap.bind(transport.address(wanted)).sync().channel();
+        if (channel.localAddress() instanceof DomainSocketAddress file) {
+            new File(file.path()).deleteOnExit(); // an agent ends without closing
+        }
         port = channel.localAddress() instanceof InetSocketAddress address ? address.getPort() : wanted;
     }
 

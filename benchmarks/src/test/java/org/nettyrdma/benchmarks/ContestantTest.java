@@ -1,8 +1,14 @@
 package org.nettyrdma.benchmarks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.channel.unix.DomainSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** A library's contestant in two processes, which are started as those of a run. */
@@ -43,5 +49,17 @@ class ContestantTest {
             Window write = contestant.measure(new Load(Operation.WRITE, 1024, 2), 0.05);
             assertEquals(1024, write.perCall(write.counters().readBytes()));
         }
+    }
+
+    @Test
+    void shouldLeaveNoFileOfADomainSocket() throws Exception {
+        Setup setup = Setup.of(Peer.DOMAIN);
+        Path file;
+        try (AgentProcess agent = AgentProcess.start(Map.of(), false, List.of())) {
+            int port = agent.serve(setup);
+            file = Path.of(((DomainSocketAddress) new NettyTransport(setup).address(port)).path());
+            assertTrue(Files.exists(file));
+        }
+        assertFalse(Files.exists(file));
     }
 }
