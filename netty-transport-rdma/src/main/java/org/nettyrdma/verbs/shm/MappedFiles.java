@@ -124,6 +124,11 @@ final class MappedFiles {
         }
     }
 
+    /** Visible for tests: mappings that nobody uses, and that the garbage collector has not ended. */
+    static int unused() {
+        return UNUSED.get();
+    }
+
     /** Linux lets a process map so many files and no more: beyond that the JVM cannot go on. */
     private static void requireFewUnused() throws IOException {
         if (UNUSED.get() >= MAX_UNUSED && !collect()) {
