@@ -40,6 +40,8 @@ final class Exchange {
     private int lastWoken;
     private boolean settled;
     private boolean closing;
+    /** Once seen it counts, whatever the peer writes later: what the turn has taken is then flushed and never goes on. */
+    private boolean peerEnded;
 
     /**
      * @param agreedReadDepth RDMA Reads that the peer lets be outstanding
@@ -83,7 +85,7 @@ final class Exchange {
      */
     void finishProgress() throws IOException {
         long limit = peer.nextEntry() + ControlLayout.RING_ENTRIES;
-        while (progress() > 0 && peer.nextEntry() < limit) {
+        while (progress() > 0 && !peerEnded && peer.nextEntry() < limit) {
             continue;
         }
     }
@@ -117,10 +119,10 @@ final class Exchange {
         }
         moreToTake = taken > 0 && failure == null && !isBlocked() && peer.hasNext();
         if (taken > 0 || failure != null) {
-            boolean ended = peer.hasEnded();
+            boolean ended = hasPeerEnded();
             MappedFiles.settle();
             if (ended) {
-                return 0; // what was copied may be anything
+                return 0; // what was copied may be anything; the caller flushes it, as it sees the same
             }
             settled = true;
             receives.completeFilled();
@@ -345,7 +347,7 @@ final class Exchange {
     }
 
     boolean hasWork() {
-        return peer.hasEnded() || !closing && !isBlocked() && peer.hasNext()
+        return hasPeerEnded() || !closing && !isBlocked() && peer.hasNext()
                 || (sends.hasOutstanding() || grants.hasOutstanding()) && peer.hasConsumedMore();
     }
 
@@ -385,7 +387,8 @@ final class Exchange {
     }
 
     boolean hasPeerEnded() {
-        return peer.hasEnded();
+        peerEnded = peerEnded || peer.hasEnded();
+        return peerEnded;
     }
 
     /** The peer has ended the connection: fails the work request that it names, if it names one, and tells why. */
@@ -396,7 +399,9 @@ final class Exchange {
             return null;
         }
         sends.fail(peer.endEntry(), reason.status(), reason.code());
-        return new PeerEndedException(reason, peer.endText(), sends.longestSendBytes());
+        String text = peer.endText();
+        MappedFiles.settle(); // before the memory is unmapped
+        return new PeerEndedException(reason, text, sends.longestSendBytes());
     }
 
     /** Tells the peer that the connection has ended; from then on it believes nothing any more. */

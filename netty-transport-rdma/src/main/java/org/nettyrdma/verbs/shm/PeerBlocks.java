@@ -68,6 +68,9 @@ final class PeerBlocks {
     }
 
     private ByteBuffer map(int number) throws IOException {
+        if (blocks.size() == MAX_BLOCKS || MAPPED.get() >= MAX_BLOCKS_OF_ALL) {
+            MappedFiles.settle(); // what was read there must fail here, and not in the JVM while it unmaps
+        }
         if (blocks.size() == MAX_BLOCKS) {
             unmapAll();
         }

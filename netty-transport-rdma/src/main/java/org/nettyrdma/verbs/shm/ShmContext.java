@@ -146,7 +146,7 @@ final class ShmContext implements VerbsContext {
             polled.remove(i);
         }
         pollsToSelection = 0;
-        return deferred.isEmpty();
+        return deferred.isEmpty() && parts.deliveries().isEmpty(); // a connection may have failed meanwhile
     }
 
     @Override

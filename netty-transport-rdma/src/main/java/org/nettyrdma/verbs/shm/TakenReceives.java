@@ -23,10 +23,11 @@ final class TakenReceives {
     private int length;
 
     void add(long workRequestId, MemoryRegion region, int newOffset, int newLength) {
-        workRequestIds[taken++] = workRequestId;
+        workRequestIds[taken] = workRequestId;
         memory = region.memory();
         offset = newOffset;
         length = newLength;
+        taken++;
     }
 
     ByteBuffer memory() {

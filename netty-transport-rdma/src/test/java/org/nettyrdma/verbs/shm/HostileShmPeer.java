@@ -62,8 +62,14 @@ final class HostileShmPeer implements AutoCloseable {
                 .encode());
     }
 
-    /** Writes one entry with what the arguments say, true or not. */
+    /** Writes one entry with what the arguments say, true or not, and wakes the other side. */
     void entry(int operation, int pieces, int tag, long taggedOffset, int totalBytes, int... pieceFields) {
+        entryWithoutWakeUp(operation, pieces, tag, taggedOffset, totalBytes, pieceFields);
+        ring();
+    }
+
+    /** The same without a wake-up. */
+    void entryWithoutWakeUp(int operation, int pieces, int tag, long taggedOffset, int totalBytes, int... pieceFields) {
         int at = ControlLayout.entryOffset(nextEntry);
         control.putShort(at + ControlLayout.OPERATION_OFFSET, (short) operation);
         control.putShort(at + ControlLayout.PIECE_COUNT_OFFSET, (short) pieces);
@@ -75,7 +81,6 @@ final class HostileShmPeer implements AutoCloseable {
         }
         ControlLayout.LONG.setRelease(control, at, nextEntry + 1);
         nextEntry += ControlLayout.entriesFor(pieces);
-        ring();
     }
 
     /** Its control file. */

@@ -244,4 +244,30 @@ class ShmSharedReceivesTest {
         asking.close();
         atClient.close();
     }
+
+    /** What was taken for a peer that has ended the connection is flushed before the next connection takes anything. */
+    @Test
+    void shouldServeOthersAfterAPeerThatEndsWithMoreThanATurnTakes() throws IOException {
+        listen(false);
+        HostileShmPeer peer = peer(1);
+        post(0, DEPTH);
+        side.send(100);
+        pollAWhile();
+        side.context.await(1);
+        for (int i = 0; i < Exchange.MAX_MESSAGES_PER_TURN + 8; i++) {
+            peer.entryWithoutWakeUp(SEND, 0, 0, 0, 0);
+        }
+        ControlLayout.LONG.setRelease(peer.control, ControlLayout.CONSUMED_OFFSET, 1L); // so that each look finds work
+        ControlLayout.INT.setRelease(peer.control, ControlLayout.END_CODE_OFFSET, EndReason.CLOSED.code());
+        peer.die();
+        side.awaitTrue(() -> side.ended);
+        pollAWhile();
+        assertTrue(side.sharedCompletions.stream().allMatch(each -> each.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED));
+        side.sharedCompletions.clear();
+        HostileShmPeer honest = peer(2);
+        send(honest, 100);
+        awaitCompletions(1);
+        assertEquals(2, side.sharedCompletions.get(0).queuePairNumber());
+        assertEquals(100, side.sharedCompletions.get(0).byteLength());
+    }
 }
