@@ -393,7 +393,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         if (stream != null) {
             try {
                 stream.terminate(reason);
-            } catch (IOException e) {
+            } catch (IOException | OutOfMemoryError e) { // without memory to say why, the connection ends all the same
                 LOGGER.debug("Terminate to {} not sent: {}", remoteAddress, e.getMessage());
             }
         }

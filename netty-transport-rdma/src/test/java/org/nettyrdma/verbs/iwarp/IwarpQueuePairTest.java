@@ -255,6 +255,15 @@ class IwarpQueuePairTest {
     }
 
     @Test
+    void shouldEndThoughThereIsNoMemoryToSayWhatWasWrong() throws IOException {
+        establish(IwarpTestPeer.ATTRIBUTES);
+        peer.takeMemoryOfClient();
+        server.write(1, 0, 10, 0x12345678, 0);
+        assertInstanceOf(ProtocolViolationException.class, client.awaitDisconnect());
+        server.awaitDisconnect();
+    }
+
+    @Test
     void shouldFlushEverythingWhenMovedToError() throws IOException {
         establish(new QueuePairAttributes(8, 8, 0, 1, false, 2000));
         client.receive(1, 0, 10).receive(2, 0, 10);
