@@ -90,6 +90,9 @@ final class StreamInput implements IdleRings.Owner {
 
     /** A message has arrived as a Send. */
     StreamMessage arrived(int slot, int messageBytes) throws IOException {
+        if (peer == null) {
+            return arrivedUnagreed(slot);
+        }
         if (messageBytes < StreamMessage.BYTES) {
             flushed(slot);
             throw new StreamProtocolException("a message of " + messageBytes + " bytes (limit: "
@@ -105,6 +108,9 @@ final class StreamInput implements IdleRings.Owner {
      * @param messageBytes its length, together with data behind it
      */
     StreamMessage arrived(int slot, int word, int messageBytes) throws IOException {
+        if (peer == null) {
+            return arrivedUnagreed(slot);
+        }
         flushed(slot);
         StreamMessage message = receiver.arrived(word, messageBytes, slot);
         channel.statistics().increment(Counter.RECEIVES);
@@ -120,6 +126,12 @@ final class StreamInput implements IdleRings.Owner {
             recycleTaken();
         }
         return message;
+    }
+
+    /** The channel was closed, or the peer's answer refused, while the message was on its way to here. */
+    private StreamMessage arrivedUnagreed(int slot) {
+        flushed(slot);
+        return null;
     }
 
     private void repost(int slot) throws IOException {

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.MemoryRegion;
@@ -45,6 +46,8 @@ public final class FaultyProvider implements VerbsProvider {
     public volatile boolean refuseInvalidations;
     /** Memory cannot be exposed. */
     volatile boolean refuseExposures;
+    /** A connection that this side asks for is told of in one go with the first message that comes over it. */
+    volatile boolean establishWithMessage;
     /** The next poll fails with this. */
     volatile Exception nextPollFailure;
     /** Opening a context fails. */
@@ -97,6 +100,7 @@ public final class FaultyProvider implements VerbsProvider {
 
         private final VerbsContext context;
         private final Queue<Long> invalidated = new ArrayDeque<>();
+        private Runnable established;
         private boolean closed;
 
         Context(VerbsContext context) {
@@ -105,7 +109,7 @@ public final class FaultyProvider implements VerbsProvider {
 
         @Override
         public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) throws IOException {
-            return new Pair(this, context.createQueuePair(attributes, listener));
+            return new Pair(this, context.createQueuePair(attributes, establishWithMessage ? new Held(listener) : listener));
         }
 
         @Override
@@ -139,6 +143,11 @@ public final class FaultyProvider implements VerbsProvider {
                 if (withholdCompletions) {
                     return;
                 }
+                if (established != null && WorkRequestId.kind(id) == WorkRequestId.RECEIVE) {
+                    Runnable event = established;
+                    established = null;
+                    event.run();
+                }
                 if (forced != null && WorkRequestId.kind(id) == WorkRequestId.SEND) {
                     nextSendStatus = null;
                     handler.onCompletion(id, forced, 0, false, 0, 77);
@@ -164,6 +173,31 @@ public final class FaultyProvider implements VerbsProvider {
         public void close() {
             context.close();
             closed = true;
+        }
+
+        /** Tells of the connection with its first message. */
+        private final class Held implements QueuePair.Listener {
+
+            private final QueuePair.Listener listener;
+
+            Held(QueuePair.Listener listener) {
+                this.listener = listener;
+            }
+
+            @Override
+            public void established(ConnectionParameters parameters) {
+                established = () -> listener.established(parameters);
+            }
+
+            @Override
+            public void connectFailed(IOException cause, ByteBuffer privateData) {
+                listener.connectFailed(cause, privateData);
+            }
+
+            @Override
+            public void disconnected(IOException cause) {
+                listener.disconnected(cause);
+            }
         }
     }
 

@@ -3,14 +3,18 @@ package org.nettyrdma.channel;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.channel.ChannelFuture;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.stream.StreamProtocolException;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /** Streams over a device that refuses something. */
@@ -65,6 +69,29 @@ class StreamFaultTest extends StreamFixture {
         } finally {
             memory.giveBack((long) all * StreamMemory.BYTES);
         }
+        assertEquals(lost, LostMemory.size());
+    }
+
+    /** A client would lose memory with each attempt to connect to such a server. */
+    @Test
+    void shouldLoseNoMemoryToAMessageBehindAnAnswerThatIsRefused() throws Exception {
+        ConnectionMemory memory = RegisteredByteBufAllocator.of(provider).connectionMemory();
+        long before = memory.receiveBytes();
+        long lost = LostMemory.size();
+        provider.establishWithMessage = true;
+        try (ServerSocket c = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            ChannelFuture connect = bootstrap().handler(new End()).connect(c.getLocalSocketAddress());
+            try (RawStreamPeer peer = RawStreamPeer.accept(c, "02" + RawStreamPeer.HELLO.substring(2))) {
+                peer.send("80010080");
+                assertTrue(connect.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+                assertInstanceOf(StreamProtocolException.class, connect.cause());
+            }
+        }
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        while (memory.receiveBytes() > before && System.nanoTime() - deadlineNanos < 0) {
+            Thread.onSpinWait();
+        }
+        assertEquals(before, memory.receiveBytes());
         assertEquals(lost, LostMemory.size());
     }
 }
