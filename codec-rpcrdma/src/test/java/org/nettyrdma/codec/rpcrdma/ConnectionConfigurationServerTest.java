@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.Bytes.digits;
 import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
 
@@ -96,6 +97,20 @@ class ConnectionConfigurationServerTest {
         configure("00001000 00001000 00000001");
         peer.sendHex(longCall);
         assertEquals(digits("00000003 00000001 00000020 00000000" + NO_CHUNKS + "00000003" + SUCCESS), peer.receiveHex());
+        memory.release();
+    }
+
+    /** A Reply chunk is filled by RDMA Writes. */
+    @Test
+    void shouldAnswerACallWithAReplyChunkOfAPeerThatServesNoReads() throws Exception {
+        configure("00001000 00001000 00000000");
+        ByteBuf memory = peer.registered(new byte[64]);
+        String segment = RawPeer.hex(peer.expose(memory, 0, 64, RemoteAccess.WRITE).segment());
+        peer.sendHex("00000003 00000001 00000020 00000000 00000000 00000000 00000001 00000001" + segment
+                + "00000003" + BULK + "00000000" + NO_AUTH);
+        String reply = peer.receiveHex();
+        assertTrue(reply.startsWith(digits("00000003 00000001 00000020 00000000")), reply);
+        assertTrue(reply.endsWith(digits("00000003" + SUCCESS)), reply);
         memory.release();
     }
 

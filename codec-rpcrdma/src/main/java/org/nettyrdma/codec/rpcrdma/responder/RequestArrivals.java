@@ -113,7 +113,7 @@ final class RequestArrivals {
 
     private void check(RpcRdmaMessage call, long bytes) throws RpcRdmaException {
         ChunkLists chunks = call.chunks();
-        if (!connection.peerServesReads()) {
+        if (!connection.peerServesReads() && !chunks.readChunks().isEmpty()) {
             throw RpcRdmaFailures.malformed("Read chunks of a peer that was configured for no RDMA Reads");
         }
         if (call.isNoMsg() && !chunks.hasPositionZeroChunk()) {
