@@ -83,7 +83,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
     public void handlerAdded(ChannelHandlerContext ctx) {
         headRoom = HeadRoom.ofThread();
         if (budget != null) {
-            memory = new RecordMemory(ctx, budget, limits, this::decode);
+            memory = new RecordMemory(ctx, budget, limits, this::decode, this::channelReadComplete);
         }
     }
 

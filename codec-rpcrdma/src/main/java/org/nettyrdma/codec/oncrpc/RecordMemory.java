@@ -5,6 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.nettyrdma.codec.oncrpc.transport.ProgressWatch;
 import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
@@ -29,6 +30,7 @@ final class RecordMemory implements ProgressWatch.Source {
     private final MemoryAdmission admission;
     private final ReadPause pause;
     private final BiConsumer<ChannelHandlerContext, ByteBuf> decoder;
+    private final Consumer<ChannelHandlerContext> readEnded;
     private final long windowMillis;
     private final ProgressWatch watch;
     /** What has been received while the record waits. */
@@ -44,16 +46,18 @@ final class RecordMemory implements ProgressWatch.Source {
     private long stalledMillis;
 
     /**
-     * @param decoder gets what was received, and its reference, while no record waits
+     * @param decoder   gets what was received, and its reference, while no record waits
+     * @param readEnded told when what was kept for a record that had to wait is decoded, as at the end of a read
      */
     RecordMemory(ChannelHandlerContext ctx, MemoryBudget budget, TransferLimits limits,
-                 BiConsumer<ChannelHandlerContext, ByteBuf> decoder) {
+                 BiConsumer<ChannelHandlerContext, ByteBuf> decoder, Consumer<ChannelHandlerContext> readEnded) {
         this.ctx = ctx;
         this.records = budget.records();
         this.limits = limits;
         this.admission = new MemoryAdmission(records, Long.MAX_VALUE, ctx.executor(), ctx.channel()::remoteAddress, () -> { });
         this.pause = new ReadPause(ctx);
         this.decoder = decoder;
+        this.readEnded = readEnded;
         this.windowMillis = Math.min(CONTENDED_MILLIS, limits.timeoutMillis());
         this.watch = new ProgressWatch(ctx.executor(), new TransferLimits(windowMillis, limits.minBytesPerSecond()), this,
                 this::stalled);
@@ -126,7 +130,7 @@ final class RecordMemory implements ProgressWatch.Source {
                 decoder.accept(ctx, kept.removeFirst());
             }
             pause.resume();
-            ctx.fireChannelReadComplete();
+            readEnded.accept(ctx);
         }
 
         @Override

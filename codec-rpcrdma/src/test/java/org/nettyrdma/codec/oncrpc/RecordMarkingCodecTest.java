@@ -199,20 +199,48 @@ class RecordMarkingCodecTest {
     @Test
     void shouldReadOnUntilARecordIsWholeForWhoeverReadsOnDemand() {
         int[] reads = new int[1];
+        EmbeddedChannel onDemand = onDemand(reads, new RecordMarkingCodec(64));
+        onDemand.writeInbound(hex("80000002 01"));
+        assertEquals(1, reads[0]);
+        onDemand.writeInbound(hex("02"));
+        assertEquals(1, reads[0]);
+        assertEquals("0102", dumpAndRelease(onDemand.readInbound()));
+    }
+
+    /** Counts the reads that its codec asks for. */
+    private static EmbeddedChannel onDemand(int[] reads, RecordMarkingCodec codec) {
         EmbeddedChannel onDemand = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
             @Override
             public void read(ChannelHandlerContext ctx) {
                 reads[0]++;
                 ctx.read();
             }
-        }, new RecordMarkingCodec(64));
+        }, codec);
         onDemand.config().setAutoRead(false);
         reads[0] = 0;
-        onDemand.writeInbound(hex("80000002 01"));
+        return onDemand;
+    }
+
+    @Test
+    void shouldReadOnBehindARecordThatHasWaitedForMemory() {
+        int recordBytes = 20 << 10;
+        MemoryBudget memory = new MemoryBudget(64 << 10);
+        EmbeddedChannel first = new EmbeddedChannel(new RecordMarkingCodec(1 << 20, memory, TransferLimits.DEFAULT));
+        int[] reads = new int[1];
+        EmbeddedChannel second = onDemand(reads, new RecordMarkingCodec(1 << 20, memory, TransferLimits.DEFAULT));
+        first.writeInbound(Unpooled.buffer().writeInt(1 << 31 | recordBytes).writeByte(1));
+        second.writeInbound(Unpooled.buffer().writeInt(1 << 31 | recordBytes).writeZero(recordBytes));
+        assertNull(second.readInbound());
+        first.writeInbound(Unpooled.buffer().writeZero(recordBytes - 1));
+        second.runPendingTasks();
+        ByteBuf record = second.readInbound();
+        assertEquals(recordBytes, record.readableBytes());
+        record.release();
+        reads[0] = 0;
+        second.writeInbound(hex("80000002 01"));
         assertEquals(1, reads[0]);
-        onDemand.writeInbound(hex("02"));
-        assertEquals(1, reads[0]);
-        assertEquals("0102", dumpAndRelease(onDemand.readInbound()));
+        first.finishAndReleaseAll();
+        second.finishAndReleaseAll();
     }
 
     @Test
