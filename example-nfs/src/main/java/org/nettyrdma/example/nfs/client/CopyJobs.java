@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.client;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -67,7 +68,9 @@ final class CopyJobs implements AutoCloseable {
             } catch (InterruptedException e) {
                 // Their calls end with the connection at the latest; until then they use buffers and files.
                 interrupted = true;
-                threads.shutdownNow();
+                if (!threads.shutdownNow().isEmpty()) {
+                    failure.compareAndSet(null, new InterruptedIOException("interrupted before all files were copied"));
+                }
             }
         }
         if (interrupted) {
