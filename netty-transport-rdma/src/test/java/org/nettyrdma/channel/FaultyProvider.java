@@ -29,7 +29,7 @@ public final class FaultyProvider implements VerbsProvider {
     private final VerbsProvider real = Rdma.provider("iwarp");
 
     /** Invalidations complete one poll later, as on hardware. */
-    volatile boolean slowInvalidation;
+    public volatile boolean slowInvalidation;
     /** Nothing is completed any more. */
     volatile boolean withholdCompletions;
     /** The next Send, RDMA Write or RDMA Read that completes does so with this. */

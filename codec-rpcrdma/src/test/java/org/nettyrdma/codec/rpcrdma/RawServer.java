@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -29,9 +30,16 @@ public final class RawServer implements AutoCloseable {
     public final RdmaChannel channel;
     public final RawPeer peer;
     private final Channel listener;
+    private final EventLoopGroup group;
     private final BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
 
     public RawServer(RpcRdmaBuilder builder) throws Exception {
+        this(builder, RawPeer.GROUP);
+    }
+
+    /** With a group for the client. */
+    RawServer(RpcRdmaBuilder builder, EventLoopGroup group) throws Exception {
+        this.group = group;
         client = builder.build();
         listener = RawPeer.listen(RawPeer.LINUX_CLIENT, accepted);
         channel = connect();
@@ -40,7 +48,7 @@ public final class RawServer implements AutoCloseable {
 
     /** Makes another connection, which {@link #accepted} gives the other end of. */
     RdmaChannel connect() throws InterruptedException {
-        return (RdmaChannel) client.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
+        return (RdmaChannel) client.configure(new Bootstrap().group(group).channel(RdmaChannel.class))
                 .connect(listener.localAddress()).sync().channel();
     }
 

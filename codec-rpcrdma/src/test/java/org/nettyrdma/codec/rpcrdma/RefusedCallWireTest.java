@@ -6,14 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.Future;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.channel.FaultyProvider;
+import org.nettyrdma.channel.IdleStrategy;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
@@ -28,6 +35,8 @@ import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
 class RefusedCallWireTest {
 
     private VersionTwoServer server;
+    /** Of the client, {@code null} if it is that of all tests. */
+    private RdmaEventLoopGroup group;
 
     private void connect(PeerPolicy policy) throws Exception {
         server = new VersionTwoServer(RpcRdma.client().peerPolicy(policy).maxMessageBytes(100_000));
@@ -43,6 +52,9 @@ class RefusedCallWireTest {
         server.requireAlive();
         assertEquals(0, server.raw.client.memory().usedBytes());
         server.close();
+        if (group != null) {
+            group.shutdownGracefully(0, RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
+        }
     }
 
     private Future<ByteBuf> load(int length) {
@@ -258,6 +270,28 @@ class RefusedCallWireTest {
         assertTrue(future.cancel(false));
         server.raw.channel.eventLoop().submit(() -> { }).sync(); // the client knows
         server.refuse(call, "00000008 00002328");
+    }
+
+    /** Between the refusal and the moment at which the device has closed the memory of the call. */
+    @Test
+    void shouldNotSendAgainWhatIsGivenUpWhileItsMemoryIsWithdrawn() throws Exception {
+        FaultyProvider faulty = new FaultyProvider();
+        faulty.slowInvalidation = true;
+        group = new RdmaEventLoopGroup(1, new DefaultThreadFactory(RefusedCallWireTest.class), faulty, IdleStrategy.ADAPTIVE);
+        server = new VersionTwoServer(RpcRdma.client(), group);
+        Future<ByteBuf> future = load(5000);
+        Call call = server.receive();
+        server.raw.channel.eventLoop().submit(() -> server.raw.channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                ctx.fireChannelRead(msg);
+                assertTrue(future.cancel(false));
+                ctx.pipeline().remove(this);
+            }
+        })).sync();
+        server.refuse(call, "00000007 00000001 00001770");
+        assertTrue(future.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertTrue(future.isCancelled());
     }
 
     @ParameterizedTest

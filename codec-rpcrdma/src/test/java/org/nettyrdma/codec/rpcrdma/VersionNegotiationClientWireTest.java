@@ -31,6 +31,7 @@ import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
+import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
 import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
@@ -115,6 +116,41 @@ class VersionNegotiationClientWireTest {
         assertEquals(new InlineThreshold(4096, 4096, RpcRdmaVersion.TWO),
                 InlineThreshold.of(RpcRdma.connection(server.channel).terms()));
         assertTrue(RpcRdma.connection(server.channel).terms().agreed());
+    }
+
+    /** The memory of the first attempt has gone to another connection meanwhile. */
+    @Test
+    void shouldNotSendInVersionOneWhatIsGivenUpWhileItWaitsForMemory() throws Exception {
+        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2)
+                .resources(ResourceLimits.DEFAULT.withMaxTotalBytes(8000).withMaxConnectionBytes(8000)));
+        Future<ByteBuf> given = startLoad(server.channel);
+        String xid = server.peer.receiveHex().substring(0, 8);
+        RdmaChannel another = server.connect();
+        Future<ByteBuf> other = startLoad(another);
+        try (RawPeer otherPeer = server.accepted()) {
+            another.eventLoop().submit(() -> { }).sync(); // its call waits
+            server.peer.sendHex(xid + ERR_VERS_1);
+            ByteBuf sent = otherPeer.receive();
+            VersionTwoServer.Call call = VersionTwoServer.Call.parse(sent, HeaderDigits.TWO);
+            sent.release();
+            while (RpcRdma.connection(server.channel).terms().version() != RpcRdmaVersion.ONE) {
+                Thread.onSpinWait();
+            }
+            assertTrue(given.cancel(false));
+            server.channel.eventLoop().submit(() -> { }).sync();
+            otherPeer.sendHex(call.xid() + call.emptyReply());
+            RpcRdmaPair.result(other).release();
+        }
+        another.close().sync();
+        Future<ByteBuf> next = startNull();
+        reply(server.peer, "00000001", requireCall(server.peer, "00000001"));
+        RpcRdmaPair.result(next).release();
+        assertEquals(0, server.client.memory().usedBytes());
+    }
+
+    private static Future<ByteBuf> startLoad(RdmaChannel channel) {
+        return channel.pipeline().get(RpcClient.class).call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.LOAD,
+                Unpooled.buffer().writeInt(5000).writeInt(0)));
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,12 @@ public final class VersionTwoServer implements AutoCloseable {
     public final RawServer raw;
 
     public VersionTwoServer(RpcRdmaBuilder builder) throws Exception {
-        raw = new RawServer(builder.binding(BulkProgram.BINDING).versions(VersionPolicy.V2_ONLY));
+        this(builder, RawPeer.GROUP);
+    }
+
+    /** With a group for the client. */
+    VersionTwoServer(RpcRdmaBuilder builder, EventLoopGroup group) throws Exception {
+        raw = new RawServer(builder.binding(BulkProgram.BINDING).versions(VersionPolicy.V2_ONLY), group);
         Future<ByteBuf> call = raw.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
         String xid = receive().xid();
         raw.peer.sendHex(xid + plainReply(xid));

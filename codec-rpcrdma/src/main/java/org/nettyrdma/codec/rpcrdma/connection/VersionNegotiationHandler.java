@@ -53,6 +53,8 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
     private int firstXid;
     /** Nobody waits for the first call any more, but for what its answer says about the version. */
     private boolean firstAbandoned;
+    /** Of the first call, if it is sent again in version 1. */
+    private ChannelPromise firstAgain;
     /** Why no call can be made, {@code null} as long as some may. */
     private RpcRdmaException refusal;
 
@@ -137,8 +139,17 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
         } else if (first != null && event instanceof RpcCallFailure failure && failure.xid() == firstXid) {
             firstFailed(failure);
         } else {
-            firstAbandoned |= first != null && event instanceof RpcCallAbandoned abandoned && abandoned.xid() == firstXid;
+            if (event instanceof RpcCallAbandoned abandoned && abandoned.xid() == firstXid) {
+                firstAbandoned();
+            }
             context.fireUserEventTriggered(event);
+        }
+    }
+
+    private void firstAbandoned() {
+        firstAbandoned |= first != null;
+        if (firstAgain != null) {
+            firstAgain.cancel(false); // what can still be cancelled, no peer has seen
         }
     }
 
@@ -170,11 +181,12 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
         Object again = first;
         int xid = firstXid;
         first = null;
-        held.addFirst(new HeldCall(again, ctx.newPromise().addListener(write -> {
-            if (!write.isSuccess()) {
+        firstAgain = ctx.newPromise().addListener(write -> {
+            if (!write.isSuccess() && !write.isCancelled()) {
                 RequesterCallTable.notSentAgain(ctx, xid, write.cause());
             }
-        })));
+        });
+        held.addFirst(new HeldCall(again, firstAgain));
     }
 
     private void sendNext() {
@@ -207,6 +219,14 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
             updateWritability();
             ctx.flush();
         }
+        if (firstAgain == null) {
+            leave();
+        } else {
+            firstAgain.addListener(written -> leave()); // until then it may be given up
+        }
+    }
+
+    private void leave() {
         if (!ctx.isRemoved()) {
             ctx.pipeline().remove(this);
         }

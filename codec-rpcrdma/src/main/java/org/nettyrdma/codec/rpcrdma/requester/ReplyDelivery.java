@@ -66,7 +66,9 @@ final class ReplyDelivery {
             return;
         }
         boolean[] waiting = {false};
+        calls.ending(call);
         exposure.withdraw(() -> {
+            calls.ended(call);
             end(call, reply);
             if (waiting[0]) {
                 ctx.fireChannelReadComplete();

@@ -49,6 +49,8 @@ public final class RequesterCallTable {
     private final XidMap<RequesterCall> outstanding = new XidMap<>();
     /** Of calls that have ended; only of those to which nothing refers. */
     private final Queue<RequesterCall> spare = new ArrayDeque<>();
+    /** Calls that have ended, and whose memory is being withdrawn: some of them may be sent again after that. */
+    private final XidMap<RequesterCall> ending = new XidMap<>();
     /** Calls that are being sent again, until that is done or has failed: what takes them back where they still wait. */
     private final XidMap<ChannelPromise> sendingAgain = new XidMap<>();
     /** Memory of calls that nobody waits for, and that stays open until their replies come. */
@@ -198,6 +200,16 @@ public final class RequesterCallTable {
         return outstanding.remove(xid);
     }
 
+    /** The memory of a call that was {@linkplain #take taken} is being withdrawn, until it has {@linkplain #ended ended}. */
+    void ending(RequesterCall call) {
+        ending.put(call.xid(), call);
+    }
+
+    /** The memory of a call is withdrawn that was {@linkplain #ending ending}. */
+    void ended(RequesterCall call) {
+        ending.remove(call.xid());
+    }
+
     /**
      * A call is about to be sent again. Its caller was told that it was written, so a failure comes by {@link RpcCallFailure}.
      *
@@ -263,6 +275,11 @@ public final class RequesterCallTable {
         ChannelPromise again = sendingAgain.get(xid);
         if (again != null && again.cancel(false)) {
             return; // what can still be cancelled, no peer has seen
+        }
+        RequesterCall refused = ending.get(xid);
+        if (refused != null) {
+            refused.releaseMessage(); // so that it is not sent again
+            return;
         }
         RequesterCall call = outstanding.get(xid);
         if (call == null || call.isAbandoned()) {
