@@ -139,17 +139,12 @@ abstract class AcceptingChannel extends AbstractServerChannel {
                 request.reject(NO_DATA);
                 return;
             }
-            QueuePairChannel channel;
             try {
-                channel = newChild(request);
+                take(newChild(request));
             } catch (IOException e) {
                 PeerLog.warn(LOGGER, request.remoteAddress(), "is refused: {}", e.getMessage());
                 connections.ended(peer);
                 request.reject(NO_DATA);
-                return;
-            }
-            try {
-                take(channel);
             } catch (Throwable t) { // no memory, for instance: the peer is told, and does not count
                 connections.ended(peer);
                 request.reject(NO_DATA);

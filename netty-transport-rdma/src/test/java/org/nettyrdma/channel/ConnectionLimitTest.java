@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultEventLoopGroup;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.testkit.Endpoint;
 import org.nettyrdma.testkit.TransportFixture;
+import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /** How many connections a server has. */
@@ -124,6 +126,35 @@ class ConnectionLimitTest extends TransportFixture {
             expectRefusal(server, null);
         }
         assertEquals(5, rejected.size());
+        connect(bootstrap(), server);
+    }
+
+    /** For the first three there is no memory. */
+    private static final class ShortOfMemory extends AcceptingChannel {
+
+        private int made;
+
+        @Override
+        public ChannelConfig config() {
+            return settings();
+        }
+
+        @Override
+        QueuePairChannel newChild(ConnectionRequest request) {
+            if (++made <= 3) {
+                throw new OutOfMemoryError("for the test");
+            }
+            return new RdmaChannel(this, request);
+        }
+    }
+
+    @Test
+    void shouldNotCountConnectionsForWhichThereIsNoMemory() throws Exception {
+        Channel server = new ServerBootstrap().group(group).channelFactory(ShortOfMemory::new).childHandler(recording())
+                .option(RdmaChannelOption.MAX_CONNECTIONS, 1).bind("127.0.0.1", 0).sync().channel();
+        for (int i = 0; i < 3; i++) {
+            expectRefusal(server, null);
+        }
         connect(bootstrap(), server);
     }
 

@@ -22,6 +22,8 @@ final class Exchange {
     static final int MAX_MESSAGES_PER_TURN = 32;
     /** So many copied bytes end a turn: what has come is passed on, and answered while the next are copied. */
     static final int MAX_BYTES_PER_TURN = 128 * 1024;
+    /** What it takes to map a block for the first message from it, in bytes that could be copied meanwhile. */
+    static final int BYTES_PER_MAPPING = 32 * 1024;
 
     private final Receives receives;
     private final SendQueue sends;
@@ -103,9 +105,11 @@ final class Exchange {
     private int takeMessages() throws IOException {
         int taken = 0;
         long copiedBytes = 0;
+        long mappedBefore = blocks.mappings();
         IOException failure = null;
         try {
-            while (taken < MAX_MESSAGES_PER_TURN && copiedBytes < MAX_BYTES_PER_TURN && !isBlocked() && peer.hasNext()) {
+            while (taken < MAX_MESSAGES_PER_TURN && !isBlocked() && peer.hasNext()
+                    && copiedBytes + BYTES_PER_MAPPING * (blocks.mappings() - mappedBefore) < MAX_BYTES_PER_TURN) {
                 peer.readNext();
                 blocked = !take();
                 if (!blocked) {

@@ -30,6 +30,7 @@ final class PeerBlocks {
     private final Map<Long, PeerBlocks> all;
     private final IntObjectHashMap<MappedByteBuffer> blocks = new IntObjectHashMap<>();
     private int users;
+    private long mappings;
 
     private PeerBlocks(ProcessDirectory directory, long instance, Map<Long, PeerBlocks> all) {
         this.directory = directory;
@@ -67,6 +68,11 @@ final class PeerBlocks {
         return block != null ? block : map(number);
     }
 
+    /** How often a block was mapped. */
+    long mappings() {
+        return mappings;
+    }
+
     private ByteBuffer map(int number) throws IOException {
         if (blocks.size() == MAX_BLOCKS || MAPPED.get() >= MAX_BLOCKS_OF_ALL) {
             MappedFiles.settle(); // what was read there must fail here, and not in the JVM while it unmaps
@@ -84,6 +90,7 @@ final class PeerBlocks {
             throw new ShmProtocolException(EndReason.INVALID_BLOCK, "block %d, which does not exist", number);
         }
         MAPPED.incrementAndGet();
+        mappings++;
         blocks.put(number, block);
         return block;
     }

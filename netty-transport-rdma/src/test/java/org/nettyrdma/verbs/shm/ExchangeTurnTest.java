@@ -34,9 +34,13 @@ class ExchangeTurnTest {
         side = new ShmSide(new ShmProvider(settings));
         SocketAddress address = side.listen();
         peer = new HostileShmPeer(settings, address);
-        side.accept(8);
+        side.accept(16);
         assertTrue(side.established);
         tag = side.queuePair.expose(side.region, TARGET_OFFSET, 2 * Exchange.MAX_BYTES_PER_TURN, QueuePair.ACCESS_REMOTE_WRITE);
+        peer.entry(SEND, 1, 0, 0, 10, peer.block, 0, 10); // so that its block is mapped
+        side.awaitTrue(() -> side.received == 1);
+        side.context.poll(side, 64); // what was due for it is done
+        side.received = 0;
         peer.takeSocketBytes();
     }
 
@@ -70,6 +74,18 @@ class ExchangeTurnTest {
         side.awaitTrue(() -> side.received == 1);
         side.awaitTrue(() -> side.received == 2);
         assertEquals(HostileShmPeer.SENTINEL, lastByteOf(2));
+    }
+
+    @Test
+    void shouldMapFewBlocksBeforeItPassesOnWhatHasCome() throws IOException {
+        int inTurn = Exchange.MAX_BYTES_PER_TURN / Exchange.BYTES_PER_MAPPING;
+        for (int i = 0; i < 2 * inTurn; i++) {
+            peer.entryWithoutWakeUp(SEND, 1, 0, 0, 10, peer.anotherBlock(), 0, 10);
+        }
+        peer.ring();
+        side.context.poll(side, 64);
+        assertEquals(inTurn, side.received);
+        side.awaitTrue(() -> side.received == 2 * inTurn);
     }
 
     @Test

@@ -96,6 +96,13 @@ final class HostileShmPeer implements AutoCloseable {
         return number;
     }
 
+    /** Makes another block, which holds the same; returns its number. */
+    int anotherBlock() throws IOException {
+        int number = directory.newNumber();
+        Files.createLink(directory.file(OwnBlocks.KIND, number), blockPath);
+        return number;
+    }
+
     void truncateControl() throws IOException {
         file.truncate(0);
         ring();
