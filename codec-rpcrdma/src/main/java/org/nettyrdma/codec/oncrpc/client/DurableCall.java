@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.util.ReferenceCountUtil;
-import io.netty.util.concurrent.DefaultPromise;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
@@ -17,7 +16,7 @@ import org.nettyrdma.handler.credit.support.WaitTimes;
  * call ends. Each attempt has references of its own, because a device may read the memory of an attempt that has been lost while
  * the next one is under way. All fields belong to the event loop of the client.
  */
-final class DurableCall extends DefaultPromise<ByteBuf> implements Runnable {
+final class DurableCall extends LoopPromise<ByteBuf> implements Runnable {
 
     /** Whose call it is. */
     interface Owner {

@@ -66,7 +66,7 @@ public final class ReconnectingRpcClient implements AutoCloseable {
     ReconnectingRpcClient(ReconnectingRpcClientBuilder builder) {
         home = builder.bootstrap.config().group().next();
         policy = builder.policy;
-        closing = home.newPromise();
+        closing = new LoopPromise<>(home);
         dispatcher = new CallDispatcher(home, builder, new ServerAddresses(builder.addresses), this::closed);
         loopEnded = ended -> {
             dispatcher.close(loopHasEnded());

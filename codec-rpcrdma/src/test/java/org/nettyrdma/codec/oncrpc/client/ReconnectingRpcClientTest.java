@@ -248,11 +248,18 @@ class ReconnectingRpcClientTest extends ReconnectingClientFixture {
         ReconnectingRpcClient client = ReconnectingRpcClient.builder(RestartedServer.client(own), server::addresses).connect();
         ByteBuf arguments = Unpooled.buffer().writeInt(1);
         Future<ByteBuf> call = client.call(new RpcRequest(PROGRAM, 1, ECHO, arguments));
+        CompletableFuture<ByteBuf> stage = client.callAsync(request(ECHO, 3)).toCompletableFuture();
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        client.closeFuture().addListener(closing -> closed.complete(null));
         own.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
 
         assertInstanceOf(RpcConnectionException.class, failure(call));
         assertTrue(client.closeFuture().await(30, TimeUnit.SECONDS));
-        CompletableFuture<Throwable> told = new CompletableFuture<>(); // the loop cannot tell any more
+        // The loop cannot tell any more.
+        assertInstanceOf(RpcConnectionException.class,
+                assertThrows(ExecutionException.class, () -> stage.get(30, TimeUnit.SECONDS)).getCause());
+        closed.get(30, TimeUnit.SECONDS);
+        CompletableFuture<Throwable> told = new CompletableFuture<>();
         client.call(request(ECHO, 2)).addListener(late -> told.complete(late.cause()));
         assertInstanceOf(RpcConnectionException.class, told.get(30, TimeUnit.SECONDS));
         assertEquals(0, arguments.refCnt());
