@@ -27,7 +27,10 @@ final class RecordAssembler {
         return length;
     }
 
-    /** Moves the next bytes of the record out of {@code in}, whose reference count is the caller's. */
+    /**
+     * Moves the next bytes of the record out of {@code in}, whose reference count is the caller's. Where that fails for want of
+     * memory, the record is in pieces of which some are missing: {@link #release} is all that can follow.
+     */
     void add(ByteBufAllocator alloc, ByteBuf in, int bytes, boolean last) {
         if (bytes == 0) {
             return;
@@ -42,10 +45,16 @@ final class RecordAssembler {
         length += bytes;
     }
 
+    /** The reference of the piece passes to this, also where there is no memory for it. */
     private void append(ByteBufAllocator alloc, ByteBuf piece) {
-        closeTail();
-        if (pieces == null) {
-            pieces = alloc.compositeBuffer(Integer.MAX_VALUE);
+        try {
+            closeTail();
+            if (pieces == null) {
+                pieces = alloc.compositeBuffer(Integer.MAX_VALUE);
+            }
+        } catch (RuntimeException | Error e) {
+            piece.release();
+            throw e;
         }
         pieces.addComponent(true, piece);
     }

@@ -19,7 +19,8 @@ import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
  * <p><b>Inbound</b> a record's fragments become one buffer. A record that arrived whole, in one buffer and one fragment, is
  * passed up as a retained slice of the buffer. Others are put together from pieces, see {@link RecordAssembler}. The announced
  * length is compared with the limit before any byte of the record is kept. Nothing is allocated from that length. A record over
- * the limit fires {@link TooLongFrameException} and resets the connection.
+ * the limit fires {@link TooLongFrameException} and resets the connection. So does one that there is no memory for, with what
+ * the allocator has thrown.
  *
  * <p><b>Memory.</b> With a {@link MemoryBudget} a record of more than 16 KiB takes its announced length from the budget before
  * any byte of it is kept. While it waits for the memory, nothing more is read. A peer that sends a record more slowly than
@@ -115,6 +116,8 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
                     readMarker(ctx, in);
                 }
             }
+        } catch (RuntimeException | Error e) { // no memory, for instance: where the next record begins, nobody can tell now
+            fail(ctx, e);
         } finally {
             in.release();
         }
@@ -169,7 +172,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
         }
     }
 
-    private void fail(ChannelHandlerContext ctx, TooLongFrameException cause) {
+    private void fail(ChannelHandlerContext ctx, Throwable cause) {
         failed = true;
         releaseRecord();
         ctx.fireExceptionCaught(cause);
@@ -233,7 +236,15 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
         if (headRoom.take(message, MARKER_BYTES)) {
             message.writeInt(newMarker).writerIndex(end);
         } else {
-            ctx.write(ctx.alloc().ioBuffer(MARKER_BYTES).writeInt(newMarker));
+            ByteBuf separate;
+            try {
+                separate = ctx.alloc().ioBuffer(MARKER_BYTES);
+            } catch (RuntimeException | Error e) { // no memory
+                message.release();
+                promise.tryFailure(e);
+                return;
+            }
+            ctx.write(separate.writeInt(newMarker));
         }
         ctx.write(message, promise);
     }

@@ -51,7 +51,7 @@ final class ServedCallMemory implements ProgressWatch.Source {
         int resultBytes = 0;
         try {
             resultBytes = Math.max(0, program.maxResultBytes(call));
-        } catch (RuntimeException e) { // the program will find the same fault, and answers it
+        } catch (RuntimeException | Error e) { // the program will find the same fault, which is answered
             LOGGER.trace("{} unknown size of the results of {}", ctx.channel(), call, e);
         }
         long bytes = (long) CALL_BYTES + call.arguments().readableBytes() + resultBytes;

@@ -2,6 +2,7 @@ package org.nettyrdma.codec.oncrpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,6 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Records as RFC 5531, section 11, draws them. */
 class RecordMarkingCodecTest {
@@ -250,6 +253,42 @@ class RecordMarkingCodecTest {
         assertEquals("80000005", dumpAndRelease(channel.readOutbound()));
         assertSame(message, channel.readOutbound());
         message.release();
+    }
+
+    /** Some bytes of the record are lost then, and what follows would be taken for markers and calls. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldEndTheConnectionWhereThereIsNoMemoryForARecord(int buffers) {
+        List<ByteBuf> received = new ArrayList<>();
+        for (int i = 0; i < 4; i++) { // the first and the last are copied, those between are kept
+            received.add(i % 3 == 0 ? Unpooled.buffer(100) : Unpooled.buffer(8));
+        }
+        received.get(0).writeInt(0x8000_0020).writeZero(2);
+        received.get(1).writeZero(8);
+        received.get(2).writeZero(8);
+        received.get(3).writeZero(14).writeBytes(hex("80000004 01020304"));
+        channel.config().setAllocator(new ExhaustedAllocator(buffers));
+        for (ByteBuf in : received) {
+            if (channel.isOpen()) {
+                channel.pipeline().fireChannelRead(in);
+            } else {
+                in.release();
+            }
+        }
+        assertThrows(OutOfMemoryError.class, channel::checkException);
+        assertFalse(channel.isOpen());
+        assertNull(channel.readInbound());
+        received.forEach(in -> assertEquals(0, in.refCnt()));
+    }
+
+    @Test
+    void shouldFailAMessageForWhoseMarkerThereIsNoMemory() {
+        ByteBuf message = hex("01020304 05");
+        channel.config().setAllocator(new ExhaustedAllocator(0));
+        assertInstanceOf(OutOfMemoryError.class, channel.writeOneOutbound(message).cause());
+        channel.flushOutbound();
+        assertNull(channel.readOutbound());
+        assertEquals(0, message.refCnt());
     }
 
     @Test

@@ -31,6 +31,7 @@ import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.oncrpc.ExhaustedAllocator;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
@@ -217,6 +218,19 @@ class LegacyClientWireTest {
         assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(call));
         assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(waiting));
         server.awaitClose();
+    }
+
+    /** Its composite buffer comes after the place for the chunk. */
+    @Test
+    void shouldEndTheConnectionWhereThereIsNoMemoryToPutAReplyTogether() throws Exception {
+        connect();
+        Future<ByteBuf> call = start(BulkProgram.LOAD);
+        String xid = receiveCall();
+        channel.config().setAllocator(new ExhaustedAllocator(1));
+        server.sendHex(xid + "00000001 00000002 00000000 00000001 0000001c" + expose(Bytes.pattern(3000, 4)) + NO_CHUNKS + xid
+                + SUCCESS + "00000bb8 0badcafe");
+        assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(call));
+        assertTrue(channel.closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
 
     @Test

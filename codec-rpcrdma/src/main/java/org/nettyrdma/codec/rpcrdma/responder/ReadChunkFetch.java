@@ -130,9 +130,9 @@ public final class ReadChunkFetch extends CallbackPromise {
         for (int i = 0; i < chunk.segments().size(); i++) {
             RemoteSegment segment = chunk.segments().get(i);
             if (segment.length() > 0) {
-                outstanding++;
-                ByteBuf slice = sink.retainedSlice(offset, (int) segment.length()).writerIndex(0);
-                context().write(new RdmaRead(segment, slice), this);
+                RdmaRead read = new RdmaRead(segment, sink.retainedSlice(offset, (int) segment.length()).writerIndex(0));
+                outstanding++; // not before what may fail, as nothing would end it
+                context().write(read, this);
                 offset += (int) segment.length();
             }
         }
@@ -173,7 +173,10 @@ public final class ReadChunkFetch extends CallbackPromise {
         return failure;
     }
 
-    /** Puts the message together; its one reference passes to the caller, and nothing is left to release. */
+    /**
+     * Puts the message together; its one reference passes to the caller, and nothing is left to release. Where that fails for want
+     * of memory, all is left.
+     */
     public ByteBuf assemble() {
         boolean positionZero = chunks.get(0).position() == 0;
         ByteBuf stream = positionZero ? sinks[0] : call.content();
@@ -181,12 +184,24 @@ public final class ReadChunkFetch extends CallbackPromise {
         if (positionZero) {
             // The last bytes are the message's own; padding is for items only.
             stream.writerIndex((int) chunks.get(0).lengthBytes());
-            call.release();
         }
         if (first == sinks.length) {
+            call.release();
             return stream;
         }
         CompositeByteBuf message = context().alloc().compositeBuffer(ItemReduction.maxPieces(sinks.length));
+        try {
+            assemble(message, stream, first);
+        } catch (RuntimeException | Error e) {
+            message.release();
+            throw e;
+        }
+        release();
+        return message;
+    }
+
+    /** With references of its own. */
+    private void assemble(CompositeByteBuf message, ByteBuf stream, int first) {
         int position = 0;
         for (int i = first; i < sinks.length; i++) {
             int gap = chunks.get(i).position() - position;
@@ -194,14 +209,11 @@ public final class ReadChunkFetch extends CallbackPromise {
                 message.addComponent(true, stream.readRetainedSlice(gap));
             }
             position = chunks.get(i).position() + sinks[i].readableBytes();
-            message.addComponent(true, sinks[i]);
+            message.addComponent(true, sinks[i].retain());
         }
         if (stream.isReadable()) {
-            message.addComponent(true, stream);
-        } else {
-            stream.release();
+            message.addComponent(true, stream.retain());
         }
-        return message;
     }
 
     public void release() {

@@ -223,7 +223,15 @@ final class RequestArrivals {
             return;
         }
         RpcRdmaMessage call = fetch.message();
-        ByteBuf message = fetch.assemble();
+        ByteBuf message;
+        try {
+            message = fetch.assemble();
+        } catch (RuntimeException | Error e) { // no memory, for instance: the peer would wait in vain
+            fetch.release();
+            PeerLog.warn(LOGGER, ctx.channel(), "closing, a call could not be put together: {}", String.valueOf(e));
+            ctx.close();
+            return;
+        }
         // The codec has checked this for messages that came inline.
         if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != call.xid()
                 || RpcOffsets.word(message, Integer.BYTES) != 0) {

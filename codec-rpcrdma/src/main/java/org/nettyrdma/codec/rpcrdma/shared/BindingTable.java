@@ -55,7 +55,7 @@ public final class BindingTable {
         CallLayout layout;
         try {
             layout = layoutOfCall(call);
-        } catch (RuntimeException e) { // the binding could not parse what the peer sent
+        } catch (RuntimeException | Error e) { // the binding could not parse what the peer sent
             return false;
         }
         if (layout.equals(CallLayout.UNKNOWN)) {

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.oncrpc.ExhaustedAllocator;
 import org.nettyrdma.codec.oncrpc.MemoryAdmission;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.codec.rpcrdma.ResourceLimits;
@@ -159,6 +160,18 @@ class RequestArrivalsTest {
         receive(2);
         channel.close();
         assertEquals("", logWhileReadsFail(new ClosedChannelException()));
+    }
+
+    /** Its composite buffer comes after the place for the chunk, of which there is one for each call. */
+    @Test
+    void shouldCloseWhereThereIsNoMemoryToPutACallTogether() {
+        channel.config().setAllocator(new ExhaustedAllocator(1));
+        receive(1);
+        reads.remove().setSuccess();
+        assertFalse(channel.isOpen(), "the caller would wait in vain");
+        arrivals.close();
+        assertEquals(0, memory.usedBytes());
+        assertEquals(List.of(), arrived);
     }
 
     @Test

@@ -94,18 +94,20 @@ public final class LegacyReplyFetch implements ReplyFetch, ReadChunkFetch.Owner 
         if (closed || fetch.failure() != null) {
             fetch.release();
             if (!closed) {
-                owner.lost(call);
-            }
-            if (!closed && ctx.channel().isActive()) { // not closed by this side
-                ctx.fireExceptionCaught(RpcRdmaFailures.connection("Read chunk of reply %08x cannot be fetched: %s",
-                        call.xid(), fetch.failure()));
-                ctx.close();
+                lost(call, fetch.failure());
             }
             return;
         }
         fetches.ended(fetch);
         RpcRdmaMessage reply = fetch.message();
-        ByteBuf message = fetch.assemble();
+        ByteBuf message;
+        try {
+            message = fetch.assemble();
+        } catch (RuntimeException | Error e) { // no memory, for instance: the caller would wait for the time-out
+            fetch.release();
+            lost(call, e);
+            return;
+        }
         sendDone(reply.xid()); // flushes what the queue has started, too
         // The codec has checked this for messages that came inline.
         if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != reply.xid()
@@ -119,6 +121,15 @@ public final class LegacyReplyFetch implements ReplyFetch, ReadChunkFetch.Owner 
             owner.replied(call, RpcRdmaMessage.reply(whole, message));
         }
         ctx.fireChannelReadComplete();
+    }
+
+    private void lost(RequesterCall call, Throwable cause) {
+        owner.lost(call);
+        if (ctx.channel().isActive()) { // not closed by this side
+            ctx.fireExceptionCaught(RpcRdmaFailures.connection("Read chunk of reply %08x cannot be fetched: %s", call.xid(),
+                    cause));
+            ctx.close();
+        }
     }
 
     private void refuse(RequesterCall call, RpcRdmaMessage reply, RpcRdmaException cause) {
