@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.Bytes.digits;
 import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
 
@@ -10,6 +11,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -24,6 +26,7 @@ import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.oncrpc.ExhaustedAllocator;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
@@ -287,6 +290,18 @@ public class LegacyServerWireTest {
         assertEquals(1, server.statistics().get(Counter.DONE_MESSAGES_DROPPED));
         assertEquals(0, server.statistics().get(Counter.DONE_MESSAGES));
     }
+
+    @Test
+    void shouldCloseWhereThereIsNoMemoryToTakeOutPadding() throws Exception {
+        server = RpcRdma.server().legacy(LegacyProfile.DEFAULT).program(program).binding(BulkProgram.BINDING).build();
+        listener = server.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
+                .childOption(ChannelOption.ALLOCATOR, new ExhaustedAllocator(0)).bind(RawPeer.loopback()).sync().channel();
+        peer = RawPeer.connect(listener, "");
+        peer.sendHex("0000000a 00000001 00000020 00000002 00000100 00000064" + NO_CHUNKS + storeCall("0000000a", 200)
+                + "ee".repeat(172 + 200) + "00000002");
+        assertTrue(peer.channel().closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
 
     /** 48 bytes from the RPC message on, and that 36 from the start of the Send, is where the data would begin. */
     @ParameterizedTest

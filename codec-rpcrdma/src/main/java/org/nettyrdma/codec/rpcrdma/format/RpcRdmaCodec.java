@@ -187,7 +187,14 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         if (withMessage == null && inlineReceiver != null && isTakenInline(received)) {
             return;
         }
-        RpcRdmaMessage message = decoder.decode(context, received, withMessage);
+        RpcRdmaMessage message;
+        try {
+            message = decoder.decode(context, received, withMessage);
+        } catch (RuntimeException | Error e) { // no memory, for instance: the sender would wait in vain, and has lost a credit
+            context.fireExceptionCaught(e);
+            context.close();
+            return;
+        }
         if (message != null) {
             context.fireChannelRead(message);
         }

@@ -63,6 +63,7 @@ public final class RpcRdmaDecoder {
      * @param received    one whole message, whose reference this takes over
      * @param withMessage what the message has invalidated, {@code null} if nothing
      * @return the message, {@code null} if it is not for anybody
+     * @throws OutOfMemoryError for instance; {@code received} is released
      */
     RpcRdmaMessage decode(ChannelHandlerContext ctx, ByteBuf received, RemoteInvalidation withMessage) {
         if (received.readableBytes() < HeaderLayout.FIXED_LENGTH) {
@@ -105,6 +106,9 @@ public final class RpcRdmaDecoder {
                 return drop(received, Counter.SHORT_MESSAGES_DROPPED); // to answer a reply could fail a call of the peer
             }
             return invalidated(malformed(role, type, received, start, e), withMessage);
+        } catch (RuntimeException | Error e) {
+            received.release();
+            throw e;
         }
     }
 

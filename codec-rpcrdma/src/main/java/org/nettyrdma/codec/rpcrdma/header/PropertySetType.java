@@ -45,7 +45,7 @@ final class PropertySetType implements XdrType<PropertySet> {
         T value;
         try {
             value = property.type().read(data);
-        } catch (RuntimeException e) { // of whatever kind: somebody else's code has read what the peer sent
+        } catch (RuntimeException | Error e) { // of whatever kind: somebody else's code has read what the peer sent
             throw new XdrException(property.name() + ": " + e.getMessage());
         }
         if (data.isReadable()) {

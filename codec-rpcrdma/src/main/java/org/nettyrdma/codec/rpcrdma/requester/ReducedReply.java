@@ -169,7 +169,7 @@ public final class ReducedReply {
         List<DataItem> items;
         try {
             items = call.itemsOf(stream, bindings, placedBytes);
-        } catch (RuntimeException e) { // the binding could not parse what the peer sent
+        } catch (RuntimeException | Error e) { // the binding could not parse what the peer sent
             throw malformed("results cannot be parsed: %s", e);
         }
         List<ByteBuf> sinks = call.exposure().writeSinks();

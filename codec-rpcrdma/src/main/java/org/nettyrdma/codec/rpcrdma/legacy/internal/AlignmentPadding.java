@@ -56,7 +56,7 @@ public final class AlignmentPadding implements PaddingRemoval {
                 sendOffset += padding;
                 items = itemsOf(message); // those behind the padding are found only now
             }
-        } catch (RpcRdmaException e) {
+        } catch (RpcRdmaException | RuntimeException | Error e) {
             message.release();
             throw e;
         }
@@ -67,7 +67,7 @@ public final class AlignmentPadding implements PaddingRemoval {
     private List<DataItem> itemsOf(ByteBuf call) throws RpcRdmaException {
         try {
             return bindings.layoutOfCall(call).items();
-        } catch (RuntimeException e) { // the binding could not parse what the peer sent
+        } catch (RuntimeException | Error e) { // the binding could not parse what the peer sent
             throw malformed("padded arguments cannot be parsed: %s", e);
         }
     }
