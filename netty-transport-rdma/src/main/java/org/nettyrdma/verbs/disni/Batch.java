@@ -19,7 +19,7 @@ final class Batch {
     /** Whose work requests these are. */
     interface Owner {
 
-        /** Posts them. */
+        /** Posts them; where that fails, the owner completes them at its end. */
         void flush();
     }
 
@@ -34,10 +34,11 @@ final class Batch {
         this.verbs = verbs;
     }
 
-    /** Makes room for one more work request of a queue pair; what others have left here is posted. */
+    /** Makes room for one more work request of a queue pair; what others have left here is posted, or dropped if that fails. */
     void prepare(Owner user) {
         if (owner != null && (owner != user || count == MAX_REQUESTS || end + LARGEST_REQUEST > BYTES)) {
             owner.flush();
+            clear(); // a flush that fails may leave requests here, which must not go to another queue pair
         }
         owner = user;
     }
