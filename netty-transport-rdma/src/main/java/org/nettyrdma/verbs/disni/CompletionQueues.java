@@ -1,5 +1,6 @@
 package org.nettyrdma.verbs.disni;
 
+import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -39,7 +40,10 @@ final class CompletionQueues implements AutoCloseable {
     /** Takes up one completion. */
     interface Consumer {
 
-        /** The values lie in {@code completions} from {@code index}, as {@link NativeExtensions} says. */
+        /**
+         * The values lie in {@code completions} from {@code index}, as {@link NativeExtensions} says. What this throws is a matter
+         * of one connection, which must end soon, but not within this call; the other completions are taken up all the same.
+         */
         void completed(ByteBuffer completions, int index);
     }
 
@@ -49,6 +53,7 @@ final class CompletionQueues implements AutoCloseable {
     private final ByteBuffer completions = NativeVerbs.newMemory(COMPLETIONS_PER_CALL * NativeExtensions.COMPLETION_BYTES);
     private final List<Queue> queues = new ArrayList<>();
     private final long channel;
+    private Throwable failure; // of the consumer, not yet thrown on
 
     CompletionQueues(NativeVerbs verbs, Device device, Consumer consumer) throws IOException {
         this.verbs = verbs;
@@ -95,16 +100,21 @@ final class CompletionQueues implements AutoCloseable {
         return found;
     }
 
-    /** Takes up what has completed on all queues; returns how much that was. */
+    /** Takes up what has completed on all queues; returns how much that was. Throws then what the consumer has thrown first. */
     int poll() throws IOException {
         int count = 0;
         for (int i = 0; i < queues.size(); i++) {
             count += poll(queues.get(i), COMPLETIONS_PER_CALL);
         }
+        if (failure != null) {
+            Throwable thrown = failure;
+            failure = null;
+            PlatformDependent.throwException(thrown);
+        }
         return count;
     }
 
-    /** Takes up all that has completed on one queue. */
+    /** Takes up all that has completed on one queue, for the end of one connection; {@link #poll()} throws what goes wrong. */
     void drain(Queue queue) throws IOException {
         for (int left = queue.capacity; left > 0; left -= COMPLETIONS_PER_CALL) {
             if (poll(queue, COMPLETIONS_PER_CALL) < COMPLETIONS_PER_CALL) {
@@ -116,7 +126,13 @@ final class CompletionQueues implements AutoCloseable {
     private int poll(Queue queue, int max) throws IOException {
         int count = verbs.poll(queue.handle, completions, max);
         for (int i = 0; i < count; i++) {
-            consumer.completed(completions, i * NativeExtensions.COMPLETION_BYTES);
+            try {
+                consumer.completed(completions, i * NativeExtensions.COMPLETION_BYTES);
+            } catch (Throwable t) { // the device has forgotten the others, and they belong to other connections
+                if (failure == null) {
+                    failure = t;
+                }
+            }
         }
         return count;
     }

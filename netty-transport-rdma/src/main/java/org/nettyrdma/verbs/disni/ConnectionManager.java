@@ -25,7 +25,7 @@ final class ConnectionManager {
     private final Runnable removal;
 
     // Guarded by the lock.
-    private final NativeVerbs verbs = NativeVerbs.open();
+    private final NativeVerbs verbs;
     private final ByteBuffer event = NativeVerbs.newMemory(NativeExtensions.EVENT_BYTES);
     private final Map<Long, IdentifierOwner> owners = new HashMap<>();
     private final long channel;
@@ -35,10 +35,12 @@ final class ConnectionManager {
     /**
      * Opens an event channel.
      *
+     * @param verbs   used by this alone
      * @param address an address of the device
      * @param removal runs when the device is removed, possibly several times; on any loop, with the lock held
      */
-    ConnectionManager(InetAddress address, Runnable removal) throws IOException {
+    ConnectionManager(NativeVerbs verbs, InetAddress address, Runnable removal) throws IOException {
+        this.verbs = verbs;
         this.removal = removal;
         channel = verbs.createEventChannel();
         long id = 0;

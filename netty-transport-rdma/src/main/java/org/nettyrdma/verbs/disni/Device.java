@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +35,7 @@ final class Device implements Registrar {
     private static final int FIRST_QUEUE_PAIR_FAULT = 1;
     private static final int LAST_QUEUE_PAIR_FAULT = 3;
 
+    private final Supplier<NativeVerbs> library;
     private final ConnectionManager connectionManager;
     private final MemoryExposureMode exposureMode;
     private final InetAddress address;
@@ -50,7 +52,9 @@ final class Device implements Registrar {
     private final RegistrationTable registrations;
     private boolean closed;
 
-    private Device(NativeVerbs verbs, long id, InetAddress address, boolean persistent) throws IOException {
+    private Device(Supplier<NativeVerbs> library, NativeVerbs verbs, long id, InetAddress address, boolean persistent)
+            throws IOException {
+        this.library = library;
         this.verbs = verbs;
         registrations = new RegistrationTable(verbs::deregister);
         this.address = address;
@@ -59,7 +63,7 @@ final class Device implements Registrar {
         protectionDomain = verbs.allocateProtectionDomain(context);
         try {
             inlineBytes = probeInlineBytes(id);
-            connectionManager = new ConnectionManager(address, this::removed);
+            connectionManager = new ConnectionManager(newVerbs(), address, this::removed);
         } catch (Throwable t) {
             verbs.deallocateProtectionDomain(protectionDomain);
             verbs.closeContext(context);
@@ -90,12 +94,13 @@ final class Device implements Registrar {
     /**
      * Opens the device behind an address of this machine.
      *
+     * @param library    makes the verbs, anew for each thread
      * @param wanted     the address, or {@code null} for the first that has one
      * @param persistent whether memory is to be open to peers for good
      * @throws IOException if there is none, or it cannot be used
      */
-    static Device open(InetAddress wanted, boolean persistent) throws IOException {
-        NativeVerbs verbs = NativeVerbs.open();
+    static Device open(Supplier<NativeVerbs> library, InetAddress wanted, boolean persistent) throws IOException {
+        NativeVerbs verbs = library.get();
         long channel = verbs.createEventChannel();
         try {
             IOException failure = new IOException("no address of this machine belongs to an RDMA device");
@@ -104,7 +109,7 @@ final class Device implements Registrar {
                 try {
                     verbs.bindAddress(id, new InetSocketAddress(candidate, 0));
                     if (verbs.context(id) != 0) {
-                        return new Device(verbs, id, candidate, persistent);
+                        return new Device(library, verbs, id, candidate, persistent);
                     }
                 } catch (IOException e) {
                     failure.addSuppressed(new IOException(candidate.getHostAddress() + ": " + e.getMessage(), e));
@@ -156,6 +161,11 @@ final class Device implements Registrar {
             }
             verbs.destroyCompletionChannel(channel);
         }
+    }
+
+    /** The verbs for one more thread. */
+    NativeVerbs newVerbs() {
+        return library.get();
     }
 
     ConnectionManager connectionManager() {

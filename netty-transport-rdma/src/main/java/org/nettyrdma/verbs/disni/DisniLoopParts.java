@@ -11,10 +11,10 @@ import org.nettyrdma.verbs.support.TimerQueue;
 final class DisniLoopParts implements AutoCloseable {
 
     private final Device device;
-    private final NativeVerbs verbs = NativeVerbs.open();
+    private final NativeVerbs verbs;
     private final DeliveryRing deliveries = new DeliveryRing();
     private final TimerQueue timers = new TimerQueue(System::nanoTime);
-    private final Batch batch = new Batch(verbs);
+    private final Batch batch;
     private final Registration[] registrations = new Registration[Batch.MAX_ELEMENTS];
     private final ByteBuffer receiveMemory =
             NativeVerbs.newMemory(Batch.MAX_REQUESTS * (NativeExtensions.RECEIVE_HEADER_BYTES + NativeExtensions.ELEMENT_BYTES));
@@ -23,6 +23,8 @@ final class DisniLoopParts implements AutoCloseable {
 
     DisniLoopParts(Device device, CompletionQueues.Consumer consumer) throws IOException {
         this.device = device;
+        verbs = device.newVerbs();
+        batch = new Batch(verbs);
         windows = new MemoryWindows(device.protectionDomain());
         completionQueues = new CompletionQueues(verbs, device, consumer);
     }

@@ -67,6 +67,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
     private int outboundReadDepth;
     private IOException failure;
     private boolean brokenEarly;
+    private boolean faulty; // a completion was lost
     private TimerQueue.Timer timer;
     private SocketAddress localAddress;
     private SocketAddress remoteAddress;
@@ -289,8 +290,22 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
         }
     }
 
-    /** One completion of this queue pair, see {@link NativeExtensions}. */
+    /** One completion of this queue pair, see {@link NativeExtensions}. Where that fails, nothing more is taken up. */
     void completed(ByteBuffer completions, int index) {
+        if (faulty) {
+            return; // what has arrived since would be delivered with a gap
+        }
+        try {
+            takeUp(completions, index);
+        } catch (Throwable t) {
+            faulty = true;
+            // Not from here: the end takes up completions, too.
+            parts.timers().schedule(0, () -> end(new IOException(t.toString(), t), NO_DATA));
+            throw t;
+        }
+    }
+
+    private void takeUp(ByteBuffer completions, int index) {
         WorkCompletionStatus status = queues.completed(completions, index, state == State.ESTABLISHED || state == State.BREAKING);
         if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
             broken(WorkRequestKey.isSend(completions.getLong(index)) ? unfinished() : causeOfFlushedReceive());

@@ -12,7 +12,8 @@ import java.nio.ByteOrder;
 
 /**
  * The verbs as this provider calls them: objects come and go by DiSNI's own methods, and what our library does otherwise than
- * upstream's is left to the two subclasses. One instance belongs to one thread at a time, because it has scratch memory.
+ * upstream's is left to the two subclasses. One instance belongs to one thread at a time, because it has scratch memory. Tests
+ * put another device in the place of all this.
  *
  * <p>It sits on DiSNI's {@link NativeDispatcher}, below {@code RdmaCm} and {@code RdmaVerbs}, for reasons of theirs: those
  * reach into {@code sun.nio.ch}, which a module system of today forbids; their event channel keeps every identifier that it
@@ -65,70 +66,70 @@ abstract class NativeVerbs {
 
     // ---- Objects
 
-    final long createEventChannel() throws IOException {
+    long createEventChannel() throws IOException {
         return require(dispatcher._createEventChannel(), "an event channel");
     }
 
-    final void destroyEventChannel(long channel) {
+    void destroyEventChannel(long channel) {
         dispatcher._destroyEventChannel(channel);
     }
 
-    final long createId(long channel) throws IOException {
+    long createId(long channel) throws IOException {
         return require(dispatcher._createId(channel, PORT_SPACE_TCP), "a connection identifier");
     }
 
-    final void destroyId(long id) {
+    void destroyId(long id) {
         dispatcher._destroyCmId(id);
     }
 
-    final void listen(long id, int backlog) throws IOException {
+    void listen(long id, int backlog) throws IOException {
         dispatcher._listen(id, backlog);
     }
 
-    final void resolveRoute(long id, int timeoutMillis) throws IOException {
+    void resolveRoute(long id, int timeoutMillis) throws IOException {
         dispatcher._resolveRoute(id, timeoutMillis);
     }
 
     /** The device that an identifier is bound to, 0 if it is bound to none. */
-    final long context(long id) throws IOException {
+    long context(long id) throws IOException {
         return Math.max(0, dispatcher._getContext(id));
     }
 
     /** Closes the device, when nothing that was created from it is left. */
     abstract void closeContext(long context) throws IOException;
 
-    final long allocateProtectionDomain(long context) throws IOException {
+    long allocateProtectionDomain(long context) throws IOException {
         return require(dispatcher._allocPd(context), "a protection domain");
     }
 
-    final void deallocateProtectionDomain(long protectionDomain) {
+    void deallocateProtectionDomain(long protectionDomain) {
         dispatcher._deallocPd(protectionDomain);
     }
 
-    final long createCompletionChannel(long context) throws IOException {
+    long createCompletionChannel(long context) throws IOException {
         return require(dispatcher._createCompChannel(context), "a completion channel");
     }
 
-    final void destroyCompletionChannel(long channel) {
+    void destroyCompletionChannel(long channel) {
         dispatcher._destroyCompChannel(channel);
     }
 
-    final long createCompletionQueue(long context, long channel, int entries, int vector) throws IOException {
+    long createCompletionQueue(long context, long channel, int entries, int vector) throws IOException {
         return require(dispatcher._createCQ(context, channel, entries, vector), "a completion queue of " + entries + " entries");
     }
 
-    final void destroyCompletionQueue(long completionQueue) {
+    void destroyCompletionQueue(long completionQueue) {
         dispatcher._destroyCQ(completionQueue);
     }
 
     /** Asks for an event on the queue's channel when the next completion arrives. */
-    final void requestNotification(long completionQueue) throws IOException {
+    void requestNotification(long completionQueue) throws IOException {
         if (dispatcher._reqNotifyCQ(completionQueue, 0) != 0) {
             throw new IOException("the completion queue cannot be armed");
         }
     }
 
-    final long createQueuePair(long id, long protectionDomain, long completionQueue, int sendDepth, int receiveDepth,
+    long createQueuePair(long id, long protectionDomain, long completionQueue, int sendDepth, int receiveDepth,
                                int inlineBytes) throws IOException {
         return require(dispatcher._createQP(id, protectionDomain, completionQueue, completionQueue, IbvQP.IBV_QPT_RC, sendDepth,
                 receiveDepth, inlineBytes), "a queue pair");
@@ -138,7 +139,7 @@ abstract class NativeVerbs {
      * Destroys the queue pair of an identifier. From here on the device touches none of its memory; not so with {@code false},
      * where that failed.
      */
-    final boolean destroyQueuePair(long id) {
+    boolean destroyQueuePair(long id) {
         return dispatcher._destroyQP(id) >= 0;
     }
 
@@ -146,19 +147,19 @@ abstract class NativeVerbs {
     abstract boolean moveToError(long queuePair);
 
     /** Starts to end a connection; {@code false} if there is none. */
-    final boolean disconnect(long id) {
+    boolean disconnect(long id) {
         return dispatcher._disconnect(id) == 0;
     }
 
     /** Registers a part of direct memory; {@code access} is made of the {@code ACCESS} constants. */
-    final Registration register(long protectionDomain, ByteBuffer memory, int offset, int length, int access) throws IOException {
+    Registration register(long protectionDomain, ByteBuffer memory, int offset, int length, int access) throws IOException {
         long keysAddress = address(keys);
         long handle = require(dispatcher._regMr(protectionDomain, address(memory) + offset, length, access, keysAddress,
                 keysAddress + Integer.BYTES, keysAddress + 2 * Integer.BYTES), "a memory region of " + length + " bytes");
         return new Registration(handle, address(memory) + offset, keys.getInt(0), keys.getInt(Integer.BYTES));
     }
 
-    final void deregister(Registration registration) throws IOException {
+    void deregister(Registration registration) throws IOException {
         dispatcher._deregMr(registration.handle());
     }
 

@@ -4,14 +4,26 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 
-/** A device that takes what is posted and notes the keys; it does nothing by itself. */
+/** A device that takes what is posted and notes the keys; it completes what a test tells it to, and nothing by itself. */
 class StubVerbs extends NativeVerbs {
+
+    static final int SUCCESS = 0;
+    static final int FLUSHED = 5;
+
+    private record Completion(long key, int status) {
+    }
 
     /** The sends that were taken, in the order of posting: the queue pair and the key. */
     final List<String> posted = new ArrayList<>();
+    /** The keys of the same. */
+    final List<Long> postedKeys = new ArrayList<>();
+    private final Deque<Completion> completed = new ArrayDeque<>();
+    private long lastHandle;
 
     StubVerbs() {
         super(null);
@@ -21,11 +33,18 @@ class StubVerbs extends NativeVerbs {
         return queuePair + " " + Long.toHexString(key);
     }
 
+    /** The next poll finds this. */
+    void complete(long key, int status) {
+        completed.add(new Completion(key, status));
+    }
+
     @Override
     int postSend(long queuePair, ByteBuffer requests, int offset, int count) throws IOException {
         int at = offset;
         for (int i = 0; i < count; i++) {
-            posted.add(entry(queuePair, requests.getLong(at + NativeExtensions.SEND_ID)));
+            long key = requests.getLong(at + NativeExtensions.SEND_ID);
+            posted.add(entry(queuePair, key));
+            postedKeys.add(key);
             at += NativeExtensions.SEND_HEADER_BYTES
                     + requests.getInt(at + NativeExtensions.SEND_ELEMENTS) * NativeExtensions.ELEMENT_BYTES;
         }
@@ -42,7 +61,14 @@ class StubVerbs extends NativeVerbs {
 
     @Override
     int poll(long completionQueue, ByteBuffer completions, int max) {
-        return 0;
+        int count = 0;
+        for (; count < max && !completed.isEmpty(); count++) {
+            Completion completion = completed.remove();
+            int at = count * NativeExtensions.COMPLETION_BYTES;
+            completions.putLong(at + NativeExtensions.COMPLETION_ID, completion.key())
+                    .putInt(at + NativeExtensions.COMPLETION_STATUS, completion.status());
+        }
+        return count;
     }
 
     @Override
@@ -122,4 +148,81 @@ class StubVerbs extends NativeVerbs {
 
     @Override
     void destroyWakeup(long wakeup) { }
+
+    @Override
+    long createEventChannel() {
+        return ++lastHandle;
+    }
+
+    @Override
+    void destroyEventChannel(long channel) { }
+
+    @Override
+    long createId(long channel) {
+        return ++lastHandle;
+    }
+
+    @Override
+    void destroyId(long id) { }
+
+    @Override
+    void listen(long id, int backlog) { }
+
+    @Override
+    void resolveRoute(long id, int timeoutMillis) { }
+
+    @Override
+    long context(long id) throws IOException {
+        return 1;
+    }
+
+    @Override
+    long allocateProtectionDomain(long context) throws IOException {
+        return ++lastHandle;
+    }
+
+    @Override
+    void deallocateProtectionDomain(long protectionDomain) { }
+
+    @Override
+    long createCompletionChannel(long context) {
+        return ++lastHandle;
+    }
+
+    @Override
+    void destroyCompletionChannel(long channel) { }
+
+    @Override
+    long createCompletionQueue(long context, long channel, int entries, int vector) {
+        return ++lastHandle;
+    }
+
+    @Override
+    void destroyCompletionQueue(long completionQueue) { }
+
+    @Override
+    void requestNotification(long completionQueue) { }
+
+    @Override
+    long createQueuePair(long id, long protectionDomain, long completionQueue, int sendDepth, int receiveDepth, int inlineBytes) {
+        return ++lastHandle;
+    }
+
+    @Override
+    boolean destroyQueuePair(long id) {
+        return true;
+    }
+
+    @Override
+    boolean disconnect(long id) {
+        return true;
+    }
+
+    @Override
+    Registration register(long protectionDomain, ByteBuffer memory, int offset, int length, int access) {
+        return new Registration(++lastHandle, address(memory) + offset, 0, 0);
+    }
+
+    @Override
+    void deregister(Registration registration) { }
 }
