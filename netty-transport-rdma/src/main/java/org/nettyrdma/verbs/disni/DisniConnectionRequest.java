@@ -3,6 +3,8 @@ package org.nettyrdma.verbs.disni;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import org.nettyrdma.verbs.ConnectionRequest;
 
 /**
@@ -17,8 +19,11 @@ final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner
     private final ConnectionEvent request;
     private final SocketAddress localAddress;
     private final SocketAddress remoteAddress;
-    private State state = State.WAITING; // guarded by this: the loop that listens and the one that serves may meet here
+
+    // Guarded by this: the loop that listens and the one that serves may meet here.
+    private State state = State.WAITING;
     private DisniQueuePair queuePair;
+    private final List<ConnectionEvent> early = new ArrayList<>(0); // after it was taken, for the queue pair to come
 
     DisniConnectionRequest(DisniListener listener, long id, ConnectionEvent request, SocketAddress localAddress,
                            SocketAddress remoteAddress) {
@@ -82,6 +87,8 @@ final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner
     void handOver(DisniQueuePair to) {
         synchronized (this) {
             queuePair = to;
+            early.forEach(event -> to.context().arrived(to, event, to.context()));
+            early.clear();
         }
         // Not under the monitor: the manager asks for the context with its own lock held.
         listener.context().parts().device().connectionManager().transfer(id, to);
@@ -93,30 +100,37 @@ final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner
     }
 
     @Override
+    public synchronized IdentifierOwner current() {
+        return queuePair != null ? queuePair : this;
+    }
+
+    @Override
     public void connectionEvent(ConnectionEvent event) {
-        DisniQueuePair successor;
-        synchronized (this) {
-            successor = queuePair;
-        }
-        if (successor != null) {
-            successor.connectionEvent(event);
-            return;
-        }
-        switch (event.type()) {
-            case CONNECT_REQUEST -> listener.requested(this);
-            case DISCONNECTED, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL, TIME_WAIT_EXIT -> peerGone();
-            case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_RESPONSE, ESTABLISHED, MULTICAST_JOIN,
-                    MULTICAST_ERROR, ADDRESS_CHANGE, DEVICE_FAULT, UNKNOWN -> { } // of no consequence for a request
+        if (event.type() == ConnectionEventType.CONNECT_REQUEST) {
+            listener.requested(this);
+        } else if (endsRequest(event)) {
+            listener.context().parts().device().connectionManager().destroy(id);
         }
     }
 
-    private void peerGone() {
-        synchronized (this) {
-            if (state != State.WAITING) {
-                return;
-            }
+    /** Whether a request that waits ends now; where it was taken, the event goes to the loop that serves it. */
+    private synchronized boolean endsRequest(ConnectionEvent event) {
+        if (queuePair != null) { // only now, so that this may be another loop than the one which serves it
+            queuePair.context().arrived(queuePair, event, listener.context());
+            return false;
+        }
+        if (state == State.TAKEN) {
+            early.add(event);
+            return false;
+        }
+        boolean ends = state == State.WAITING && switch (event.type()) {
+            case DISCONNECTED, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL, TIME_WAIT_EXIT -> true;
+            case ADDRESS_RESOLVED, ADDRESS_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
+                    MULTICAST_JOIN, MULTICAST_ERROR, ADDRESS_CHANGE, DEVICE_FAULT, UNKNOWN -> false;
+        };
+        if (ends) {
             state = State.PEER_GONE;
         }
-        listener.context().parts().device().connectionManager().destroy(id);
+        return ends;
     }
 }

@@ -178,7 +178,7 @@ final class DisniContext implements VerbsContext, EventReceiver {
     private int runArrivals() {
         int count = 0;
         for (Arrival arrival = arrivals.poll(); arrival != null; arrival = arrivals.poll()) {
-            IdentifierOwner owner = arrival.owner();
+            IdentifierOwner owner = arrival.owner().current();
             if (owner.context() == this) {
                 owner.connectionEvent(arrival.event());
             } else {

@@ -122,11 +122,13 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
         id = request.id();
         localAddress = request.localAddress();
         remoteAddress = request.remoteAddress();
-        request.handOver(this);
         try {
+            request.handOver(this);
             queues.open(id);
         } catch (Throwable t) {
             forget();
+            id = 0; // the caller destroys it, and an event may still be under way to this
+            state = State.CLOSED;
             throw t;
         }
     }

@@ -10,6 +10,11 @@ interface IdentifierOwner {
     /** The event loop that this owner lives on. */
     EventReceiver context();
 
+    /** Whom events concern that are under way to this owner: another one, once the identifier was handed over. Any thread. */
+    default IdentifierOwner current() {
+        return this;
+    }
+
     /** Something has happened. Runs on the owner's loop, while that polls. */
     void connectionEvent(ConnectionEvent event);
 

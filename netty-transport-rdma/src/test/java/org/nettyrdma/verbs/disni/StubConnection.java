@@ -20,6 +20,22 @@ final class StubConnection implements QueuePair.Listener {
     final DisniQueuePair queuePair;
     final List<String> heard = new ArrayList<>();
 
+    /** Is made of a request, and not accepted. */
+    StubConnection(DisniContext context, DisniConnectionRequest request) throws IOException {
+        queuePair = (DisniQueuePair) context.createQueuePair(attributes(), this, request);
+    }
+
+    /** Is made of a request that was {@linkplain DisniConnectionRequest#take taken}. */
+    static StubConnection ofTaken(DisniContext context, DisniConnectionRequest taken) throws IOException {
+        StubConnection connection = new StubConnection(context, taken, attributes());
+        connection.queuePair.takeUpRequest();
+        return connection;
+    }
+
+    private StubConnection(DisniContext context, DisniConnectionRequest taken, QueuePairAttributes attributes) {
+        queuePair = new DisniQueuePair(context, attributes, this, taken);
+    }
+
     /** Connects, and lets the context deliver that. */
     StubConnection(DisniContext context) throws IOException {
         queuePair = (DisniQueuePair) context.createQueuePair(attributes(), this);
@@ -54,7 +70,7 @@ final class StubConnection implements QueuePair.Listener {
 
     @Override
     public void connectFailed(IOException cause, ByteBuffer privateData) {
-        heard.add("connectFailed");
+        heard.add("connectFailed: " + cause.getMessage());
     }
 
     @Override

@@ -22,6 +22,8 @@ class StubVerbs extends NativeVerbs {
     final List<String> posted = new ArrayList<>();
     /** The keys of the same. */
     final List<Long> postedKeys = new ArrayList<>();
+    final List<Long> destroyedIds = new ArrayList<>();
+    boolean refusesQueuePairs;
     private final Deque<Completion> completed = new ArrayDeque<>();
     private long lastHandle;
 
@@ -163,7 +165,9 @@ class StubVerbs extends NativeVerbs {
     }
 
     @Override
-    void destroyId(long id) { }
+    void destroyId(long id) {
+        destroyedIds.add(id);
+    }
 
     @Override
     void listen(long id, int backlog) { }
@@ -204,7 +208,11 @@ class StubVerbs extends NativeVerbs {
     void requestNotification(long completionQueue) { }
 
     @Override
-    long createQueuePair(long id, long protectionDomain, long completionQueue, int sendDepth, int receiveDepth, int inlineBytes) {
+    long createQueuePair(long id, long protectionDomain, long completionQueue, int sendDepth, int receiveDepth, int inlineBytes)
+            throws IOException {
+        if (refusesQueuePairs) {
+            throw new IOException("no more queue pairs");
+        }
         return ++lastHandle;
     }
 

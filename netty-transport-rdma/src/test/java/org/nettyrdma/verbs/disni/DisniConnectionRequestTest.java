@@ -1,0 +1,100 @@
+package org.nettyrdma.verbs.disni;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.ConnectionRequest;
+
+/** A request that comes on one event loop and is served by another. */
+class DisniConnectionRequestTest {
+
+    private static final long ID = 4711;
+    private static final String PEER_GONE = "connectFailed: the peer has gone before the connection stood";
+
+    private final StubVerbs verbs = new StubVerbs();
+    private DisniContext listening;
+    private DisniContext serving;
+    private DisniConnectionRequest request;
+
+    @BeforeEach
+    void listen() throws IOException {
+        Device device = StubConnection.device(verbs);
+        listening = new DisniContext(device);
+        serving = new DisniContext(device);
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+        DisniListener listener = (DisniListener) listening.listen(address, 1, null, new Handler());
+        request = new DisniConnectionRequest(listener, ID, StubConnection.event(ConnectionEventType.CONNECT_REQUEST), address,
+                address);
+    }
+
+    private static final class Handler implements ConnectionListener.Handler {
+
+        @Override
+        public void connectionRequested(ConnectionRequest requested) { }
+
+        @Override
+        public void acceptFailed(Throwable cause) {
+            throw new AssertionError(cause);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        serving.close();
+        listening.close();
+    }
+
+    private static void poll(DisniContext context) throws IOException {
+        context.poll((id, status, byteLength, invalidated, tag, vendorError) -> { }, 100);
+    }
+
+    /** The loop that listens has looked for the owner just before the other has taken the request over. */
+    @Test
+    void shouldRunAnEventOnTheLoopThatServes() throws IOException {
+        StubConnection connection = new StubConnection(serving, request);
+        request.connectionEvent(StubConnection.event(ConnectionEventType.DISCONNECTED));
+        assertTrue(serving.parts().deliveries().isEmpty());
+        poll(listening);
+        assertTrue(serving.parts().deliveries().isEmpty());
+        poll(serving);
+        assertEquals(List.of(PEER_GONE), connection.heard);
+    }
+
+    @Test
+    void shouldKeepTheOrderOfEventsThatComeBeforeAndAfterTheHandOver() throws IOException {
+        listening.arrived(request, StubConnection.event(ConnectionEventType.DISCONNECTED), listening);
+        StubConnection connection = new StubConnection(serving, request);
+        poll(listening);
+        serving.arrived(connection.queuePair, StubConnection.event(ConnectionEventType.UNREACHABLE), serving);
+        poll(serving);
+        assertEquals(List.of(PEER_GONE), connection.heard);
+    }
+
+    @Test
+    void shouldNotLoseAnEventThatComesWhileTheRequestIsTaken() throws IOException {
+        request.take();
+        request.connectionEvent(StubConnection.event(ConnectionEventType.DISCONNECTED));
+        StubConnection connection = StubConnection.ofTaken(serving, request);
+        poll(serving);
+        assertEquals(List.of(PEER_GONE), connection.heard);
+    }
+
+    @Test
+    void shouldDestroyAnIdentifierOnceWhoseQueuePairCannotBeCreated() throws IOException {
+        verbs.refusesQueuePairs = true;
+        assertThrows(IOException.class, () -> new StubConnection(serving, request));
+        request.connectionEvent(StubConnection.event(ConnectionEventType.DISCONNECTED));
+        poll(serving);
+        assertEquals(1, Collections.frequency(verbs.destroyedIds, ID));
+    }
+}
