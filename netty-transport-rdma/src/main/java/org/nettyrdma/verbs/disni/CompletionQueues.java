@@ -41,8 +41,9 @@ final class CompletionQueues implements AutoCloseable {
     interface Consumer {
 
         /**
-         * The values lie in {@code completions} from {@code index}, as {@link NativeExtensions} says. What this throws is a matter
-         * of one connection, which must end soon, but not within this call; the other completions are taken up all the same.
+         * The values lie in {@code completions} from {@code index}, as {@link NativeExtensions} says. What this throws is a
+         * matter of one connection, which must end soon, but not within this call; the other completions are taken up all the
+         * same.
          */
         void completed(ByteBuffer completions, int index);
     }

@@ -72,7 +72,8 @@ public final class DisniProvider implements VerbsProvider {
         unavailabilityCause = missing();
         if (unavailabilityCause == null) {
             try {
-                takeUp(Device.open(NativeVerbs::open, wantedAddress(), SystemPropertyUtil.getBoolean(PERSISTENT_PROPERTY, false)));
+                boolean persistent = SystemPropertyUtil.getBoolean(PERSISTENT_PROPERTY, false);
+                takeUp(Device.open(NativeVerbs::open, wantedAddress(), persistent));
             } catch (IOException | RuntimeException | LinkageError e) {
                 unavailabilityCause = new IOException("the RDMA devices " + SystemDevices.names() + " cannot be used: "
                         + e.getMessage() + ". Give the network interface of one an address, load the module rdma_ucm, and see "

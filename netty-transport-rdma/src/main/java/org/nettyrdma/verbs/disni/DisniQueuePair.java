@@ -289,6 +289,9 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
         } catch (IOException e) {
             LOGGER.debug("Posting to {} failed", remoteAddress, e);
             broken(e);
+        } catch (Throwable t) {
+            broken(new IOException(t.toString(), t));
+            throw t;
         }
     }
 
@@ -337,7 +340,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
             failure = cause;
         }
         if (state != State.ESTABLISHED) {
-            brokenEarly |= state == State.CONNECTING || state == State.ACCEPTING;
+            brokenEarly |= state == State.RESOLVING_ROUTE || state == State.CONNECTING || state == State.ACCEPTING;
             return;
         }
         state = State.BREAKING;

@@ -44,6 +44,7 @@ final class WorkQueues {
 
     private CompletionQueues.Queue completionQueue;
     private long queuePair; // 0 before it is created and after it was destroyed
+    private boolean refused;      // the device has not taken all that it was given, and gets nothing more
     private boolean disabled;     // the device uses no memory of what was posted any more
     private boolean notDestroyed; // the device may still use the memory of what was posted
 
@@ -125,9 +126,11 @@ final class WorkQueues {
         parts.batch().prepare(owner); // posts what another queue pair has left
         int slot = read ? sends.addRead(request.workRequestId(), request.totalBytes(), null)
                 : sends.add(request.workRequestId(), null);
-        start(request, slot);
-        for (int i = 0; i < request.elementCount(); i++) {
-            parts.batch().addElement(registrations[i], request.offset(i), request.length(i));
+        if (!refused) {
+            start(request, slot);
+            for (int i = 0; i < request.elementCount(); i++) {
+                parts.batch().addElement(registrations[i], request.offset(i), request.length(i));
+            }
         }
     }
 
@@ -145,9 +148,11 @@ final class WorkQueues {
             sinks.completed(false);
             throw t;
         }
-        start(request, slot);
-        for (int i = 0; i < sinks.count(); i++) {
-            parts.batch().addElement(sinks.registration(i), 0, sinks.length(i));
+        if (!refused) {
+            start(request, slot);
+            for (int i = 0; i < sinks.count(); i++) {
+                parts.batch().addElement(sinks.registration(i), 0, sinks.length(i));
+            }
         }
     }
 
@@ -171,13 +176,28 @@ final class WorkQueues {
         }
     }
 
-    /** Gives the device all that it does not have yet: receives first, since what is sent may be answered at once. */
+    /**
+     * Gives the device all that it does not have yet: receives first, since what is sent may be answered at once.
+     *
+     * @throws IOException if the device refuses a part, now or before; the connection must end, which completes that
+     */
     void flush() throws IOException {
-        if (queuePair != 0) {
-            receives.post(parts.verbs(), parts.device(), queuePair, number, parts.receiveMemory());
-            if (parts.batch().belongsTo(owner)) {
-                parts.batch().post(queuePair);
-            }
+        if (queuePair == 0) {
+            return;
+        }
+        requireNotRefused();
+        refused = true; // unless all of it is posted
+        receives.post(parts.verbs(), parts.device(), queuePair, number, parts.receiveMemory());
+        if (parts.batch().belongsTo(owner)) {
+            parts.batch().post(queuePair);
+        }
+        refused = false;
+    }
+
+    /** The completion of a later Send would say of those that were refused that they are done. */
+    private void requireNotRefused() throws IOException {
+        if (refused) {
+            throw new IOException("the device has refused work requests of this connection");
         }
     }
 
@@ -261,7 +281,8 @@ final class WorkQueues {
 
     private int bind(DisniMemoryRegion region, int offset, int length, int rights) throws IOException {
         Registration registration = region.registration(parts.device());
-        flush(); // posting gives the new key, so the bind cannot wait for others
+        owner.flush(); // posting gives the new key, so the bind cannot wait for others
+        requireNotRefused();
         Batch batch = parts.batch();
         batch.prepare(owner);
         long window = parts.windows().take();
@@ -307,7 +328,9 @@ final class WorkQueues {
             exposed.withdrawn(tag, success);
             return true;
         });
-        parts.batch().add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_LOCAL_INVALIDATE, 0, tag, 0);
+        if (!refused) {
+            parts.batch().add(WorkRequestKey.send(number, slot), NativeExtensions.OPCODE_LOCAL_INVALIDATE, 0, tag, 0);
+        }
         return false;
     }
 

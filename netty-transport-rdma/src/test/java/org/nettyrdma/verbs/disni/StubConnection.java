@@ -38,13 +38,28 @@ final class StubConnection implements QueuePair.Listener {
 
     /** Connects, and lets the context deliver that. */
     StubConnection(DisniContext context) throws IOException {
-        queuePair = (DisniQueuePair) context.createQueuePair(attributes(), this);
+        this(context, null, attributes());
+        startConnecting();
+        tell(ConnectionEventType.ADDRESS_RESOLVED, ConnectionEventType.ROUTE_RESOLVED, ConnectionEventType.ESTABLISHED);
+        context.poll((id, status, byteLength, invalidated, tag, vendorError) -> { }, 100);
+    }
+
+    /** Only starts to connect. */
+    static StubConnection connecting(DisniContext context) throws IOException {
+        StubConnection connection = new StubConnection(context, null, attributes());
+        connection.startConnecting();
+        return connection;
+    }
+
+    private void startConnecting() throws IOException {
         queuePair.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), null, NO_DATA);
-        for (ConnectionEventType type : List.of(ConnectionEventType.ADDRESS_RESOLVED, ConnectionEventType.ROUTE_RESOLVED,
-                ConnectionEventType.ESTABLISHED)) {
+    }
+
+    /** The connection manager reports something. */
+    void tell(ConnectionEventType... types) {
+        for (ConnectionEventType type : types) {
             queuePair.connectionEvent(event(type));
         }
-        context.poll((id, status, byteLength, invalidated, tag, vendorError) -> { }, 100);
     }
 
     static QueuePairAttributes attributes() {

@@ -24,6 +24,11 @@ class StubVerbs extends NativeVerbs {
     final List<Long> postedKeys = new ArrayList<>();
     final List<Long> destroyedIds = new ArrayList<>();
     boolean refusesQueuePairs;
+    boolean refusesReceives;
+    /** Sends that are taken before one is refused. */
+    int sendsToTake = Integer.MAX_VALUE;
+    Error sendFailure;
+    int disconnects;
     private final Deque<Completion> completed = new ArrayDeque<>();
     private long lastHandle;
 
@@ -42,19 +47,30 @@ class StubVerbs extends NativeVerbs {
 
     @Override
     int postSend(long queuePair, ByteBuffer requests, int offset, int count) throws IOException {
+        if (sendFailure != null) {
+            throw sendFailure;
+        }
+        if (sendsToTake == 0) {
+            throw new IOException("no more sends");
+        }
+        int taken = Math.min(count, sendsToTake);
+        sendsToTake -= taken;
         int at = offset;
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < taken; i++) {
             long key = requests.getLong(at + NativeExtensions.SEND_ID);
             posted.add(entry(queuePair, key));
             postedKeys.add(key);
             at += NativeExtensions.SEND_HEADER_BYTES
                     + requests.getInt(at + NativeExtensions.SEND_ELEMENTS) * NativeExtensions.ELEMENT_BYTES;
         }
-        return count;
+        return taken;
     }
 
     @Override
     int postReceive(long queuePair, ByteBuffer requests, int offset, int count) throws IOException {
+        if (refusesReceives) {
+            throw new IOException("no more receives");
+        }
         return count;
     }
 
@@ -223,6 +239,7 @@ class StubVerbs extends NativeVerbs {
 
     @Override
     boolean disconnect(long id) {
+        disconnects++;
         return true;
     }
 
