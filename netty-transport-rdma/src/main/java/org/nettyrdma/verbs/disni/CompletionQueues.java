@@ -92,10 +92,11 @@ final class CompletionQueues implements AutoCloseable {
                         + " work requests only, with "
                         + "upstream's native library: use more event loops, or smaller queues");
             }
-            found = addQueue(Math.max(entries, total)); // so that the number of queues grows slowly
-            if (entries > found.capacity) {
-                throw new IOException("the device's completion queues take " + found.capacity + " entries, wanted " + entries);
+            int limit = device.limits().maxCompletions();
+            if (entries > limit) {
+                throw new IOException("the device's completion queues take " + limit + " entries, wanted " + entries);
             }
+            found = addQueue(Math.max(entries, total)); // so that the number of queues grows slowly
         }
         found.reserved += entries;
         return found;

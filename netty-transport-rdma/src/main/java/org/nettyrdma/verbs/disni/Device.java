@@ -59,13 +59,17 @@ final class Device implements Registrar {
         registrations = new RegistrationTable(verbs::deregister);
         this.address = address;
         context = NativeVerbs.require(verbs.context(id), "a context");
-        limits = verbs.limits(context);
-        protectionDomain = verbs.allocateProtectionDomain(context);
+        long domain = 0;
         try {
+            limits = verbs.limits(context);
+            domain = verbs.allocateProtectionDomain(context);
+            protectionDomain = domain;
             inlineBytes = probeInlineBytes(id);
             connectionManager = new ConnectionManager(newVerbs(), address, this::removed);
         } catch (Throwable t) {
-            verbs.deallocateProtectionDomain(protectionDomain);
+            if (domain != 0) {
+                verbs.deallocateProtectionDomain(domain);
+            }
             verbs.closeContext(context);
             throw t;
         }
@@ -145,9 +149,11 @@ final class Device implements Registrar {
             while (true) {
                 try {
                     long queuePair = verbs.createQueuePair(id, protectionDomain, queue, PROBE_DEPTH, PROBE_DEPTH, bytes);
-                    int granted = verbs.grantedInlineBytes(queuePair, bytes);
-                    verbs.destroyQueuePair(id);
-                    return granted;
+                    try {
+                        return verbs.grantedInlineBytes(queuePair, bytes);
+                    } finally {
+                        verbs.destroyQueuePair(id);
+                    }
                 } catch (IOException e) {
                     if (bytes == 0) {
                         throw e;

@@ -59,6 +59,15 @@ class CompletionQueuesTest {
     }
 
     @Test
+    void shouldKeepNoQueueThatIsTooSmall() throws IOException {
+        CompletionQueues queues = new CompletionQueues(verbs, device, (completions, index) -> { });
+        assertThrows(IOException.class, () -> queues.reserve(StubVerbs.MAX_COMPLETIONS + 1));
+        assertEquals(1, verbs.completionQueues);
+        queues.reserve(StubVerbs.MAX_COMPLETIONS);
+        assertEquals(2, verbs.completionQueues);
+    }
+
+    @Test
     void shouldEndOnlyTheConnectionWhoseCompletionIsNotTakenUp() throws IOException {
         DisniContext context = new DisniContext(device);
         StubConnection faulty = new StubConnection(context);

@@ -14,6 +14,7 @@ class StubVerbs extends NativeVerbs {
 
     static final int SUCCESS = 0;
     static final int FLUSHED = 5;
+    static final int MAX_COMPLETIONS = 65_536;
 
     private record Completion(long key, int status) {
     }
@@ -29,6 +30,9 @@ class StubVerbs extends NativeVerbs {
     int sendsToTake = Integer.MAX_VALUE;
     Error sendFailure;
     int disconnects;
+    int queuePairs;
+    int completionQueues;
+    int contextsClosed;
     private final Deque<Completion> completed = new ArrayDeque<>();
     private long lastHandle;
 
@@ -90,7 +94,9 @@ class StubVerbs extends NativeVerbs {
     }
 
     @Override
-    void closeContext(long context) { }
+    void closeContext(long context) {
+        contextsClosed++;
+    }
 
     @Override
     boolean moveToError(long queuePair) {
@@ -99,11 +105,11 @@ class StubVerbs extends NativeVerbs {
 
     @Override
     DeviceLimits limits(long context) throws IOException {
-        return new DeviceLimits("stub0", false, 1024, 16, 16, 16, 65_536, 1 << 30, 56, true);
+        return new DeviceLimits("stub0", false, 1024, 16, 16, 16, MAX_COMPLETIONS, 1 << 30, 56, true);
     }
 
     @Override
-    int grantedInlineBytes(long queuePair, int askedFor) {
+    int grantedInlineBytes(long queuePair, int askedFor) throws IOException {
         return 0;
     }
 
@@ -214,11 +220,14 @@ class StubVerbs extends NativeVerbs {
 
     @Override
     long createCompletionQueue(long context, long channel, int entries, int vector) {
+        completionQueues++;
         return ++lastHandle;
     }
 
     @Override
-    void destroyCompletionQueue(long completionQueue) { }
+    void destroyCompletionQueue(long completionQueue) {
+        completionQueues--;
+    }
 
     @Override
     void requestNotification(long completionQueue) { }
@@ -229,11 +238,13 @@ class StubVerbs extends NativeVerbs {
         if (refusesQueuePairs) {
             throw new IOException("no more queue pairs");
         }
+        queuePairs++;
         return ++lastHandle;
     }
 
     @Override
     boolean destroyQueuePair(long id) {
+        queuePairs--;
         return true;
     }
 
