@@ -129,8 +129,8 @@ abstract class NativeVerbs {
         }
     }
 
-    long createQueuePair(long id, long protectionDomain, long completionQueue, int sendDepth, int receiveDepth,
-                               int inlineBytes) throws IOException {
+    long createQueuePair(long id, long protectionDomain, long completionQueue, int sendDepth, int receiveDepth, int inlineBytes)
+            throws IOException {
         return require(dispatcher._createQP(id, protectionDomain, completionQueue, completionQueue, IbvQP.IBV_QPT_RC, sendDepth,
                 receiveDepth, inlineBytes), "a queue pair");
     }
