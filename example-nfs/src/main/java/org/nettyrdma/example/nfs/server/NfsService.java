@@ -3,7 +3,6 @@ package org.nettyrdma.example.nfs.server;
 import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -56,9 +55,9 @@ public final class NfsService implements AutoCloseable {
                 : StateDirectory.key(options.stateDirectory(), root);
         FileTree tree = new FileTree(root, attributeStore(root, export), new FileHandles(key),
                 options.searchLimit(), options.knownFileBytes());
-        openFiles = new OpenFiles(tree, options.openFiles(), options.openFileIdleMillis());
-        ProcedureTable procedures =
-                new ProcedureTable(tree, export, openFiles, options, new SecureRandom().nextLong());
+        WriteVerifier verifier = new WriteVerifier();
+        openFiles = new OpenFiles(tree, verifier, options.openFiles(), options.openFileIdleMillis());
+        ProcedureTable procedures = new ProcedureTable(tree, export, openFiles, options, verifier);
         duplicates = new DuplicateRequestCache(options.duplicateCacheEntries(),
                 DuplicateRequestCache.DEFAULT_MAX_BYTES, options.duplicateCacheMillis());
         nfsProgram = duplicates.guard(new NfsProgram(export, tree, procedures, statistics, options.maxReadBytes()));
@@ -72,7 +71,7 @@ public final class NfsService implements AutoCloseable {
         idleFiles.scheduleWithFixedDelay(openFiles::closeIdle, periodMillis, periodMillis, TimeUnit.MILLISECONDS);
     }
 
-    private static AttributeStore attributeStore(Path root, Export export) throws IOException {
+    static AttributeStore attributeStore(Path root, Export export) throws IOException {
         boolean isUnix = root.getFileSystem() == FileSystems.getDefault()
                 && root.getFileSystem().supportedFileAttributeViews().contains("unix");
         return isUnix ? new UnixAttributes(root, export.readOnly()) : new PortableAttributes(root);

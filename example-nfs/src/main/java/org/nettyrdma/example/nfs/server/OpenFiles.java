@@ -6,6 +6,8 @@ import static java.nio.file.StandardOpenOption.WRITE;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -24,6 +26,10 @@ import org.slf4j.LoggerFactory;
  */
 final class OpenFiles implements AutoCloseable {
 
+    /** Opens files, without following a symbolic link. */
+    interface Opener {
+        FileChannel open(Path path, OpenOption how) throws IOException;
+    }
 
     /** A file open in one way. */
     private record Key(FileId id, boolean forWriting) {
@@ -31,12 +37,20 @@ final class OpenFiles implements AutoCloseable {
 
     private final FaultLog faults = new FaultLog(LoggerFactory.getLogger(OpenFiles.class));
     private final FileTree tree;
+    private final WriteVerifier verifier;
+    private final Opener opener;
     private final int maxFiles;
     private final long idleNanos;
     private final Map<Key, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
 
-    OpenFiles(FileTree tree, int maxFiles, long idleMillis) {
+    OpenFiles(FileTree tree, WriteVerifier verifier, int maxFiles, long idleMillis) {
+        this(tree, verifier, maxFiles, idleMillis, (path, how) -> FileChannel.open(path, how, NOFOLLOW_LINKS));
+    }
+
+    OpenFiles(FileTree tree, WriteVerifier verifier, int maxFiles, long idleMillis, Opener opener) {
         this.tree = tree;
+        this.verifier = verifier;
+        this.opener = opener;
         this.maxFiles = maxFiles;
         idleNanos = TimeUnit.MILLISECONDS.toNanos(idleMillis);
     }
@@ -85,7 +99,7 @@ final class OpenFiles implements AutoCloseable {
     }
 
     private FileChannel open(FileObject file, boolean forWriting) throws IOException {
-        FileChannel channel = FileChannel.open(file.path(), forWriting ? WRITE : READ, NOFOLLOW_LINKS);
+        FileChannel channel = opener.open(file.path(), forWriting ? WRITE : READ);
         try {
             // A directory on the way may have been replaced by a link after it was looked at.
             AccessControl.require(tree.isStillThere(file), NfsStatus.STALE);
@@ -149,6 +163,7 @@ final class OpenFiles implements AutoCloseable {
         try {
             file.channel().close();
         } catch (IOException | RuntimeException e) { // whatever it is, the others are to be closed, now and next time
+            verifier.change(); // file systems of a network tell only now what they could not write
             faults.warn("closing a file", e);
         }
     }

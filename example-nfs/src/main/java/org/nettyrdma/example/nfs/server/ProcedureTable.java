@@ -31,12 +31,12 @@ final class ProcedureTable {
     private final Map<NfsProcedure, Entry> entries = new EnumMap<>(NfsProcedure.class);
     private final FileTree tree;
 
-    ProcedureTable(FileTree tree, Export export, OpenFiles openFiles, NfsServiceOptions options, long writeVerifier) {
+    ProcedureTable(FileTree tree, Export export, OpenFiles openFiles, NfsServiceOptions options, WriteVerifier verifier) {
         this.tree = tree;
         AttributeChanges changes = new AttributeChanges(tree, export, openFiles);
         AttributeProcedures attributes = new AttributeProcedures(tree, export, changes);
         LookupProcedures lookups = new LookupProcedures(tree);
-        ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, changes, options, writeVerifier);
+        ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, changes, options, verifier);
         NameQuota names = new NameQuota(options.maxNameBytes());
         CreateProcedures creation = new CreateProcedures(tree, export, openFiles, names, changes);
         RemoveProcedures removal = new RemoveProcedures(tree, export, openFiles, names);

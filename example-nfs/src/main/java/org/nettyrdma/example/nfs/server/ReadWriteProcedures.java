@@ -29,18 +29,19 @@ final class ReadWriteProcedures {
     private final AttributeChanges changes;
     private final int maxReadBytes;
     private final int maxWriteBytes;
-    /** Tells clients whether the server restarted, so that they write again what was not yet stable. */
-    private final long writeVerifier;
+    private final WriteVerifier verifier;
+    /** Shared by who forces a file, see {@link #force}. */
+    private final FileLocks forces = new FileLocks();
 
     ReadWriteProcedures(FileTree tree, Export export, OpenFiles openFiles, AttributeChanges changes,
-                        NfsServiceOptions options, long writeVerifier) {
+                        NfsServiceOptions options, WriteVerifier verifier) {
         this.tree = tree;
         this.export = export;
         this.openFiles = openFiles;
         this.changes = changes;
         maxReadBytes = options.maxReadBytes();
         maxWriteBytes = options.maxWriteBytes();
-        this.writeVerifier = writeVerifier;
+        this.verifier = verifier;
     }
 
     /** A successful result always has attributes: Linux places data directly only where the rest has the size it expects. */
@@ -111,17 +112,19 @@ final class ReadWriteProcedures {
         AttributeSlot slot = call.changes();
         Opened opened = openForWriting(call, arguments, slot);
         int count = Math.min(arguments.data().readableBytes(), maxWriteBytes);
+        long verifierBefore = verifier.current(); // what was lost later may have been of this call
         try (OpenFile open = opened.channel()) {
             writeFully(open.channel(), arguments.offset(), arguments.data().slice(arguments.data().readerIndex(), count));
             if (arguments.stable() != StableHow.UNSTABLE) {
-                open.channel().force(arguments.stable() == StableHow.FILE_SYNC);
+                force(opened.file(), open, arguments.stable() == StableHow.FILE_SYNC);
+                AccessControl.require(verifier.current() == verifierBefore, NfsStatus.JUKEBOX);
             }
             tree.changed(opened.file());
         }
         slot.write(out);
         Xdr.writeInt(out, count);
         Xdr.writeInt(out, arguments.stable().code());
-        Xdr.writeHyper(out, writeVerifier);
+        Xdr.writeHyper(out, verifierBefore);
     }
 
     private Opened openForWriting(NfsCall call, WriteArguments arguments, AttributeSlot slot) throws IOException {
@@ -142,11 +145,34 @@ final class ReadWriteProcedures {
         }
     }
 
-    private static void writeFully(FileChannel channel, long offset, ByteBuf data) throws IOException {
+    private void writeFully(FileChannel channel, long offset, ByteBuf data) throws IOException {
         long position = offset;
-        while (data.isReadable()) {
-            position += data.readBytes(channel, position, data.readableBytes());
+        try {
+            while (data.isReadable()) {
+                position += data.readBytes(channel, position, data.readableBytes());
+            }
+        } catch (IOException e) {
+            verifier.change(); // some file systems tell here what they could not write earlier
+            throw e;
         }
+    }
+
+    /**
+     * Makes a file stable. The operating system may tell only one of two calls that do so at once of what it lost; so this
+     * returns after those that began before it had done, and a failure of theirs has changed the verifier.
+     */
+    private void force(FileObject file, OpenFile open, boolean attributesToo) throws IOException {
+        FileId id = file.node().id();
+        FileLocks.Held shared = forces.shared(id);
+        try {
+            open.channel().force(attributesToo);
+        } catch (IOException e) {
+            verifier.change();
+            throw e;
+        } finally {
+            shared.release();
+        }
+        forces.exclusive(id).release();
     }
 
     /** Forces the whole file: Java cannot force a part, and a server may always do more than it was asked for. */
@@ -156,11 +182,11 @@ final class ReadWriteProcedures {
         Opened opened = openForCommit(call, arguments, slot);
         if (opened != null) {
             try (OpenFile open = opened.channel()) {
-                open.channel().force(true);
+                force(opened.file(), open, true);
             }
         }
         slot.write(out);
-        Xdr.writeHyper(out, writeVerifier);
+        Xdr.writeHyper(out, verifier.current());
     }
 
     /** Opens nothing in a read-only export, where nothing was written. */

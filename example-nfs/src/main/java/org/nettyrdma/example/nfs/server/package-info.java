@@ -6,13 +6,14 @@
  * no transport and may serve any number of connections at once.
  *
  * <h2>Threads</h2>
- * A call is executed on the thread that hands it over, and may block there for as long as the file system does. Three
+ * A call is executed on the thread that hands it over, and may block there for as long as the file system does. Four
  * kinds of locks exist, and none is taken while another of the same kind is held:
  * <ul>
  * <li>The <em>name lock</em>, one per service, is shared by calls that use a path and exclusive to calls that change names or
  * attributes, so that between checking a path and using it no other call can put something else in its place. The table in
  * {@code ProcedureTable} says which procedure takes it how. READ, WRITE and COMMIT hold it only while they find and open the
  * file, not while they move data.</li>
+ * <li>The <em>force lock</em>, one per file, is shared by calls that make the file stable. No other lock is taken with it.</li>
  * <li>Each cache (open files, directory listings, repeated calls, mounts) guards its map with its own monitor, held for no
  * I/O.</li>
  * <li>Each known file guards the set of its names with its own monitor, held for no I/O.</li>

@@ -66,7 +66,10 @@ abstract class NfsTest {
     }
 
     NfsTestClient clientOf(NfsService ofService, AuthSys user) {
-        NfsTestClient newClient = new NfsTestClient(ofService, user);
+        return closeAtTheEnd(new NfsTestClient(ofService, user));
+    }
+
+    NfsTestClient closeAtTheEnd(NfsTestClient newClient) {
         clients.add(newClient);
         return newClient;
     }

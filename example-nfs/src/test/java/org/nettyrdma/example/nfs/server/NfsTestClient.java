@@ -21,6 +21,7 @@ import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcCallHeader;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
@@ -141,7 +142,11 @@ final class NfsTestClient {
     }
 
     NfsTestClient(NfsService service, OpaqueAuth credential) {
-        channel = new EmbeddedChannel(new RpcServerHandler(service.nfsProgram(), service.mountProgram()));
+        this(credential, service.nfsProgram(), service.mountProgram());
+    }
+
+    NfsTestClient(OpaqueAuth credential, RpcProgram... programs) {
+        channel = new EmbeddedChannel(new RpcServerHandler(programs));
         this.credential = credential;
     }
 

@@ -1,0 +1,77 @@
+package org.nettyrdma.example.nfs.server;
+
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+
+/** Programs that serve the directory as the service does, but for what their channels to files do. */
+abstract class OpenFileTest extends NfsTest {
+
+    static final long GIVE_UP_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    private RpcProgram[] programs;
+    OpenFiles openFiles;
+    FileHandle file;
+
+    OpenFileTest(TestFileSystem fileSystem) {
+        super(fileSystem);
+    }
+
+    /** Puts something else into the place of a channel that was opened for the file called "file". */
+    abstract FileChannel replace(FileChannel channel) throws IOException;
+
+    @BeforeEach
+    void serveFile() throws IOException {
+        FileTree tree = new FileTree(root, NfsService.attributeStore(root, export()),
+                new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        WriteVerifier verifier = new WriteVerifier();
+        openFiles = new OpenFiles(tree, verifier, 8, TimeUnit.HOURS.toMillis(1), (path, how) -> {
+            FileChannel channel = FileChannel.open(path, how, NOFOLLOW_LINKS);
+            return path.endsWith("file") ? replace(channel) : channel;
+        });
+        programs = new RpcProgram[] {
+            new NfsProgram(export(), tree, new ProcedureTable(tree, export(), openFiles, options(), verifier),
+                    new NfsStatistics(), options().maxReadBytes()),
+            new MountProgram(export(), tree)};
+        client.create(top, "file", "hello");
+        client = another();
+        top = client.mount("/");
+        file = client.lookup(top, "file").handle();
+    }
+
+    @AfterEach
+    void closeFiles() {
+        openFiles.close();
+    }
+
+    /** A client of the same user, for another thread. */
+    NfsTestClient another() {
+        return closeAtTheEnd(new NfsTestClient(NfsTestClient.user(USER).toOpaqueAuth(), programs));
+    }
+
+    static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(GIVE_UP_NANOS, TimeUnit.NANOSECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Waits until a thread waits for something, or has done. */
+    static void awaitWaiting(Thread thread, Future<?> task) {
+        long giveUpNanos = System.nanoTime() + GIVE_UP_NANOS;
+        while (thread.getState() != Thread.State.WAITING && !task.isDone()) {
+            assertTrue(System.nanoTime() - giveUpNanos < 0, "still running");
+            Thread.onSpinWait();
+        }
+    }
+}
