@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
@@ -13,11 +14,13 @@ final class AttributeProcedures {
 
     private final FileTree tree;
     private final Export export;
+    private final FileLocks contents;
     private final AttributeChanges changes;
 
-    AttributeProcedures(FileTree tree, Export export, AttributeChanges changes) {
+    AttributeProcedures(FileTree tree, Export export, FileLocks contents, AttributeChanges changes) {
         this.tree = tree;
         this.export = export;
+        this.contents = contents;
         this.changes = changes;
     }
 
@@ -26,16 +29,37 @@ final class AttributeProcedures {
         tree.locate(handle).attributes().write(out);
     }
 
+    /** Takes the locks itself: that of the contents comes first, so that nobody waits for names while a file is written. */
     void setAttributes(NfsCall call, ByteBuf out) throws IOException {
         SetAttributesArguments arguments = SetAttributesArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
+        FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
+        try {
+            setAttributes(call, arguments, slot, out);
+        } finally {
+            contentsOfFile.release();
+        }
+    }
+
+    private void setAttributes(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, ByteBuf out)
+            throws IOException {
+        Lock names = tree.exclusiveNames();
+        names.lock();
+        try {
+            change(call, arguments, slot);
+            slot.write(out);
+        } finally {
+            names.unlock();
+        }
+    }
+
+    private void change(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot) throws IOException {
         FileObject file = slot.fill(tree.locate(arguments.file()));
         AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
         AccessControl.require(arguments.guard() == null || arguments.guard().equals(file.attributes().changeTime()),
                 NfsStatus.NOT_SYNC);
         changes.requireAllowed(call.caller(), file, arguments.attributes());
         changes.apply(call.caller(), file, arguments.attributes());
-        slot.write(out);
     }
 
     void access(NfsCall call, ByteBuf out) throws IOException {

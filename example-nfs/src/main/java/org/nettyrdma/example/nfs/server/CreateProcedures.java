@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.locks.Lock;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
@@ -40,16 +41,19 @@ final class CreateProcedures {
     private final FileTree tree;
     private final Export export;
     private final OpenFiles openFiles;
+    private final FileLocks contents;
     private final NameQuota names;
     private final AttributeChanges changes;
     /** Nobody else gets at a new file or directory before it belongs to the caller and has its mode. */
     private final FileAttribute<?>[] onlyOwner;
     private final FileAttribute<?>[] onlyOwnerDirectory;
 
-    CreateProcedures(FileTree tree, Export export, OpenFiles openFiles, NameQuota names, AttributeChanges changes) {
+    CreateProcedures(FileTree tree, Export export, OpenFiles openFiles, FileLocks contents, NameQuota names,
+                     AttributeChanges changes) {
         this.tree = tree;
         this.export = export;
         this.openFiles = openFiles;
+        this.contents = contents;
         this.names = names;
         this.changes = changes;
         boolean hasPosix = export.root().getFileSystem().supportedFileAttributeViews().contains("posix");
@@ -61,15 +65,48 @@ final class CreateProcedures {
         return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))};
     }
 
+    /**
+     * Takes the locks itself: that of the contents comes first, and which file that is only names tell. So where a file is
+     * there whose size is to be set, begins again with its lock, as often as another file is there then.
+     */
     void create(NfsCall call, ByteBuf out) throws IOException {
         CreateArguments arguments = CreateArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileObject directory = openDirectory(call, arguments.where(), slot);
-        String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
-        AccessControl.requireSearch(call.caller(), directory.attributes());
-        FileObject existing = tree.childOrNull(directory, name);
-        writeNew(existing == null ? createFile(call.caller(), directory, name, arguments)
-                : takeExisting(call.caller(), existing, arguments), slot, out);
+        FileId toResize = createOrTell(call, arguments, slot, null, out);
+        while (toResize != null) {
+            FileLocks.Held contentsOfFile = contents.exclusive(toResize);
+            try {
+                toResize = createOrTell(call, arguments, slot, toResize, out);
+            } finally {
+                contentsOfFile.release();
+            }
+        }
+    }
+
+    /** Returns the file whose lock is missing, or {@code null} when done. */
+    private FileId createOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, FileId locked, ByteBuf out)
+            throws IOException {
+        Lock namesLock = tree.exclusiveNames();
+        namesLock.lock();
+        try {
+            FileObject directory = openDirectory(call, arguments.where(), slot);
+            String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
+            AccessControl.requireSearch(call.caller(), directory.attributes());
+            FileObject existing = tree.childOrNull(directory, name);
+            if (existing != null && setsSize(existing, arguments) && !existing.node().id().equals(locked)) {
+                return existing.node().id();
+            }
+            writeNew(existing == null ? createFile(call.caller(), directory, name, arguments)
+                    : takeExisting(call.caller(), existing, arguments), slot, out);
+            return null;
+        } finally {
+            namesLock.unlock();
+        }
+    }
+
+    private static boolean setsSize(FileObject existing, CreateArguments arguments) {
+        return existing.attributes().type() == FileType.REGULAR && arguments.mode() == CreateMode.UNCHECKED
+                && arguments.attributes().size().isPresent();
     }
 
     private FileObject takeExisting(Credentials caller, FileObject existing, CreateArguments arguments) throws IOException {

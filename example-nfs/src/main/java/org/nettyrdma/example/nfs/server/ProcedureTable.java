@@ -34,11 +34,12 @@ final class ProcedureTable {
     ProcedureTable(FileTree tree, Export export, OpenFiles openFiles, NfsServiceOptions options, WriteVerifier verifier) {
         this.tree = tree;
         AttributeChanges changes = new AttributeChanges(tree, export, openFiles);
-        AttributeProcedures attributes = new AttributeProcedures(tree, export, changes);
+        FileLocks contents = new FileLocks();
+        AttributeProcedures attributes = new AttributeProcedures(tree, export, contents, changes);
         LookupProcedures lookups = new LookupProcedures(tree);
-        ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, changes, options, verifier);
+        ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, contents, changes, options, verifier);
         NameQuota names = new NameQuota(options.maxNameBytes());
-        CreateProcedures creation = new CreateProcedures(tree, export, openFiles, names, changes);
+        CreateProcedures creation = new CreateProcedures(tree, export, openFiles, contents, names, changes);
         RemoveProcedures removal = new RemoveProcedures(tree, export, openFiles, names);
         RenameProcedures renaming = new RenameProcedures(tree, export, openFiles, names);
         DirectoryProcedures directories = new DirectoryProcedures(tree, FileSystemProcedures.MAX_DIRECTORY_BYTES,
@@ -46,13 +47,13 @@ final class ProcedureTable {
         FileSystemProcedures fileSystem = new FileSystemProcedures(tree, names, options);
 
         put(NfsProcedure.GETATTR, Names.SHARED, true, attributes::getAttributes);
-        put(NfsProcedure.SETATTR, Names.EXCLUSIVE, false, attributes::setAttributes);
+        put(NfsProcedure.SETATTR, Names.UNLOCKED, false, attributes::setAttributes);
         put(NfsProcedure.LOOKUP, Names.SHARED, true, lookups::lookup);
         put(NfsProcedure.ACCESS, Names.SHARED, true, attributes::access);
         put(NfsProcedure.READLINK, Names.SHARED, true, lookups::readLink);
         put(NfsProcedure.READ, Names.UNLOCKED, true, data::read);
         put(NfsProcedure.WRITE, Names.UNLOCKED, true, data::write);
-        put(NfsProcedure.CREATE, Names.EXCLUSIVE, false, creation::create);
+        put(NfsProcedure.CREATE, Names.UNLOCKED, false, creation::create);
         put(NfsProcedure.MKDIR, Names.EXCLUSIVE, false, creation::makeDirectory);
         put(NfsProcedure.SYMLINK, Names.EXCLUSIVE, false, creation::makeSymbolicLink);
         put(NfsProcedure.MKNOD, Names.EXCLUSIVE, false, creation::makeNode);

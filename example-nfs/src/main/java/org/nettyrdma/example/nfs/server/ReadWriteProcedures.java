@@ -14,8 +14,8 @@ import org.nettyrdma.example.nfs.protocol.StableHow;
 import org.nettyrdma.example.nfs.protocol.WriteArguments;
 
 /**
- * READ, WRITE and COMMIT (RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21). Unlike the others these take the name lock
- * themselves, and not while they move data, which may take long and needs no names.
+ * READ, WRITE and COMMIT (RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21). They take the name lock themselves, and not while
+ * they move data, which may take long and needs no names.
  */
 final class ReadWriteProcedures {
 
@@ -26,6 +26,7 @@ final class ReadWriteProcedures {
     private final FileTree tree;
     private final Export export;
     private final OpenFiles openFiles;
+    private final FileLocks contents;
     private final AttributeChanges changes;
     private final int maxReadBytes;
     private final int maxWriteBytes;
@@ -33,11 +34,12 @@ final class ReadWriteProcedures {
     /** Shared by who forces a file, see {@link #force}. */
     private final FileLocks forces = new FileLocks();
 
-    ReadWriteProcedures(FileTree tree, Export export, OpenFiles openFiles, AttributeChanges changes,
+    ReadWriteProcedures(FileTree tree, Export export, OpenFiles openFiles, FileLocks contents, AttributeChanges changes,
                         NfsServiceOptions options, WriteVerifier verifier) {
         this.tree = tree;
         this.export = export;
         this.openFiles = openFiles;
+        this.contents = contents;
         this.changes = changes;
         maxReadBytes = options.maxReadBytes();
         maxWriteBytes = options.maxWriteBytes();
@@ -110,21 +112,38 @@ final class ReadWriteProcedures {
     void write(NfsCall call, ByteBuf out) throws IOException {
         WriteArguments arguments = WriteArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        Opened opened = openForWriting(call, arguments, slot);
         int count = Math.min(arguments.data().readableBytes(), maxWriteBytes);
         long verifierBefore = verifier.current(); // what was lost later may have been of this call
-        try (OpenFile open = opened.channel()) {
-            writeFully(open.channel(), arguments.offset(), arguments.data().slice(arguments.data().readerIndex(), count));
+        Opened written = openAndWrite(call, arguments, count, slot);
+        try (OpenFile open = written.channel()) {
             if (arguments.stable() != StableHow.UNSTABLE) {
-                force(opened.file(), open, arguments.stable() == StableHow.FILE_SYNC);
+                force(written.file(), open, arguments.stable() == StableHow.FILE_SYNC);
                 AccessControl.require(verifier.current() == verifierBefore, NfsStatus.JUKEBOX);
             }
-            tree.changed(opened.file());
         }
         slot.write(out);
         Xdr.writeInt(out, count);
         Xdr.writeInt(out, arguments.stable().code());
         Xdr.writeHyper(out, verifierBefore);
+    }
+
+    /** With the lock of the contents, so that nobody sets the size, or finds it half written, meanwhile. */
+    private Opened openAndWrite(NfsCall call, WriteArguments arguments, int count, AttributeSlot slot) throws IOException {
+        FileLocks.Held contentsOfFile = contents.shared(FileHandles.claimedId(arguments.file()));
+        try {
+            Opened opened = openForWriting(call, arguments, slot);
+            try {
+                ByteBuf data = arguments.data().slice(arguments.data().readerIndex(), count);
+                writeFully(opened.channel().channel(), arguments.offset(), data);
+                tree.changed(opened.file());
+                return opened;
+            } catch (IOException | RuntimeException | Error e) {
+                opened.channel().close();
+                throw e;
+            }
+        } finally {
+            contentsOfFile.release();
+        }
     }
 
     private Opened openForWriting(NfsCall call, WriteArguments arguments, AttributeSlot slot) throws IOException {

@@ -119,8 +119,8 @@ class CreateProceduresTest extends NfsTest {
         };
         FileTree tree = new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
         try (OpenFiles openFiles = new OpenFiles(tree, new WriteVerifier(), 4, 1000)) {
-            CreateProcedures procedures = new CreateProcedures(tree, export(), openFiles, new NameQuota(Long.MAX_VALUE),
-                    new AttributeChanges(tree, export(), openFiles));
+            CreateProcedures procedures = new CreateProcedures(tree, export(), openFiles, new FileLocks(),
+                    new NameQuota(Long.MAX_VALUE), new AttributeChanges(tree, export(), openFiles));
             Credentials stranger = new Credentials(OTHER_USER, OTHER_USER, List.of());
             ByteBuf arguments = Unpooled.buffer();
             new CreateArguments(new DirectoryOperationArguments(tree.root().node().handle(), "file"), CreateMode.GUARDED,

@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
@@ -15,6 +16,11 @@ import org.nettyrdma.example.nfs.protocol.FileHandle;
 
 /** Programs that serve the directory as the service does, but for what their channels to files do. */
 abstract class OpenFileTest extends NfsTest {
+
+    /** What happens once. */
+    interface Incident {
+        void happen() throws IOException;
+    }
 
     static final long GIVE_UP_NANOS = TimeUnit.SECONDS.toNanos(20);
 
@@ -56,6 +62,13 @@ abstract class OpenFileTest extends NfsTest {
     /** A client of the same user, for another thread. */
     NfsTestClient another() {
         return closeAtTheEnd(new NfsTestClient(NfsTestClient.user(USER).toOpaqueAuth(), programs));
+    }
+
+    static void once(AtomicReference<Incident> incident) throws IOException {
+        Incident now = incident.getAndSet(null);
+        if (now != null) {
+            now.happen();
+        }
     }
 
     static void await(CountDownLatch latch) {

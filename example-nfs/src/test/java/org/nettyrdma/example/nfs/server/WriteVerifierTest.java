@@ -28,11 +28,6 @@ import org.nettyrdma.example.nfs.server.NfsTestClient.Written;
 @EnumSource(TestFileSystem.class)
 class WriteVerifierTest extends OpenFileTest {
 
-    /** What happens once. */
-    private interface Incident {
-        void happen() throws IOException;
-    }
-
     private static final Incident FAILURE = () -> {
         throw new IOException("Input/output error");
     };
@@ -68,13 +63,6 @@ class WriteVerifierTest extends OpenFileTest {
                 once(atClose);
             }
         };
-    }
-
-    private static void once(AtomicReference<Incident> incident) throws IOException {
-        Incident now = incident.getAndSet(null);
-        if (now != null) {
-            now.happen();
-        }
     }
 
     private long writeUnstable() {
