@@ -58,7 +58,8 @@ final class ReadWriteProcedures {
             int count = bytesToRead(arguments, size);
             data = call.alloc().ioBuffer(Math.max(Xdr.paddedLength(count), Integer.BYTES));
             readFully(open.channel(), arguments.offset(), count, data);
-            endOfFile = arguments.offset() < 0 || arguments.offset() + data.readableBytes() >= size;
+            boolean becameShorter = data.readableBytes() < count;
+            endOfFile = becameShorter || arguments.offset() < 0 || arguments.offset() + data.readableBytes() >= size;
         } catch (IOException | RuntimeException e) {
             release(data);
             throw e;
@@ -98,7 +99,7 @@ final class ReadWriteProcedures {
                 if (!channel.isOpen()) {
                     throw new ClosedChannelException(); // Netty takes this for the end of the file
                 }
-                return; // the file became shorter
+                return; // the file became shorter, which is its end now
             }
         }
     }
