@@ -2,7 +2,6 @@ package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
@@ -35,21 +34,13 @@ final class AttributeProcedures {
         AttributeSlot slot = call.changes();
         FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
         try {
-            setAttributes(call, arguments, slot, out);
+            call.locked(tree.exclusiveNames(), () -> {
+                change(call, arguments, slot);
+                slot.write(out);
+                return null;
+            });
         } finally {
             contentsOfFile.release();
-        }
-    }
-
-    private void setAttributes(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, ByteBuf out)
-            throws IOException {
-        Lock names = tree.exclusiveNames();
-        names.lock();
-        try {
-            change(call, arguments, slot);
-            slot.write(out);
-        } finally {
-            names.unlock();
         }
     }
 

@@ -10,16 +10,31 @@ import org.nettyrdma.example.nfs.protocol.WccData;
  * {@code wcc_data} where the procedure changes the file. A procedure opens its slots in the order of its results, fills
  * each as soon as it has found the file, and writes them where they belong; where it fails, {@link NfsProgram} writes
  * what it had filled.
+ *
+ * <p>A client whose cache is of the state before takes all that is different after for its own change (RFC 1813, section 2.6).
+ * So there is a state before only where no other call can have changed the file between the two.
  */
 final class AttributeSlot {
 
-    private final FileTree tree;
-    private final boolean forChanges;
-    private FileObject file;
+    /** What goes into the results. */
+    enum Form {
+        /** The {@code post_op_attr} of a file that stays as it is. */
+        ATTRIBUTES,
+        /** The {@code wcc_data} of a file that is found, changed and looked at again with one lock against all other changes. */
+        CHANGES,
+        /** The {@code wcc_data} of a file that others may change, too, and which therefore says nothing of before. */
+        SHARED_CHANGES
+    }
 
-    AttributeSlot(FileTree tree, boolean forChanges) {
+    private final FileTree tree;
+    private final Form form;
+    private FileObject file;
+    private boolean isSettled;
+    private Fattr settled;
+
+    AttributeSlot(FileTree tree, Form form) {
         this.tree = tree;
-        this.forChanges = forChanges;
+        this.form = form;
     }
 
     FileObject fill(FileObject found) {
@@ -29,11 +44,19 @@ final class AttributeSlot {
 
     /** Writes what the file was when it was found; with {@code wcc_data}, and what it is now. */
     void write(ByteBuf out) {
-        if (forChanges) {
-            WccAttr before = file == null ? null : file.attributes().toWccAttr();
-            new WccData(before, now()).write(out);
-        } else {
+        if (form == Form.ATTRIBUTES) {
             Fattr.writeOptional(file == null ? null : file.attributes(), out);
+        } else {
+            WccAttr before = file == null || form == Form.SHARED_CHANGES ? null : file.attributes().toWccAttr();
+            new WccData(before, isSettled ? settled : now()).write(out);
+        }
+    }
+
+    /** Keeps what is to be written with {@code wcc_data} later, without the lock. */
+    void settle() {
+        if (form == Form.CHANGES) {
+            settled = now();
+            isSettled = true;
         }
     }
 

@@ -13,7 +13,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.locks.Lock;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
@@ -72,11 +71,11 @@ final class CreateProcedures {
     void create(NfsCall call, ByteBuf out) throws IOException {
         CreateArguments arguments = CreateArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileId toResize = createOrTell(call, arguments, slot, null, out);
+        FileId toResize = createOrTell(call, arguments, slot, out, null);
         while (toResize != null) {
             FileLocks.Held contentsOfFile = contents.exclusive(toResize);
             try {
-                toResize = createOrTell(call, arguments, slot, toResize, out);
+                toResize = createOrTell(call, arguments, slot, out, toResize);
             } finally {
                 contentsOfFile.release();
             }
@@ -84,11 +83,10 @@ final class CreateProcedures {
     }
 
     /** Returns the file whose lock is missing, or {@code null} when done. */
-    private FileId createOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, FileId locked, ByteBuf out)
+    private FileId createOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, ByteBuf out, FileId locked)
             throws IOException {
-        Lock namesLock = tree.exclusiveNames();
-        namesLock.lock();
-        try {
+        return call.locked(tree.exclusiveNames(), () -> {
+            slot.fill(null); // what was found without the lock of the contents is not the state before any more
             FileObject directory = openDirectory(call, arguments.where(), slot);
             String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
             AccessControl.requireSearch(call.caller(), directory.attributes());
@@ -99,9 +97,7 @@ final class CreateProcedures {
             writeNew(existing == null ? createFile(call.caller(), directory, name, arguments)
                     : takeExisting(call.caller(), existing, arguments), slot, out);
             return null;
-        } finally {
-            namesLock.unlock();
-        }
+        });
     }
 
     private static boolean setsSize(FileObject existing, CreateArguments arguments) {

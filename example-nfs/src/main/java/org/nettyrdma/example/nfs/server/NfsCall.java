@@ -2,12 +2,19 @@ package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.DataItem;
 
 /** One call of a procedure: what it is given, and where it puts what it answers. Used by one thread. */
 final class NfsCall {
+
+    /** Something to do with a lock. */
+    interface Step<T> {
+        T run() throws IOException;
+    }
 
     private final FileTree tree;
     private final Credentials caller;
@@ -39,12 +46,30 @@ final class NfsCall {
 
     /** Opens a slot for {@code post_op_attr}. */
     AttributeSlot attributes() {
-        return open(new AttributeSlot(tree, false));
+        return open(new AttributeSlot(tree, AttributeSlot.Form.ATTRIBUTES));
     }
 
-    /** Opens a slot for {@code wcc_data}. */
+    /** Opens a slot for {@code wcc_data} of a file that nobody else changes while this call has its locks. */
     AttributeSlot changes() {
-        return open(new AttributeSlot(tree, true));
+        return open(new AttributeSlot(tree, AttributeSlot.Form.CHANGES));
+    }
+
+    /** Opens a slot for {@code wcc_data} of a file that others may change meanwhile. */
+    AttributeSlot sharedChanges() {
+        return open(new AttributeSlot(tree, AttributeSlot.Form.SHARED_CHANGES));
+    }
+
+    /** Does something with a lock. Where that fails, the results tell the attributes that the files have with it. */
+    <T> T locked(Lock lock, Step<T> step) throws IOException {
+        lock.lock();
+        try {
+            return step.run();
+        } catch (IOException | RuntimeException e) {
+            slots.forEach(AttributeSlot::settle);
+            throw e;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private AttributeSlot open(AttributeSlot slot) {

@@ -82,14 +82,10 @@ final class ProcedureTable {
     }
 
     private static Procedure locked(Lock lock, Procedure code) {
-        return (call, out) -> {
-            lock.lock();
-            try {
-                code.call(call, out);
-            } finally {
-                lock.unlock();
-            }
-        };
+        return (call, out) -> call.locked(lock, () -> {
+            code.call(call, out);
+            return null;
+        });
     }
 
     /** The entry of a procedure other than NULL. */

@@ -112,7 +112,7 @@ final class ReadWriteProcedures {
 
     void write(NfsCall call, ByteBuf out) throws IOException {
         WriteArguments arguments = WriteArguments.read(call.arguments());
-        AttributeSlot slot = call.changes();
+        AttributeSlot slot = call.sharedChanges();
         int count = Math.min(arguments.data().readableBytes(), maxWriteBytes);
         long verifierBefore = verifier.current(); // what was lost later may have been of this call
         Opened written = openAndWrite(call, arguments, count, slot);
@@ -198,7 +198,7 @@ final class ReadWriteProcedures {
     /** Forces the whole file: Java cannot force a part, and a server may always do more than it was asked for. */
     void commit(NfsCall call, ByteBuf out) throws IOException {
         CommitArguments arguments = CommitArguments.read(call.arguments());
-        AttributeSlot slot = call.changes();
+        AttributeSlot slot = call.sharedChanges();
         Opened opened = openForCommit(call, arguments, slot);
         if (opened != null) {
             try (OpenFile open = opened.channel()) {

@@ -128,6 +128,23 @@ class ContentsLockTest extends OpenFileTest {
         assertEquals(NfsStatus.OK, resultOf(truncated));
     }
 
+    /** A client that knows the file of before takes what differs after for its own change. */
+    @Test
+    void shouldTellTheStateRightBeforeAChangeOfAttributes() {
+        NfsTestClient caller = another();
+        AtomicReference<WccData> changes = new AtomicReference<>();
+        FutureTask<NfsStatus> changed = begin(() -> {
+            NfsTestClient.Reply reply = caller.setAttributes(file, Sattr.NONE.withMode(0640), null);
+            changes.set(reply.ok(WccData::read));
+            return reply;
+        });
+        mayWrite.countDown();
+        assertEquals(NfsStatus.OK, resultOf(written));
+        assertEquals(NfsStatus.OK, resultOf(changed));
+        assertEquals(10, changes.get().before().size());
+        assertEquals(10, changes.get().after().size());
+    }
+
     @Test
     void shouldTruncateTheFileThatHasTheNameThen() {
         FutureTask<NfsStatus> truncated = beginToTruncateByCreate();

@@ -123,6 +123,13 @@ abstract class NfsTest {
         assertNotNull(changes.after());
     }
 
+    /** As those of a file that other calls may change meanwhile. */
+    static void assertSharedChanges(NfsTestClient.Reply reply, NfsStatus status) {
+        WccData changes = reply.expect(status, WccData::read);
+        assertNull(changes.before());
+        assertNotNull(changes.after());
+    }
+
     private static int processUser() {
         try {
             Path file = Files.createTempFile("owner", null);
