@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.server;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.OptionalInt;
@@ -106,12 +107,21 @@ final class AttributeChanges {
         FileTime accessTime = timeToSet(changes.accessTime(), now);
         FileTime modifyTime = timeToSet(changes.modifyTime(), now);
         if (modifyTime == null && changes.size().isPresent()) {
-            modifyTime = now; // setting the size counts as writing even where it stays the same
+            touch(file, now);
         }
         if (accessTime != null || modifyTime != null) {
             tree.store().setTimes(file.path(), accessTime, modifyTime);
         }
         tree.changed(file);
+    }
+
+    /** Setting the size counts as writing even where it stays the same. */
+    private void touch(FileObject file, FileTime now) throws IOException {
+        try {
+            tree.store().setTimes(file.path(), null, now);
+        } catch (FileSystemException e) {
+            // Who may write to a file need not own it. The size is set, and where it changed the file system has set the time.
+        }
     }
 
     private static FileTime timeToSet(TimeChange change, FileTime now) {

@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.server;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +26,7 @@ final class UnixAttributes implements AttributeStore {
     private static final String NAMES =
             "unix:mode,ino,dev,rdev,nlink,uid,gid,size,lastAccessTime,lastModifiedTime,ctime,creationTime";
     private static final int FORMAT_MASK = 0170000;
+    private static final int OWNER_READ = 0400;
     private static final int PROBED_ENTRIES = 64;
 
     /** The file system whose files tell when they were created, which makes their generation; 0 if none does. */
@@ -55,7 +57,36 @@ final class UnixAttributes implements AttributeStore {
 
     @Override
     public void setMode(Path path, int mode) throws IOException {
-        Files.setAttribute(path, "unix:mode", mode, NOFOLLOW_LINKS);
+        try {
+            Files.setAttribute(path, "unix:mode", mode, NOFOLLOW_LINKS);
+        } catch (AccessDeniedException e) {
+            // So as not to follow a link the JDK opens the file for reading, which the mode may forbid its owner. Nobody
+            // who keeps to the name lock puts a link here behind this look.
+            FileType type = read(path).attributes().type();
+            if (type != FileType.REGULAR && type != FileType.DIRECTORY) {
+                throw e;
+            }
+            Files.setAttribute(path, "unix:mode", mode);
+        }
+    }
+
+    /** Where the owner may not read the file, which the JDK opens for that, lets the owner do so meanwhile. */
+    @Override
+    public void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
+        try {
+            AttributeStore.super.setTimes(path, accessTime, modifyTime);
+        } catch (AccessDeniedException e) {
+            int mode = read(path).attributes().mode();
+            if ((mode & OWNER_READ) != 0) {
+                throw e;
+            }
+            setMode(path, mode | OWNER_READ);
+            try {
+                AttributeStore.super.setTimes(path, accessTime, modifyTime);
+            } finally {
+                setMode(path, mode);
+            }
+        }
     }
 
     @Override

@@ -3,13 +3,18 @@ package org.nettyrdma.example.nfs.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -112,6 +117,28 @@ class AttributeProceduresTest extends NfsTest {
         client.setAttributes(file, Sattr.NONE.withSize(5), null).ok(WccData::read);
         assertNotEquals(past, client.attributes(file).modifyTime());
         assertEquals(past, client.attributes(file).accessTime());
+    }
+
+    /** A process that is not root may write to a file of another user, and not set its times as it likes. */
+    @Test
+    void shouldSetTheSizeWhereItMayNotSetTheTime() throws IOException {
+        FileHandle file = client.create(top, "file", "hello");
+        AttributeStore store = new DelegatingStore(NfsService.attributeStore(root, export())) {
+            @Override
+            public void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
+                throw new FileSystemException(path.toString(), null, "Operation not permitted");
+            }
+        };
+        FileTree tree = new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        Credentials owner = new Credentials(USER, USER, List.of());
+        try (OpenFiles openFiles = new OpenFiles(tree, new WriteVerifier(), 4, 1000)) {
+            AttributeChanges changes = new AttributeChanges(tree, export(), openFiles);
+            changes.apply(owner, tree.child(tree.root(), "file"), Sattr.NONE.withSize(2));
+            assertEquals("he", client.read(file));
+            Sattr times = Sattr.NONE.withTimes(TimeChange.SERVER_TIME, TimeChange.NONE);
+            assertThrows(FileSystemException.class,
+                    () -> changes.apply(owner, tree.child(tree.root(), "file"), times), "asked for");
+        }
     }
 
     @Test

@@ -89,32 +89,16 @@ class CreateProceduresTest extends NfsTest {
      */
     @Test
     void shouldNotSetIdsOnAFileThatCouldNotBeGivenAway() throws IOException {
-        AttributeStore real = new PortableAttributes(root);
-        AttributeStore store = new AttributeStore() {
-            @Override
-            public FileStatus read(Path path) throws IOException {
-                return real.read(path);
-            }
-
+        AttributeStore store = new DelegatingStore(new PortableAttributes(root)) {
             @Override
             public void setMode(Path path, int mode) throws IOException {
                 modes.add(mode);
-                real.setMode(path, mode);
+                super.setMode(path, mode);
             }
 
             @Override
             public void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException {
                 throw new FileSystemException(path.toString(), null, "Operation not permitted");
-            }
-
-            @Override
-            public boolean keepsChangeTime() {
-                return real.keepsChangeTime();
-            }
-
-            @Override
-            public long maxFileBytes() {
-                return real.maxFileBytes();
             }
         };
         FileTree tree = new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
