@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +103,21 @@ class WriteVerifierTest extends OpenFileTest {
         atWrite.set(FAILURE);
         assertEquals(NfsStatus.IO, another().write(file, 100, DATA, StableHow.UNSTABLE).status());
         assertNotEquals(verifier, commit(client).ok(WriteVerifierTest::verifierOfCommit));
+    }
+
+    /** Any client may provoke that, and would make all others write again. */
+    @Test
+    void shouldNotChangeWhenAWriteIsRefused() {
+        Map<String, NfsStatus> refusals = Map.of("File too large", NfsStatus.FBIG, "No space left on device", NfsStatus.NOSPC,
+                "Disk quota exceeded", NfsStatus.DQUOT);
+        refusals.forEach((text, status) -> {
+            long verifier = writeUnstable();
+            atWrite.set(() -> {
+                throw new IOException(text);
+            });
+            assertEquals(status, another().write(file, 100, DATA, StableHow.UNSTABLE).status());
+            assertEquals(verifier, commit(client).ok(WriteVerifierTest::verifierOfCommit));
+        });
     }
 
     @Test
