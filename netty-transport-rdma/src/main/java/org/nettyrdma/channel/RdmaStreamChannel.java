@@ -51,7 +51,6 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 public final class RdmaStreamChannel extends QueuePairChannel implements SocketChannel {
 
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
-    /** How often a closed channel waits once more for a peer that takes what was sent. */
     /** A peer in C that does nothing with its connection does not send either. */
     private static final int FIRST_MESSAGE_MILLIS = 100;
     private static final byte[] NO_DATA = {};
@@ -347,7 +346,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
                     work.flush();
                 }
             }
-            if (hasPeerEnded() && !isReadExpected()) {
+            if (hasPeerEnded() && !isSending() && (delivery.isEndTold() || !isReadExpected())) {
                 queuePairUnsafe().flush0(); // which has waited for reads
             }
             if (state() == ChannelState.ENDED && !connection.isEndPending() && delivery.isDone(endCause)) {

@@ -76,6 +76,7 @@ final class StreamDelivery {
         StreamReceiver receiver = input.receiver();
         if (inputShutdown) {
             input.discard();
+            endTold |= receiver.isFinished(); // nobody asks for it
         } else if (readPending && receiver.readableBytes() > 0 || isEnd(receiver)) {
             read(receiver);
         }
