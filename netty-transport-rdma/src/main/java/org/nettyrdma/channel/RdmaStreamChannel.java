@@ -439,9 +439,22 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             }
             throw endCause != null ? endCause : new IOException("Broken pipe: the peer has closed the connection");
         }
-        work.input().returnCredits(); // so that they leave together with the data
-        work.output().write(in);
-        work.flush();
+        try {
+            work.input().returnCredits(); // so that they leave together with the data
+            work.output().write(in);
+            work.flush();
+        } catch (Throwable t) {
+            if (t == work.output().regionFailure()) {
+                throw t;
+            }
+            throw aborted(t);
+        }
+    }
+
+    /** What failed may be missing in the stream, or have been posted in part: nothing can follow, not even an end in order. */
+    private IOException aborted(Throwable cause) {
+        aborted = true;
+        return cause instanceof IOException e ? e : new RdmaException("the channel failed: " + cause, cause);
     }
 
     private boolean hasPeerEnded() {
@@ -470,9 +483,17 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     protected void doShutdownOutput() throws Exception {
         requireConnected();
         outputShutdown = true;
-        if (state() == ChannelState.ACTIVE) {
-            work.end(work.input().receiver().isFinished() ? StreamMessage.Control.DISCONNECT : StreamMessage.Control.SHUTDOWN);
-            work.flush();
+        if (aborted) {
+            closeNow(); // Netty ends the output only, for instance where AUTO_CLOSE is off
+        } else if (state() == ChannelState.ACTIVE) {
+            try {
+                work.end(work.input().receiver().isFinished() ? StreamMessage.Control.DISCONNECT
+                        : StreamMessage.Control.SHUTDOWN);
+                work.flush();
+            } catch (Throwable t) {
+                fail(t);
+                throw t;
+            }
         }
     }
 

@@ -43,6 +43,7 @@ final class StreamOutput {
     private boolean recalled;
     private boolean removing;
     private boolean inMessage; // how the next message goes
+    private Throwable regionFailure;
     private ChannelOutboundBuffer buffer; // that of the last write
 
     StreamOutput(RdmaChannelStatistics statistics, PostingTools tools, StreamSends sends, MessageCarrier carrier,
@@ -173,18 +174,18 @@ final class StreamOutput {
         }
         ByteBuf copy = newCopy(tools, (int) Math.min(room, Math.max(left, MIN_COPY_BYTES)));
         long progress;
-        int bytes;
         try {
             progress = region.transferTo(new CopyChannel(copy), region.transferred());
-            bytes = copy.readableBytes();
-            if (bytes == 0) {
+            if (!copy.isReadable()) {
                 throw new IOException("a file region has given nothing of " + left + " bytes that are left of it");
             }
-            tools.pieces().find(copy, 0, bytes);
         } catch (Throwable t) {
             copy.release();
+            regionFailure = t;
             throw t;
         }
+        int bytes = copy.readableBytes();
+        tools.pieces().find(copy, 0, bytes);
         statistics.add(Counter.COPIED_BYTES, bytes);
         inMessage = false;
         post(bytes, copy, 0);
@@ -193,6 +194,11 @@ final class StreamOutput {
             in.remove();
         }
         return true;
+    }
+
+    /** What a region has thrown: nothing of the stream is missing then. {@code null} if none has. */
+    Throwable regionFailure() {
+        return regionFailure;
     }
 
     static ByteBuf newCopy(PostingTools tools, int bytes) throws RdmaException {

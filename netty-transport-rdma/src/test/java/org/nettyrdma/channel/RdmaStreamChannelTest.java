@@ -208,6 +208,20 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertTrue(pair.client().channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
 
+    /** As with TCP: what was sent before arrives. */
+    @Test
+    void shouldEndInOrderWhereAFileCannotBeRead(@TempDir Path directory) throws Exception {
+        Pair pair = pair();
+        RdmaStreamChannel channel = pair.client().channel;
+        channel.write(Unpooled.wrappedBuffer(bytes(100, 1)));
+        ChannelFuture sent = channel.writeAndFlush(new DefaultFileRegion(directory.resolve("none").toFile(), 0, 10));
+        pair.server().awaitEvent("inactive");
+        assertTrue(sent.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        assertInstanceOf(IOException.class, sent.cause());
+        assertArrayEquals(bytes(100, 1), pair.server().received.toByteArray());
+        assertEquals(List.of("active", "inactive"), pair.server().events());
+    }
+
     @Test
     void shouldSendFilesLargerThanTheRing(@TempDir Path directory) throws Exception {
         byte[] content = bytes(1_000_000, 6);

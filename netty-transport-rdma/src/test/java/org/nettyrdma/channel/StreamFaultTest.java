@@ -6,14 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.stream.StreamProtocolException;
 import org.nettyrdma.verbs.VerbsProvider;
 
@@ -52,6 +57,55 @@ class StreamFaultTest extends StreamFixture {
         pair.client().write(bytes(1_000_000, 3));
         assertArrayEquals(bytes(1_000_000, 3), Arrays.copyOfRange(pair.server().awaitBytes(3_000_000), 2_000_000, 3_000_000));
         assertEquals(List.of("active"), pair.server().events());
+    }
+
+    /** The peer would take what follows for what was not posted. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCutTheConnectionWhereAPostIsRefused(boolean autoClose) throws Exception {
+        Pair pair = settledPair();
+        pair.client().channel.config().setOption(ChannelOption.AUTO_CLOSE, autoClose);
+        provider.refuseNextPost = true;
+        ChannelFuture written = pair.client().write(bytes(3000, 2));
+        assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        pair.server().awaitEvent("inactive");
+        assertCut(pair.server());
+        assertFalse(written.isSuccess());
+        assertTrue(pair.client().channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldCutTheConnectionWhereAPostOfTheRestIsRefused() throws Exception {
+        Pair pair = settledPair();
+        RdmaStreamChannel channel = pair.client().channel;
+        CompletableFuture<ChannelFuture> shutdown = new CompletableFuture<>();
+        channel.eventLoop().execute(() -> {
+            channel.writeAndFlush(Unpooled.wrappedBuffer(bytes(10, 2))).addListener(done -> {
+                channel.writeAndFlush(Unpooled.wrappedBuffer(bytes(3000, 3))); // posted by the end
+                provider.refuseNextPost = true;
+                shutdown.complete(channel.shutdownOutput());
+            });
+        });
+        assertTrue(shutdown.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        pair.server().awaitEvent("inactive");
+        assertArrayEquals(bytes(10, 2), Arrays.copyOfRange(pair.server().awaitBytes(20), 10, 20));
+        assertEquals(20, pair.server().received.size());
+        assertFalse(shutdown.get().isSuccess());
+    }
+
+    /** Neither end has anything to post. */
+    private Pair settledPair() throws Exception {
+        Pair pair = pair(true);
+        pair.client().write(bytes(10, 1));
+        pair.server().awaitBytes(10);
+        pair.server().write(bytes(10, 1));
+        pair.client().awaitBytes(10);
+        return pair;
+    }
+
+    private static void assertCut(End server) {
+        assertArrayEquals(bytes(10, 1), server.received.toByteArray());
+        assertEquals(List.of("active", "Connection reset by peer: the connection was cut", "inactive"), server.events());
     }
 
     /** Where there is no memory every connection that is asked for would cost some for ever. */
