@@ -43,6 +43,7 @@ final class StreamOutput {
     private boolean recalled;
     private boolean removing;
     private boolean inMessage; // how the next message goes
+    private boolean over;
     private Throwable regionFailure;
     private ChannelOutboundBuffer buffer; // that of the last write
 
@@ -247,7 +248,9 @@ final class StreamOutput {
         buffer = null;
         if (last != null) {
             last.removeBytes(postedBytes);
-            rest.take(last, (int) Math.max(0, maxPostedBytes - postedBytes));
+            if (!over) { // a promise that was told may have made its listener cut the connection
+                rest.take(last, (int) Math.max(0, maxPostedBytes - postedBytes));
+            }
             postedBytes = 0;
             writeRest();
         }
@@ -273,8 +276,9 @@ final class StreamOutput {
         return !rest.isEmpty();
     }
 
-    /** Nothing more can be sent. */
+    /** Nothing more can be sent, so that the end leaves to Netty what is not posted. */
     void releaseRest() {
+        over = true;
         rest.release();
     }
 

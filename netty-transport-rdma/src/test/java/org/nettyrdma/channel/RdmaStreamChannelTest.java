@@ -208,6 +208,24 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertTrue(pair.client().channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
 
+    /** Which cuts the connection: what was not posted is not sent any more, and must not be kept either. */
+    @Test
+    void shouldKeepNothingOfTheRestWhereAListenerCutsTheConnection() throws Exception {
+        Pair pair = pair(true);
+        RdmaStreamChannel channel = pair.client().channel;
+        channel.config().setSoLinger(0);
+        ByteBuf rest = Unpooled.wrappedBuffer(bytes(200_000, 2)); // more than there is room for
+        CompletableFuture<ChannelFuture> written = new CompletableFuture<>();
+        channel.eventLoop().execute(() -> {
+            channel.write(Unpooled.wrappedBuffer(bytes(10, 1))).addListener(done -> channel.close());
+            written.complete(channel.writeAndFlush(rest));
+            channel.shutdownOutput(); // tells the first promise
+        });
+        assertFalse(written.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).await().isSuccess());
+        assertTrue(channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertEquals(0, rest.refCnt());
+    }
+
     /** As with TCP: what was sent before arrives. */
     @Test
     void shouldEndInOrderWhereAFileCannotBeRead(@TempDir Path directory) throws Exception {
