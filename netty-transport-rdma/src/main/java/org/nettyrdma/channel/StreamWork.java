@@ -124,6 +124,7 @@ final class StreamWork implements PostedWork {
         if (!ending) { // a promise that is told of the end may make its listener end or close the channel once more
             ending = true;
             try {
+                releaseRestOfDisconnected();
                 output.end();
             } finally {
                 ending = false;
@@ -137,6 +138,7 @@ final class StreamWork implements PostedWork {
         if (ending) {
             return false; // what is left is still being counted
         }
+        releaseRestOfDisconnected();
         boolean posted = output.writeRest();
         if (!disconnectSent) {
             posted |= output.returnRing();
@@ -149,6 +151,13 @@ final class StreamWork implements PostedWork {
             posted = true;
         }
         return posted;
+    }
+
+    /** A peer that has disconnected reads nothing more, and perhaps gives no room back. One that has shut its output down does. */
+    private void releaseRestOfDisconnected() {
+        if (input.receiver().isDisconnected()) {
+            output.releaseRest();
+        }
     }
 
     /** Whether the peer was told that this side sends no more. */

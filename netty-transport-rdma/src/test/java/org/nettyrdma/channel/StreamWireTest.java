@@ -299,6 +299,20 @@ class StreamWireTest extends StreamFixture {
         }
     }
 
+    @Test
+    void shouldFailWhatIsWrittenAfterTheEndOfThePeerWasTold() throws Exception {
+        try (RawStreamPeer peer = connectFromC()) {
+            peer.expect("18000080");
+            End server = awaitAccepted();
+            await(server.write("a".getBytes()));
+            peer.send(DISCONNECT);
+            server.awaitEvent("ChannelInputShutdownReadComplete");
+            ChannelFuture written = server.write("b".getBytes());
+            assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+            assertBrokenPipe(written);
+        }
+    }
+
     private static void awaitQuietly(CountDownLatch latch) {
         try {
             latch.await(TIMEOUT_SECONDS, TimeUnit.SECONDS);
