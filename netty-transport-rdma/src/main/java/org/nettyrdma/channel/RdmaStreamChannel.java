@@ -176,15 +176,14 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     public ChannelFuture shutdown(ChannelPromise promise) {
-        ChannelPromise output = newPromise();
-        output.addListener(done -> {
-            if (done.isSuccess()) {
-                shutdownInput(promise);
+        shutdownOutput().addListener(output -> shutdownInput().addListener(input -> {
+            Throwable cause = output.isSuccess() ? input.cause() : output.cause();
+            if (cause == null) {
+                promise.trySuccess();
             } else {
-                promise.tryFailure(done.cause());
+                promise.tryFailure(cause);
             }
-        });
-        shutdownOutput(output);
+        }));
         return promise;
     }
 

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -238,6 +239,18 @@ class RdmaStreamChannelTest extends StreamFixture {
         await(server.channel.close());
         assertTrue(client.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
         assertTrue(server.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldShutTheInputDownWhereTheOutputWasShutDownBefore() throws Exception {
+        Pair pair = pair(true);
+        RdmaStreamChannel channel = pair.client().channel;
+        await(channel.shutdownOutput());
+        ChannelFuture shutdown = channel.shutdown();
+        assertTrue(shutdown.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        assertInstanceOf(ClosedChannelException.class, shutdown.cause()); // as with TCP
+        assertTrue(channel.isInputShutdown());
+        assertTrue(channel.isShutdown());
     }
 
     /** As with TCP: what was sent before arrives. */
