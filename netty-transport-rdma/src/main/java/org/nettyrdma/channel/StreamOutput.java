@@ -230,11 +230,27 @@ final class StreamOutput {
             while (left > 0 && buffer == in && in.current() instanceof ByteBuf first) {
                 int bytes = Math.min(left, first.readableBytes());
                 left -= bytes;
-                postedBytes -= bytes;
-                in.removeBytes(bytes);
+                if (bytes < first.readableBytes()) {
+                    postedBytes -= bytes;
+                    in.removeBytes(bytes);
+                } else {
+                    removeFirst(in, bytes);
+                }
             }
         } finally {
             removing = false;
+        }
+    }
+
+    /** Netty tells the progress while the buffer is still there. So it counts as posted until it is not. */
+    private void removeFirst(ChannelOutboundBuffer in, int bytes) {
+        if (bytes > 0) {
+            in.progress(bytes);
+        }
+        if (buffer == in) { // the end has removed it otherwise
+            postedBytes -= bytes;
+            in.remove();
+            in.removeBytes(0); // what is empty
         }
     }
 

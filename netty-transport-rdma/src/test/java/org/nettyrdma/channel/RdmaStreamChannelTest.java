@@ -15,6 +15,9 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelProgressiveFuture;
+import io.netty.channel.ChannelProgressiveFutureListener;
+import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.socket.ChannelOutputShutdownException;
@@ -225,6 +228,31 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertFalse(written.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).await().isSuccess());
         assertTrue(channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
         assertEquals(0, rest.refCnt());
+    }
+
+    /** The end is asked for while the bytes are still in the outbound buffer. */
+    @Test
+    void shouldSendNothingTwiceWhereThePromiseOfTheLastPieceClosesTheChannel() throws Exception {
+        Pair pair = pair();
+        RdmaStreamChannel channel = pair.client().channel;
+        ChannelProgressivePromise written = channel.newProgressivePromise();
+        written.addListener(new ChannelProgressiveFutureListener() {
+            @Override
+            public void operationProgressed(ChannelProgressiveFuture future, long progress, long total) {
+                if (progress == total) {
+                    channel.close();
+                }
+            }
+
+            @Override
+            public void operationComplete(ChannelProgressiveFuture future) {
+                // The channel is closed before.
+            }
+        });
+        channel.writeAndFlush(Unpooled.wrappedBuffer(bytes(1000, 1)), written);
+        await(written);
+        pair.server().awaitEvent("inactive");
+        assertArrayEquals(bytes(1000, 1), pair.server().received.toByteArray());
     }
 
     /** Neither reads any more, so that no room comes back for what one of them still had to send. */
