@@ -32,7 +32,7 @@ final class StreamOutput {
     private final StreamSends sends;
     private final MessageCarrier carrier;
     private final StreamBatch batch;
-    private final StreamRest rest = new StreamRest();
+    private final StreamRest rest;
     private final SendCredits credits;
     private final TargetList target;
     private final int maxPostedBytes;
@@ -56,6 +56,7 @@ final class StreamOutput {
         this.target = target;
         this.maxPostedBytes = maxPostedBytes;
         batch = new StreamBatch(tools);
+        rest = new StreamRest(tools.registeredAllocator());
         boolean gathers = tools.provider().capabilities().maxGatherElements() > 1;
         maxBytesInMessage = peer.takesDataInMessages() && gathers
                 ? Math.min(peer.receiveBytes(), StreamMemory.RECEIVE_BYTES) - StreamMessage.BYTES : 0;
@@ -266,6 +267,7 @@ final class StreamOutput {
             last.removeBytes(postedBytes);
             if (!over) { // a promise that was told may have made its listener cut the connection
                 rest.take(last, (int) Math.max(0, maxPostedBytes - postedBytes));
+                statistics.add(Counter.COPIED_BYTES, rest.bytes());
             }
             postedBytes = 0;
             writeRest();

@@ -6,37 +6,65 @@ import java.util.ArrayDeque;
 
 /**
  * What was flushed before this side has ended its output and found no room yet. TCP has it in the send buffer of the socket, and
- * sends it all the same. Event loop only.
+ * sends it all the same. It is a copy: whoever has written it may use the memory again as soon as the promise has succeeded.
+ * Event loop only.
  */
 final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
 
+    private static final int MIN_COPY_BYTES = 4096;
+
+    private final RegisteredByteBufAllocator allocator;
     private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(2);
     private int room;
     private int bytes;
 
+    StreamRest(RegisteredByteBufAllocator allocator) {
+        this.allocator = allocator;
+    }
+
     /**
-     * Takes over the flushed bytes, whose promises succeed then.
+     * Takes over the flushed bytes, whose promises succeed then. Where one fails, or there is no memory, none is taken.
      *
      * @param most so many at most; of a file none
      */
     void take(ChannelOutboundBuffer in, int most) throws Exception {
         room = most;
-        in.forEachFlushedMessage(this);
+        try {
+            in.forEachFlushedMessage(this);
+        } catch (Throwable t) {
+            release();
+            throw t;
+        }
         in.removeBytes(bytes);
     }
 
     @Override
     public boolean processMessage(Object message) {
-        if (!(message instanceof ByteBuf buffer) || room == 0) {
+        if (!(message instanceof ByteBuf buffer)) {
             return false;
         }
-        int size = Math.min(room, buffer.readableBytes());
-        if (size > 0) {
-            buffers.add(buffer.retainedSlice(buffer.readerIndex(), size));
+        int at = buffer.readerIndex();
+        for (int left = Math.min(room, buffer.readableBytes()); left > 0;) {
+            ByteBuf copy = copyWithRoom(left);
+            int size = Math.min(left, copy.writableBytes());
+            copy.writeBytes(buffer, at, size);
+            at += size;
+            left -= size;
             room -= size;
             bytes += size;
         }
-        return true;
+        return room > 0;
+    }
+
+    /** None is larger than a message, so that it can be had in registered memory. */
+    private ByteBuf copyWithRoom(int left) {
+        ByteBuf last = buffers.peekLast();
+        if (last == null || !last.isWritable()) {
+            int size = Math.min(room, Math.min(StreamOutput.MAX_MESSAGE_BYTES, Math.max(left, MIN_COPY_BYTES)));
+            last = allocator.directBuffer(size, size);
+            buffers.add(last);
+        }
+        return last;
     }
 
     boolean isEmpty() {

@@ -153,7 +153,7 @@ final class StreamWork implements PostedWork {
         return posted;
     }
 
-    /** A peer that has disconnected reads nothing more, and perhaps gives no room back. One that has shut its output down does. */
+    /** A peer that has disconnected reads nothing more, and gives no room back. One that has shut its output down does both. */
     private void releaseRestOfDisconnected() {
         if (input.receiver().isDisconnected()) {
             output.releaseRest();

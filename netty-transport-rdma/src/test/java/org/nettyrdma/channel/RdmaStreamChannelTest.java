@@ -255,6 +255,21 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertArrayEquals(bytes(1000, 1), pair.server().received.toByteArray());
     }
 
+    /** As with TCP, where the system has a copy. */
+    @Test
+    void shouldSendWhatWasFlushedThoughItsMemoryIsUsedAgain() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
+        End client = connect(bootstrap(), listener.localAddress());
+        byte[] memory = bytes(100_000, 1);
+        ChannelFuture written = client.channel.writeAndFlush(Unpooled.wrappedBuffer(memory))
+                .addListener(done -> java.util.Arrays.fill(memory, (byte) 0));
+        await(client.channel.shutdownOutput());
+        await(written);
+        End server = awaitAccepted();
+        server.channel.config().setAutoRead(true);
+        assertArrayEquals(bytes(100_000, 1), server.awaitBytes(100_000));
+    }
+
     /** Neither reads any more, so that no room comes back for what one of them still had to send. */
     @Test
     void shouldNotWaitForRoomAtAPeerThatHasClosed() throws Exception {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
@@ -91,6 +92,32 @@ class StreamFaultTest extends StreamFixture {
         assertArrayEquals(bytes(10, 2), Arrays.copyOfRange(pair.server().awaitBytes(20), 10, 20));
         assertEquals(20, pair.server().received.size());
         assertFalse(shutdown.get().isSuccess());
+    }
+
+    /** What stands before it in the queue would be sent though its promise fails. */
+    @Test
+    void shouldTakeNoRestWhereOneOfItsBuffersCannotBeRead() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
+        End client = connect(bootstrap(), listener.localAddress());
+        End server = awaitAccepted();
+        RdmaStreamChannel channel = client.channel;
+        CompletableFuture<ChannelFuture> good = new CompletableFuture<>();
+        channel.eventLoop().execute(() -> {
+            channel.writeAndFlush(Unpooled.wrappedBuffer(bytes(100_000, 1))); // more than there is room for
+            good.complete(channel.write(Unpooled.wrappedBuffer(bytes(10, 2))));
+            ByteBuf released = Unpooled.wrappedBuffer(bytes(10, 3));
+            channel.writeAndFlush(released);
+            released.release();
+            channel.shutdownOutput();
+        });
+        ChannelFuture written = good.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        assertFalse(written.isSuccess());
+        assertTrue(channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        server.channel.config().setAutoRead(true);
+        server.awaitEvent("inactive");
+        assertTrue(server.received.size() < 100_000);
+        assertTrue(server.events().contains("Connection reset by peer: the connection was cut"), server.events()::toString);
     }
 
     /** Neither end has anything to post. */
