@@ -46,6 +46,8 @@ public final class FaultyProvider implements VerbsProvider {
     public volatile boolean refuseInvalidations;
     /** Memory cannot be exposed. */
     volatile boolean refuseExposures;
+    /** Memory cannot be registered. */
+    volatile boolean refuseRegistrations;
     /** A connection that this side asks for is told of in one go with the first message that comes over it. */
     volatile boolean establishWithMessage;
     /** The next poll fails with this. */
@@ -84,6 +86,9 @@ public final class FaultyProvider implements VerbsProvider {
 
     @Override
     public MemoryRegion registerMemory(ByteBuffer memory) throws IOException {
+        if (refuseRegistrations) {
+            throw new IOException("the device has no room for a region");
+        }
         return real.registerMemory(memory);
     }
 

@@ -10,8 +10,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -73,6 +75,40 @@ class StreamFaultTest extends StreamFixture {
         assertCut(pair.server());
         assertFalse(written.isSuccess());
         assertTrue(pair.client().channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
+    /** The end of the channel would send as little of it, and succeed its promise. */
+    @Test
+    void shouldFailWhatIsWrittenWhereThereIsNoMemoryForACopy() throws Exception {
+        startGroupOfOneLoop();
+        Pair pair = settledPair();
+        RdmaStreamChannel channel = pair.client().channel;
+        byte[] data = bytes(3500, 2); // whose copy is a block of 4096 bytes
+        List<ByteBuf> taken = new ArrayList<>();
+        ChannelFuture written = channel.eventLoop().submit(() -> {
+            takeAllBlocks(taken, data.length);
+            return channel.writeAndFlush(Unpooled.wrappedBuffer(data));
+        }).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        taken.forEach(ByteBuf::release);
+        assertInstanceOf(RdmaException.class, written.cause());
+        pair.server().awaitEvent("inactive");
+        assertCut(pair.server());
+    }
+
+    /** No other thread has memory, or gives some back. */
+    private void startGroupOfOneLoop() throws InterruptedException {
+        stopGroup();
+        group = new RdmaEventLoopGroup(1, new DefaultThreadFactory("stream-test"), provider, IdleStrategy.ADAPTIVE);
+    }
+
+    /** Leaves no registered memory for a buffer of such a size; to be called on the event loop. */
+    private void takeAllBlocks(List<ByteBuf> taken, int bytes) {
+        provider.refuseRegistrations = true;
+        RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
+        do {
+            taken.add(allocator.directBuffer(bytes, bytes));
+        } while (allocator.isRegistered(taken.get(taken.size() - 1), 0, bytes));
     }
 
     @Test
