@@ -56,7 +56,7 @@ final class StreamOutput {
         this.target = target;
         this.maxPostedBytes = maxPostedBytes;
         batch = new StreamBatch(tools);
-        rest = new StreamRest(tools.registeredAllocator());
+        rest = new StreamRest(tools);
         boolean gathers = tools.provider().capabilities().maxGatherElements() > 1;
         maxBytesInMessage = peer.takesDataInMessages() && gathers
                 ? Math.min(peer.receiveBytes(), StreamMemory.RECEIVE_BYTES) - StreamMessage.BYTES : 0;

@@ -13,13 +13,13 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
 
     private static final int MIN_COPY_BYTES = 4096;
 
-    private final RegisteredByteBufAllocator allocator;
+    private final PostingTools tools;
     private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(2);
     private int room;
     private int bytes;
 
-    StreamRest(RegisteredByteBufAllocator allocator) {
-        this.allocator = allocator;
+    StreamRest(PostingTools tools) {
+        this.tools = tools;
     }
 
     /**
@@ -39,7 +39,7 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
     }
 
     @Override
-    public boolean processMessage(Object message) {
+    public boolean processMessage(Object message) throws RdmaException {
         if (!(message instanceof ByteBuf buffer)) {
             return false;
         }
@@ -56,12 +56,12 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
         return room > 0;
     }
 
-    /** None is larger than a message, so that it can be had in registered memory. */
-    private ByteBuf copyWithRoom(int left) {
+    /** In registered memory, so that it can be sent whatever memory is left later; and no larger than a message. */
+    private ByteBuf copyWithRoom(int left) throws RdmaException {
         ByteBuf last = buffers.peekLast();
         if (last == null || !last.isWritable()) {
             int size = Math.min(room, Math.min(StreamOutput.MAX_MESSAGE_BYTES, Math.max(left, MIN_COPY_BYTES)));
-            last = allocator.directBuffer(size, size);
+            last = StreamOutput.newCopy(tools, size);
             buffers.add(last);
         }
         return last;

@@ -96,6 +96,28 @@ class StreamFaultTest extends StreamFixture {
         assertCut(pair.server());
     }
 
+    /** A promise that had succeeded before could not fail any more. */
+    @Test
+    void shouldFailTheRestWhereThereIsNoMemoryForACopyOfIt() throws Exception {
+        startGroupOfOneLoop();
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
+        End client = connect(bootstrap(), listener.localAddress());
+        End server = awaitAccepted();
+        List<ByteBuf> taken = new ArrayList<>();
+        ChannelFuture written = client.channel.eventLoop().submit(() -> {
+            ChannelFuture future = client.channel.writeAndFlush(Unpooled.wrappedBuffer(bytes(100_000, 2)));
+            takeAllBlocks(taken, StreamOutput.MAX_MESSAGE_BYTES);
+            client.channel.shutdownOutput();
+            return future;
+        }).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        taken.forEach(ByteBuf::release);
+        assertFalse(written.isSuccess());
+        server.channel.config().setAutoRead(true);
+        server.awaitEvent("inactive");
+        assertTrue(server.events().contains("Connection reset by peer: the connection was cut"), server.events()::toString);
+    }
+
     /** No other thread has memory, or gives some back. */
     private void startGroupOfOneLoop() throws InterruptedException {
         stopGroup();
