@@ -16,7 +16,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -272,76 +271,6 @@ class StreamWireTest extends StreamFixture {
             server.awaitBytes(4);
             server.channel.close();
             peer.expect(DISCONNECT);
-        }
-    }
-
-    /** The answer was written before the end was told, and nothing else would ever have been flushed. */
-    @Test
-    void shouldFailTheAnswerToWhatHasArrivedTogetherWithTheEnd() throws Exception {
-        CompletableFuture<ChannelFuture> answered = new CompletableFuture<>();
-        listener = listen(serverBootstrap(channel -> channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelRead(ChannelHandlerContext ctx, Object message) {
-                answered.complete(ctx.writeAndFlush(message));
-            }
-        })).childOption(ChannelOption.ALLOW_HALF_CLOSURE, true));
-        try (RawStreamPeer peer = RawStreamPeer.connect(listener.localAddress())) {
-            peer.expect("18000080");
-            End server = awaitAccepted();
-            CountDownLatch sent = new CountDownLatch(1);
-            server.channel.eventLoop().execute(() -> awaitQuietly(sent)); // so that it takes up both at once
-            peer.write(peer.ringTag, 0, "hello".getBytes()).send("05000000").send(DISCONNECT);
-            sent.countDown();
-            ChannelFuture answer = answered.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-            assertTrue(answer.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
-            assertBrokenPipe(answer);
-            server.awaitEvent("inactive");
-        }
-    }
-
-    @Test
-    void shouldFailWhatIsWrittenAfterTheEndOfThePeerWasTold() throws Exception {
-        try (RawStreamPeer peer = connectFromC()) {
-            peer.expect("18000080");
-            End server = awaitAccepted();
-            await(server.write("a".getBytes()));
-            peer.send(DISCONNECT);
-            server.awaitEvent("ChannelInputShutdownReadComplete");
-            ChannelFuture written = server.write("b".getBytes());
-            assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
-            assertBrokenPipe(written);
-        }
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void assertBrokenPipe(ChannelFuture future) {
-        assertEquals("Broken pipe: the peer has closed the connection", String.valueOf(
-                future.cause() == null ? null : future.cause().getMessage()));
-    }
-
-    /** Whose input is shut down learns of the end by nothing else. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldFailWhatIsWrittenToAPeerThatHasClosedAfterTheInputWasShutDown(boolean autoRead) throws Exception {
-        try (RawStreamPeer peer = connectFromC(autoRead)) {
-            peer.expect("18000080");
-            End server = awaitAccepted();
-            await(server.channel.shutdownInput());
-            peer.send(DISCONNECT);
-            ChannelFuture written;
-            do {
-                written = server.write("x".getBytes());
-                assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
-            } while (written.isSuccess()); // sent before the end of the peer was known
-            assertBrokenPipe(written);
-            server.awaitEvent("inactive");
         }
     }
 

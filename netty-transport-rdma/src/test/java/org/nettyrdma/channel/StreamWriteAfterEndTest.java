@@ -1,0 +1,102 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is written to a peer that has closed, which is played by hand. */
+@Timeout(60)
+class StreamWriteAfterEndTest extends StreamFixture {
+
+    private static final String DISCONNECT = "000000e0";
+
+    /** A connection that the peer has asked for, to a side that allows half closure. */
+    private RawStreamPeer connect(boolean autoRead) throws Exception {
+        return RawStreamPeer.connect(listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, autoRead)
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)).localAddress());
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void assertBrokenPipe(ChannelFuture future) {
+        assertNotNull(future.cause(), "the write has succeeded");
+        assertEquals("Broken pipe: the peer has closed the connection", future.cause().getMessage());
+    }
+
+    /** The answer was written before the end was told, and nothing else would ever have been flushed. */
+    @Test
+    void shouldFailTheAnswerToWhatHasArrivedTogetherWithTheEnd() throws Exception {
+        CompletableFuture<ChannelFuture> answered = new CompletableFuture<>();
+        var echo = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                answered.complete(ctx.writeAndFlush(message));
+            }
+        };
+        RdmaServerStreamChannel listener = listen(serverBootstrap(channel -> channel.pipeline().addLast(echo))
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true));
+        try (RawStreamPeer peer = RawStreamPeer.connect(listener.localAddress())) {
+            peer.expect("18000080");
+            End server = awaitAccepted();
+            CountDownLatch sent = new CountDownLatch(1);
+            server.channel.eventLoop().execute(() -> awaitQuietly(sent)); // so that it takes up both at once
+            peer.write(peer.ringTag, 0, "hello".getBytes()).send("05000000").send(DISCONNECT);
+            sent.countDown();
+            ChannelFuture answer = answered.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            assertTrue(answer.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+            assertBrokenPipe(answer);
+            server.awaitEvent("inactive");
+        }
+    }
+
+    @Test
+    void shouldFailWhatIsWrittenAfterTheEndOfThePeerWasTold() throws Exception {
+        try (RawStreamPeer peer = connect(true)) {
+            peer.expect("18000080");
+            End server = awaitAccepted();
+            await(server.write("a".getBytes()));
+            peer.send(DISCONNECT);
+            server.awaitEvent("ChannelInputShutdownReadComplete");
+            ChannelFuture written = server.write("b".getBytes());
+            assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+            assertBrokenPipe(written);
+        }
+    }
+
+    /** Whose input is shut down learns of the end by nothing else. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFailWhatIsWrittenToAPeerThatHasClosedAfterTheInputWasShutDown(boolean autoRead) throws Exception {
+        try (RawStreamPeer peer = connect(autoRead)) {
+            peer.expect("18000080");
+            End server = awaitAccepted();
+            await(server.channel.shutdownInput());
+            peer.send(DISCONNECT);
+            ChannelFuture written;
+            do {
+                written = server.write("x".getBytes());
+                assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+            } while (written.isSuccess()); // sent before the end of the peer was known
+            assertBrokenPipe(written);
+            server.awaitEvent("inactive");
+        }
+    }
+}
