@@ -21,13 +21,19 @@ public final class TestServer implements AutoCloseable {
 
     private final FileSystem memory = MemoryFileSystem.create(MAX_BYTES);
     private final NfsServerOptions options;
-    private final Export export;
+    private Export export;
     private NfsServer server;
 
     private TestServer(NfsServerOptions options, String exportName) throws IOException {
         this.options = options.setBindAddress(NetUtil.LOCALHOST).setPort(Transport.RDMA, 0).setPort(Transport.TCP, 0);
         export = Export.of(memory.getPath("/")).withName(exportName).withSquash(Squash.NONE);
         server = NfsServer.start(export, options);
+    }
+
+    /** The same with an export that nobody may change, but through {@link #root()}. */
+    public void restartReadOnly() throws IOException {
+        export = export.withReadOnly(true);
+        restart();
     }
 
     /** Ends the server as if its time were over, and starts another one with the same files at the same ports. */

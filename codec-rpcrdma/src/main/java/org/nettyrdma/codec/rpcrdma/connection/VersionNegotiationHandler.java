@@ -51,6 +51,7 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
     /** The first call, kept to be sent again; {@code null} if none is out. */
     private Object first;
     private int firstXid;
+    private boolean sendingNext;
     /** Nobody waits for the first call any more, but for what its answer says about the version. */
     private boolean firstAbandoned;
     /** Of the first call, if it is sent again in version 1. */
@@ -107,7 +108,7 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
             @Override
             protected void written(Throwable cause) {
                 if (cause != null && first == copy) {
-                    sendNext();
+                    firstLost(cause);
                 }
             }
         });
@@ -189,12 +190,32 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
         held.addFirst(new HeldCall(again, firstAgain));
     }
 
+    /** The first call could not be written. */
+    private void firstLost(Throwable cause) {
+        if (ctx.channel().isActive()) {
+            sendNext();
+        } else {
+            releaseFirst();
+            failHeld(cause);
+        }
+    }
+
+    /** Not by recursion, as each of those that wait may fail at once. */
     private void sendNext() {
         releaseFirst();
-        HeldCall next = held.poll();
-        if (next != null) {
-            updateWritability();
-            sendFirst(next.call, next.promise); // whatever waits behind it
+        if (sendingNext) {
+            return;
+        }
+        sendingNext = true;
+        try {
+            for (HeldCall next = held.poll(); next != null; next = first == null ? held.poll() : null) {
+                updateWritability();
+                sendFirst(next.call, next.promise); // whatever waits behind it
+            }
+        } finally {
+            sendingNext = false;
+        }
+        if (first != null) {
             ctx.flush();
         }
     }

@@ -21,6 +21,8 @@ import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
 import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ends the calls of one requester: closes the memory of each to the peer, and when that is done, and not before, passes up the
@@ -29,6 +31,8 @@ import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
  * Event loop only.
  */
 final class ReplyDelivery {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ReplyDelivery.class);
 
     private final ChannelHandlerContext ctx;
     private final BindingTable bindings;
@@ -107,8 +111,7 @@ final class ReplyDelivery {
 
     /** The peer can no longer touch the memory of the call, unless the device has kept its access. */
     private void end(RequesterCall call, RpcRdmaMessage reply) {
-        RequestPlan again = reply.chunks() == null && reply.header() instanceof TransportError error
-                ? sender.planAgain(call, error.error()) : null;
+        RequestPlan again = planAgain(call, reply);
         if (again == null) {
             try {
                 deliver(call, reply);
@@ -122,6 +125,19 @@ final class ReplyDelivery {
             reply.release();
             releaseMemory(call); // first, as it may be needed for the call itself
             sender.sendAgain(call, again);
+        }
+    }
+
+    /** How a call that was refused is sent again, {@code null} if it is not. */
+    private RequestPlan planAgain(RequesterCall call, RpcRdmaMessage reply) {
+        if (reply.chunks() != null || !(reply.header() instanceof TransportError error)) {
+            return null;
+        }
+        try {
+            return sender.planAgain(call, error.error());
+        } catch (RuntimeException | Error e) { // no memory, for instance: then the refusal is the outcome
+            LOGGER.debug("{} call {} is not sent again", ctx.channel(), Integer.toHexString(call.xid()), e);
+            return null;
         }
     }
 

@@ -257,21 +257,25 @@ final class RequestSender {
     private void send(ByteBuf message, RequestPlan plan, List<DataItem> items, ReplySpace space, long bytes,
             ChannelPromise promise,
                       boolean keep) throws IOException {
+        RequesterCall call = calls.newCall();
         ExposedChunks exposure = plan.hasChunks()
                 ? exposer.open(plan, message, InvalidationPolicy.ofRequester(connection.terms())) : null;
-        RequesterCall call = calls.newCall().begin(message, exposure, bytes, plan, items, space, promise);
-        if (space == null && planner.offersRoomForAnyReply()) {
-            call.noteReply(openEnded.historyOf(message));
-        }
-        if (keep) {
-            call.keep(message);
-        }
         ByteBuf body;
         try {
+            call.begin(message, exposure, bytes, plan, items, space, promise);
+            if (space == null && planner.offersRoomForAnyReply()) {
+                call.noteReply(openEnded.historyOf(message));
+            }
+            if (keep) {
+                call.keep(message);
+            }
+            calls.add(call); // before the write, which may fail at once
             body = inlineBody(plan, message);
         } catch (RuntimeException | Error e) { // no memory, for instance
-            call.releaseMessage();
-            exposure.withdraw(exposure::releaseSinks); // there is one, or there was nothing to take out
+            calls.forget(call);
+            if (exposure != null) {
+                exposure.withdraw(exposure::releaseSinks);
+            }
             throw e;
         }
         count(plan, call.chunks());
@@ -279,7 +283,6 @@ final class RequestSender {
             statistics.increment(Counter.REVERSE_CALLS);
         }
         RpcRdmaVersion version = connection.terms().version();
-        calls.add(call); // before the write, which may fail at once
         if (exposure == null && inlinePath != null && inlinePath.writeCall(call.xid(), body, call)) {
             return;
         }

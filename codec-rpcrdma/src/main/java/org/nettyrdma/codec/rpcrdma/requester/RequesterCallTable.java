@@ -184,6 +184,14 @@ public final class RequesterCallTable {
         outstanding.put(call.xid(), call);
     }
 
+    /** A call that was going to be written could not be begun; its memory is the caller's. */
+    void forget(RequesterCall call) {
+        if (outstanding.get(call.xid()) == call) {
+            outstanding.remove(call.xid());
+        }
+        call.releaseMessage();
+    }
+
     /** The reply to a call that was {@linkplain #take taken} has been delivered; nothing more is to be done for it. */
     void delivered(RequesterCall call) {
         if (call.end() && spare.size() < MAX_SPARE) {

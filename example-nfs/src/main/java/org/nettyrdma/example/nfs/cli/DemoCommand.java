@@ -44,7 +44,7 @@ final class DemoCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Mixin
-    private TransferOptions transferOptions;
+    private TreeTransferOptions transferOptions;
 
     @Option(names = "--from", paramLabel = "DIR", description = "Copy this folder instead of a generated tree.")
     private Path from;

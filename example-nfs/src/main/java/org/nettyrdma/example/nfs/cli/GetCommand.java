@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 final class GetCommand extends RemoteCommand {
 
     @Mixin
-    private TransferOptions transferOptions;
+    private TreeTransferOptions transferOptions;
 
     @Option(names = "-r", description = "Copy directories with all that is in them.")
     private boolean recursive;

@@ -4,15 +4,11 @@ import org.nettyrdma.example.nfs.client.CopyOptions;
 import picocli.CommandLine.Option;
 
 /** Options of commands that move data. */
-final class TransferOptions {
+class TransferOptions {
 
     @Option(names = "--outstanding", paramLabel = "CALLS", defaultValue = "8", converter = NumberConverter.OutstandingCalls.class,
             description = "READ or WRITE calls of one file on their way at the same time, 1 to 1024; default: ${DEFAULT-VALUE}.")
     private int callsPerFile;
-
-    @Option(names = "--files", paramLabel = "FILES", defaultValue = "4", converter = NumberConverter.FilesAtOnce.class,
-            description = "Files copied at the same time, 1 to 256; default: ${DEFAULT-VALUE}.")
-    private int filesAtOnce;
 
     @Option(names = "--transfer-size", paramLabel = "BYTES", defaultValue = "1048576",
             converter = NumberConverter.TransferBytes.class,
@@ -20,6 +16,6 @@ final class TransferOptions {
     private int transferBytes;
 
     CopyOptions toCopyOptions() {
-        return new CopyOptions().setCallsPerFile(callsPerFile).setFilesAtOnce(filesAtOnce).setMaxTransferBytes(transferBytes);
+        return new CopyOptions().setCallsPerFile(callsPerFile).setMaxTransferBytes(transferBytes);
     }
 }

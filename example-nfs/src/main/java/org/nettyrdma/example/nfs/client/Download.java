@@ -8,6 +8,7 @@ import java.nio.channels.GatheringByteChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
+import org.nettyrdma.example.nfs.protocol.Fattr;
 
 /**
  * Writes the content of a file on the server to a local channel, in order, with a window of READ calls. The data goes from the
@@ -23,6 +24,7 @@ final class Download {
     private final int transferBytes;
     private final Deque<PendingRead> window = new ArrayDeque<>();
     private long copiedBytes;
+    private Fattr attributes;
 
     private record PendingRead(long offset, int length, CompletableFuture<ReadResult> reply) {
     }
@@ -37,11 +39,13 @@ final class Download {
         this.target = target;
         this.targetName = targetName;
         this.options = options;
+        this.attributes = source.attributes();
         this.transferBytes = Transfer.bytes(files.limits().maxReadBytes(), options);
     }
 
     /**
-     * Copies as many bytes as the file had when it was looked up.
+     * Copies the file up to its end, which may lie behind where it was when the file was looked up: whole directories are listed
+     * before the first of their files is copied. Behind that, there is one call at a time.
      *
      * @throws IOException if it is shorter now, after what is there was copied; or if reading or writing fails
      */
@@ -52,21 +56,27 @@ final class Download {
         }
         try {
             boolean endOfFile = false;
-            for (long offset = 0; offset < size && offset >= 0 && !endOfFile; offset += transferBytes) {
-                if (window.size() == options.callsPerFile()) {
+            long offset = 0;
+            while (!endOfFile) {
+                if (window.size() < options.callsPerFile() && (offset < size || window.isEmpty())) {
+                    int length = offset < size ? (int) Math.min(transferBytes, size - offset) : transferBytes;
+                    window.addLast(read(offset, length));
+                    offset += length;
+                } else {
                     endOfFile = settle(window.removeFirst());
                 }
-                window.addLast(read(offset, (int) Math.min(transferBytes, size - offset)));
             }
-            while (!window.isEmpty() && !endOfFile) {
-                endOfFile = settle(window.removeFirst());
-            }
-            if (endOfFile && copiedBytes < size) {
+            if (copiedBytes < size) {
                 throw new IOException(source.path() + ": the file became shorter while it was copied");
             }
         } finally {
             window.forEach(Download::abandon);
         }
+    }
+
+    /** What the server has told of the file last. */
+    Fattr attributes() {
+        return attributes;
     }
 
     private PendingRead read(long offset, int length) {
@@ -85,12 +95,10 @@ final class Download {
                 result.release();
             }
             copiedBytes += count;
+            attributes = result.attributes() == null ? attributes : result.attributes();
             options.listener().copied(count);
-            if (count == read.length) {
-                return false;
-            }
-            if (result.endOfFile()) {
-                return true;
+            if (result.endOfFile() || count == read.length) {
+                return result.endOfFile();
             }
             if (count == 0) {
                 throw new IOException(source.path() + ": the server returns no data, and says that the file does not end there");

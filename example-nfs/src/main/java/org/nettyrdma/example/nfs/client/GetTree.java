@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.protocol.Fattr;
 
 /**
  * One copy from the server to this machine, see {@link TreeCopy}. The server chooses the names, and what is made of them, but
@@ -130,10 +131,13 @@ final class GetTree {
     }
 
     private void download(RemoteFile source, LocalDirectory directory, Path made, Path wanted) throws IOException {
+        Fattr attributes;
         try (FileChannel content = directory.newFile(made, wanted)) {
-            new Download(files, source, content, LocalNames.textOf(wanted), options).run();
+            Download download = new Download(files, source, content, LocalNames.textOf(wanted), options);
+            download.run();
+            attributes = download.attributes();
         }
-        directory.setAttributes(made, source.attributes(), wanted);
+        directory.setAttributes(made, attributes, wanted);
     }
 
     private void getSymbolicLink(RemoteFile source, CopiedDirectory parent, Path name) throws IOException {

@@ -35,12 +35,14 @@ final class PutTree {
     /** What a file or directory gets while it is being filled. */
     private static final int OWNER_ONLY_FILE = 0600;
     private static final int OWNER_ONLY_DIRECTORY = 0700;
+    private static final int MAX_LINKED_FILES = 1 << 20;
 
     private final RemoteFiles files;
     private final NfsClient client;
     private final CopyOptions options;
     private final CopyJobs jobs;
-    private final Set<Object> seenFileKeys = new HashSet<>();
+    /** Of files with several names: that of one that is gone may be another file's already. */
+    private final Set<Object> linkedFileKeys = new HashSet<>();
     private final Map<Object, RemoteFile> copiesByFileKey = new ConcurrentHashMap<>();
     private final List<CopyJobs.Job> hardLinks = new ArrayList<>();
     private final List<CopyJobs.Job> directoryAttributes = new ArrayList<>();
@@ -63,7 +65,7 @@ final class PutTree {
         }
     }
 
-    private void put(Path source, RemoteFile directory, String name) throws IOException {
+    void put(Path source, RemoteFile directory, String name) throws IOException {
         PosixFileAttributes attributes = Files.readAttributes(source, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         if (attributes.isSymbolicLink()) {
             putSymbolicLink(source, directory, name);
@@ -71,11 +73,27 @@ final class PutTree {
             putDirectory(source, attributes, directory, name);
         } else if (!attributes.isRegularFile()) {
             options.listener().skipped(LocalNames.textOf(source), "it is neither a file nor a directory nor a symbolic link");
-        } else if (attributes.fileKey() == null || seenFileKeys.add(attributes.fileKey())) {
-            jobs.start(() -> putFile(source, attributes, directory, name));
         } else {
-            hardLinks.add(() -> putHardLink(attributes.fileKey(), directory, name));
+            putRegularFile(source, attributes, directory, name);
         }
+    }
+
+    private void putRegularFile(Path source, PosixFileAttributes attributes, RemoteFile directory, String name)
+            throws IOException {
+        Object linkedFileKey = mayHaveSeveralNames(source) ? attributes.fileKey() : null;
+        if (linkedFileKey == null || linkedFileKeys.add(linkedFileKey)) {
+            if (linkedFileKeys.size() > MAX_LINKED_FILES) {
+                throw new IOException(LocalNames.textOf(source) + ": more than " + MAX_LINKED_FILES + " files with several names");
+            }
+            jobs.start(() -> putFile(source, attributes, linkedFileKey, directory, name));
+        } else {
+            hardLinks.add(() -> putHardLink(linkedFileKey, directory, name));
+        }
+    }
+
+    private static boolean mayHaveSeveralNames(Path file) throws IOException {
+        return !file.getFileSystem().supportedFileAttributeViews().contains("unix")
+                || (Integer) Files.getAttribute(file, "unix:nlink", LinkOption.NOFOLLOW_LINKS) > 1;
     }
 
     private void putDirectory(Path source, PosixFileAttributes attributes, RemoteFile parent, String name) throws IOException {
@@ -104,7 +122,8 @@ final class PutTree {
     }
 
     /** What has the name stays as it is until the new file is there, with its mode and time. */
-    private void putFile(Path source, PosixFileAttributes attributes, RemoteFile directory, String name) throws IOException {
+    private void putFile(Path source, PosixFileAttributes attributes, Object linkedFileKey, RemoteFile directory, String name)
+            throws IOException {
         String path = RemotePath.child(directory.path(), name);
         String temporary = TemporaryNames.next();
         Sattr initial = Sattr.NONE.withMode(PosixMode.of(attributes.permissions()) | OWNER_ONLY_FILE);
@@ -118,8 +137,8 @@ final class PutTree {
                 new Upload(files, content, LocalNames.textOf(source), copy, options).run();
                 setAttributes(copy, attributes);
                 rename(directory, temporary, name, copy);
-                if (attributes.fileKey() != null) {
-                    copiesByFileKey.put(attributes.fileKey(), copy);
+                if (linkedFileKey != null) {
+                    copiesByFileKey.put(linkedFileKey, copy);
                 }
             } catch (IOException | RuntimeException | Error e) {
                 Await.cleanUp(creation.thenCompose(created -> client.remove(directory.handle(), temporary)));

@@ -306,16 +306,30 @@ public final class RemoteFiles {
             try {
                 directory = makeDirectory(directory, name, attributes);
             } catch (NfsException e) {
-                if (e.status() != NfsStatus.EXIST) {
-                    throw e;
-                }
-                directory = findTarget(RemotePath.child(directory.path(), name));
+                directory = existing(RemotePath.child(directory.path(), name), e);
             }
         }
         if (!directory.attributes().isDirectory()) {
             throw new NfsException(path, NfsStatus.NOTDIR);
         }
         return directory;
+    }
+
+    /** What a directory could not be made for: some servers look whether they would make it before they look whether it is there. */
+    private RemoteFile existing(String path, NfsException refusal) throws IOException {
+        switch (refusal.status()) {
+            case EXIST -> {
+                return findTarget(path);
+            }
+            case ROFS, ACCES, PERM -> {
+                try {
+                    return findTarget(path);
+                } catch (NfsException e) {
+                    throw refusal;
+                }
+            }
+            default -> throw refusal;
+        }
     }
 
     /**

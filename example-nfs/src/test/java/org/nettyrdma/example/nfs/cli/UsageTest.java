@@ -44,6 +44,12 @@ class UsageTest {
         server.close();
     }
 
+    @Test
+    void shouldRefuseWhatACommandDoesNotUse() {
+        assertEquals(2, run("cat", "--files", "2", "tcp://x"));
+        assertTrue(err.contains("--files"), err);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "ls --timeout 0 tcp://x,         --timeout, 1 to 86400",

@@ -106,6 +106,20 @@ class RemoteFilesTest {
                 () -> files.makeDirectories("/export/a/b/file", attributes)).status());
     }
 
+    /** A server may look whether it would make a directory before it looks whether it is there, as this one does. */
+    @Test
+    void shouldTakeDirectoriesThatAreThereOfAServerThatMakesNone() throws IOException {
+        server.restartReadOnly();
+        session.close();
+        session = NfsSession.open(server.endpoint(Transport.RDMA, "/export/a"), new NfsClientOptions());
+        files = session.files();
+        assertEquals(NfsStatus.ROFS, assertThrows(NfsException.class,
+                () -> files.makeDirectory(files.find("/export/a"), "b", Sattr.NONE)).status());
+        assertEquals("/export/a/b", files.makeDirectories("/export/a/b", Sattr.NONE).path());
+        assertEquals(NfsStatus.ROFS, assertThrows(NfsException.class,
+                () -> files.makeDirectories("/export/a/new/below", Sattr.NONE)).status());
+    }
+
     @Test
     void shouldRemoveFilesAndTreesButNotWhatLinksPointTo() throws IOException {
         link("a/link", "../keep");

@@ -26,6 +26,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
@@ -174,6 +176,29 @@ class TransferTest {
         assertArrayEquals(Arrays.copyOf(content, 5_200), Files.readAllBytes(memory.getPath("/copy")));
     }
 
+    /** Since the directory was listed, or between two calls. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 999, 1000, 5_200})
+    void shouldCopyAFileThatHasBecomeLonger(int listedBytes) throws IOException {
+        upload();
+        program.maxCount = 700;
+        Path copy = memory.getPath("/copy");
+        RemoteFile listed = new RemoteFile("/file", UnreliableProgram.HANDLE, UnreliableProgram.attributes(listedBytes));
+        try (FileChannel out = FileChannel.open(copy, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            Download download = new Download(files, listed, out, copy.toString(), options());
+            download.run();
+            assertEquals(content.length, download.attributes().size());
+        }
+        assertArrayEquals(content, Files.readAllBytes(copy));
+    }
+
+    @Test
+    void shouldReadNoMoreOftenThanTheFileIsLong() throws IOException {
+        upload();
+        download();
+        assertEquals(11, program.reads.get());
+    }
+
     @Test
     void shouldRefuseASizeThatNoFileHas() {
         RemoteFile huge = new RemoteFile("/file", UnreliableProgram.HANDLE, UnreliableProgram.attributes(-1));
@@ -218,6 +243,7 @@ class TransferTest {
         static final FileHandle HANDLE = new FileHandle(new byte[] {1, 2, 3});
 
         final AtomicInteger writes = new AtomicInteger();
+        final AtomicInteger reads = new AtomicInteger();
         final AtomicInteger commits = new AtomicInteger();
         volatile int maxCount = Integer.MAX_VALUE;
         volatile long endOfFile = Long.MAX_VALUE;
@@ -282,6 +308,7 @@ class TransferTest {
         }
 
         private void read(ReadArguments read, ByteBuf results) {
+            reads.incrementAndGet();
             long end = Math.min(length, endOfFile);
             int count = (int) Math.max(0, Math.min(Math.min(maxCount, read.count()), end - read.offset()));
             Fattr.writeOptional(attributes(length), results);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -12,10 +13,12 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -89,6 +92,28 @@ class TreeCopyTest {
             TreeCopy.put(session.files(), source, session.files().root(), "tree", options);
             assertEquals(Optional.empty(), expected.firstDifference(TreeSnapshot.of(server.root().resolve("tree"))));
         }
+    }
+
+    /** What identifies a file is given to another one when it is gone. */
+    @Test
+    void shouldNotTakeAFileForAnotherThatWasRemovedMeanwhile(@TempDir Path directory) throws Exception {
+        assumeTrue(directory.getFileSystem().supportedFileAttributeViews().contains("unix"));
+        Path first = Files.writeString(directory.resolve("first"), "of the first");
+        Object fileKey = Files.readAttributes(first, BasicFileAttributes.class).fileKey();
+        try (NfsSession session = server.open(Transport.RDMA); CopyJobs jobs = new CopyJobs(1)) {
+            PutTree copy = new PutTree(session.files(), new CopyOptions(), jobs);
+            copy.put(first, session.files().root(), "first");
+            CountDownLatch copied = new CountDownLatch(1);
+            jobs.start(copied::countDown); // there is one thread
+            copied.await();
+            Files.delete(first);
+            Path second = Files.writeString(directory.resolve("second"), "of the second");
+            assumeTrue(fileKey.equals(Files.readAttributes(second, BasicFileAttributes.class).fileKey()));
+            copy.put(second, session.files().root(), "second");
+            jobs.finish();
+        }
+        assertEquals("of the first", Files.readString(server.root().resolve("first")));
+        assertEquals("of the second", Files.readString(server.root().resolve("second")));
     }
 
     @Test

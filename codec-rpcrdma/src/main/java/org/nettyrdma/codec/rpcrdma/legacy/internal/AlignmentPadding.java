@@ -4,6 +4,7 @@ import static org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures.malformed;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
@@ -73,7 +74,7 @@ public final class AlignmentPadding implements PaddingRemoval {
     }
 
     private static ByteBuf without(ByteBufAllocator alloc, ByteBuf message, int position, int bytes) {
-        ByteBuf head = message.readRetainedSlice(position);
-        return alloc.compositeBuffer(2).addComponent(true, head).addComponent(true, message.skipBytes(bytes));
+        CompositeByteBuf parts = alloc.compositeBuffer(2); // first, as there may be no memory for it
+        return parts.addComponent(true, message.readRetainedSlice(position)).addComponent(true, message.skipBytes(bytes));
     }
 }
