@@ -248,45 +248,6 @@ class RpcServerHandlerTest {
         assertEquals(0, results.refCnt());
     }
 
-    /** With a budget, a program says how large its results get before it is called. */
-    @Test
-    void shouldAnswerWhereTheProgramFailsToSayHowLargeItsResultsGet() {
-        MemoryBudget budget = new MemoryBudget(1 << 20);
-        RpcServerHandler handler = new RpcServerHandler(List.of(new RpcProgram() {
-            @Override
-            public int program() {
-                return 200000;
-            }
-
-            @Override
-            public int lowestVersion() {
-                return 1;
-            }
-
-            @Override
-            public int highestVersion() {
-                return 1;
-            }
-
-            @Override
-            public int maxResultBytes(RpcCall call) {
-                throw new NoClassDefFoundError("of the program");
-            }
-
-            @Override
-            public void call(RpcCall call) {
-                throw new NoClassDefFoundError("of the program");
-            }
-        }), Runnable::run, RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, 0, budget, TransferLimits.DEFAULT);
-        EmbeddedChannel server = channel(handler);
-        ByteBuf message = hex(CALL + "00000001");
-        server.writeInbound(message);
-        assertEquals(SYSTEM_ERROR, readReply(server));
-        assertEquals(0, message.refCnt());
-        server.close();
-        assertEquals(0, budget.usedBytes());
-    }
-
     @Test
     void shouldCloseWhereThereIsNoMemoryForAnyReply() {
         EmbeddedChannel server = serve(call -> call.reply(Unpooled.EMPTY_BUFFER));

@@ -137,7 +137,7 @@ final class VersionTwoHeaderReader {
     private static <T> T readBody(ByteBuf in, XdrType<T> type, String name) throws RpcRdmaException {
         try {
             return type.read(in);
-        } catch (RuntimeException | Error e) { // of whatever kind: it may be somebody else's code that has read what the peer sent
+        } catch (RuntimeException | Error e) { // of whatever kind: it may be somebody else's code that has read this
             throw malformed("%s: %s", name, e.getMessage());
         }
     }

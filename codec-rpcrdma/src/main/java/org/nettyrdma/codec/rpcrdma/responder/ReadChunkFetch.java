@@ -174,8 +174,8 @@ public final class ReadChunkFetch extends CallbackPromise {
     }
 
     /**
-     * Puts the message together; its one reference passes to the caller, and nothing is left to release. Where that fails for want
-     * of memory, all is left.
+     * Puts the message together; its one reference passes to the caller, and nothing is left to release. Where that fails for
+     * want of memory, all is left.
      */
     public ByteBuf assemble() {
         boolean positionZero = chunks.get(0).position() == 0;

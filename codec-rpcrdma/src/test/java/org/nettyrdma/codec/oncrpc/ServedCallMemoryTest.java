@@ -1,0 +1,63 @@
+package org.nettyrdma.codec.oncrpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.nettyrdma.codec.oncrpc.Hex.dump;
+import static org.nettyrdma.codec.oncrpc.Hex.hex;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** With a budget, a program says how large its results get before it is called. */
+class ServedCallMemoryTest {
+
+    private static final String CALL =
+            "00000007 00000000 00000002 00030d40 00000001 00000005 00000000 00000000 00000000 00000000";
+    private static final String SYSTEM_ERROR = "00000007 00000001 00000000 00000000 00000000 00000005";
+
+    private final MemoryBudget budget = new MemoryBudget(1 << 20);
+
+    /** Fails like a program of which a class is missing. */
+    private static final class IncompleteProgram implements RpcProgram {
+
+        @Override
+        public int program() {
+            return 200000;
+        }
+
+        @Override
+        public int lowestVersion() {
+            return 1;
+        }
+
+        @Override
+        public int highestVersion() {
+            return 1;
+        }
+
+        @Override
+        public int maxResultBytes(RpcCall call) {
+            throw new NoClassDefFoundError("of the program");
+        }
+
+        @Override
+        public void call(RpcCall call) {
+            throw new NoClassDefFoundError("of the program");
+        }
+    }
+
+    @Test
+    void shouldAnswerWhereTheProgramFailsToSayHowLargeItsResultsGet() {
+        EmbeddedChannel server = new EmbeddedChannel(new RpcServerHandler(List.of(new IncompleteProgram()), Runnable::run,
+                RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, 0, budget, TransferLimits.DEFAULT));
+        ByteBuf message = hex(CALL + "00000001");
+        server.writeInbound(message);
+        ByteBuf reply = server.readOutbound();
+        assertEquals(SYSTEM_ERROR, dump(reply));
+        reply.release();
+        assertEquals(0, message.refCnt());
+        server.close();
+        assertEquals(0, budget.usedBytes());
+    }
+}
