@@ -38,6 +38,11 @@ final class InboundDelivery {
         }
     }
 
+    /** Whether a read is wanted, so that a turn passes on what has arrived. */
+    boolean isReadPending() {
+        return readPending;
+    }
+
     /** No read is wanted any more. Any thread. */
     void readsCleared() {
         if (channel.eventLoop().inEventLoop()) {

@@ -40,8 +40,8 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * <h2>Life</h2>
  * The queue pair belongs to the event loop that the channel is registered with. A channel that is deregistered is closed.
  * Half-closure does not exist. When the peer ends the connection, the messages that arrived before are read first. So a channel
- * that does not read stays active until it reads or writes. A closed channel is inactive at once. Its buffers are released a
- * moment later, when the device has returned them.
+ * that does not read stays active until it reads or writes; what it had flushed before fails. A closed channel is inactive at
+ * once. Its buffers are released a moment later, when the device has returned them.
  */
 public final class RdmaChannel extends QueuePairChannel {
 
@@ -320,12 +320,31 @@ public final class RdmaChannel extends QueuePairChannel {
                     queuePairUnsafe().flush0();
                 }
             }
-            if (state() == ChannelState.ENDED && !connection.isEndPending() && !work.receives().hasMessage()) {
-                finish(endCause);
+            if (state() == ChannelState.ENDED && !connection.isEndPending()) {
+                if (!work.receives().hasMessage()) {
+                    finish(endCause);
+                } else if (!inbound.isReadPending()) {
+                    failWrites();
+                }
             }
         } catch (Throwable t) {
             fail(t);
         }
+    }
+
+    /** Who wants no read may be waiting for what it has written, and want one then. What has arrived is kept for it. */
+    private void failWrites() {
+        work.sends().hold(); // the device may not have returned them yet
+        IOException cause = endOfWrites();
+        ChannelOutboundBuffer outbound = unsafe().outboundBuffer();
+        boolean isLeft = outbound != null;
+        while (isLeft) {
+            isLeft = outbound.remove(cause);
+        }
+    }
+
+    private IOException endOfWrites() {
+        return endCause != null ? endCause : new ClosedChannelException();
     }
 
     @Override
@@ -410,7 +429,7 @@ public final class RdmaChannel extends QueuePairChannel {
             if (connection.isEndPending()) {
                 return; // fails with the cause as soon as that is known
             }
-            throw endCause != null ? endCause : new ClosedChannelException();
+            throw endOfWrites();
         }
         // Repost before sending: a reply makes the peer send its next request, which must find a receive posted.
         work.receives().repost();

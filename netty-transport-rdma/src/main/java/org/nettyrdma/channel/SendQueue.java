@@ -14,7 +14,7 @@ import org.nettyrdma.verbs.support.Rings;
  * The Sends, RDMA Writes and RDMA Reads of one channel that the device has not completed. They complete in the order in
  * which they were posted, so that they form a ring, which grows with use. Messages stay in the {@link ChannelOutboundBuffer}
  * until then, which has a reference on each. Netty drops these at once when a channel is closed, while the device may still read
- * or write the memory. So {@link #hold} is called before. Event loop only.
+ * or write the memory. So {@link #hold} is called before, also where the end of the connection fails them. Event loop only.
  */
 final class SendQueue {
 
@@ -155,7 +155,7 @@ final class SendQueue {
         }
     }
 
-    /** The channel is about to be closed, and nothing more is posted: keeps what the device may use until it has completed. */
+    /** The outbound buffer is about to be emptied, and nothing more is posted: keeps what the device may still use. */
     void hold() {
         if (held) {
             return;
@@ -168,6 +168,11 @@ final class SendQueue {
                 messages[index(number)] = Unpooled.EMPTY_BUFFER;
             }
         }
+    }
+
+    /** Whether {@link #hold} was called: then the promises have failed, or are about to. */
+    boolean isHeld() {
+        return held;
     }
 
     /**

@@ -173,7 +173,7 @@ final class WorkRequests implements PostedWork {
             }
             case WorkRequestId.SEND -> {
                 Object message = sends.complete(slot, success);
-                if (success) {
+                if (success && !sends.isHeld()) {
                     SendQueue.confirm(message, channel.unsafe().outboundBuffer());
                 }
                 yield "a Send, RDMA Write or RDMA Read";

@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -98,5 +99,22 @@ class StreamWriteAfterEndTest extends StreamFixture {
             assertBrokenPipe(written);
             server.awaitEvent("inactive");
         }
+    }
+
+    /** It reads on when there is room for what it writes, and there is data that it has not read. */
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0})
+    void shouldFailWhatIsLeftWhenThePeerIsGoneThoughNobodyReads(int soLinger) throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
+        End client = connect(bootstrap().option(ChannelOption.AUTO_READ, false).option(ChannelOption.SO_LINGER, soLinger),
+                listener.localAddress());
+        await(client.write(bytes(1000, 1)));
+        End server = awaitAccepted();
+        ChannelFuture written = server.write(bytes(10_000_000, 2));
+        server.channel.eventLoop().submit(() -> assertFalse(server.channel.isWritable())).sync();
+        client.channel.close();
+        assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        assertNotNull(written.cause(), "the write has succeeded");
+        server.awaitEvent("inactive");
     }
 }

@@ -17,6 +17,8 @@ import io.netty.channel.WriteBufferWaterMark;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -158,6 +160,63 @@ public abstract class ClosingContract extends TransportFixture {
         }
         awaitTrue(() -> messages.stream().allMatch(message -> message.refCnt() == 0), "released");
         assertEquals(0, connection.client().count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
+    }
+
+    @Test
+    void shouldFailWritesWhenThePeerIsGoneThoughNobodyReads() throws Exception {
+        List<ByteBuf> messages = new ArrayList<>();
+        List<ChannelFuture> writes = new ArrayList<>();
+        Connection connection = stuck(messages, writes);
+        Endpoint client = connection.client();
+        client.call(() -> client.channel().config().setAutoRead(false));
+        connection.server().send("read later");
+        awaitTrue(() -> client.count(Counter.RECEIVES) == 1, "arrived");
+        connection.server().channel().close();
+        Endpoint.awaitFailure(writes.get(writes.size() - 1));
+        writes.forEach(write -> assertTrue(write.isDone()));
+        assertFalse(client.isInactive());
+        client.channel().config().setAutoRead(true);
+        assertEquals("read later", client.awaitText());
+        client.awaitInactive();
+        awaitTrue(() -> messages.stream().allMatch(message -> message.refCnt() == 0), "released");
+        assertEquals(0, client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
+    }
+
+    /** Answers, and reads only as long as there is room for answers. */
+    private static ChannelInboundHandlerAdapter answering(Queue<ChannelFuture> answers) {
+        return new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ((ByteBuf) message).release();
+                answers.add(ctx.writeAndFlush(ctx.alloc().buffer(SENT_BYTES).writeZero(SENT_BYTES)));
+            }
+
+            @Override
+            public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+                ctx.channel().config().setAutoRead(ctx.channel().isWritable());
+            }
+        };
+    }
+
+    @Test
+    void shouldEndThoughOnlyWhoCanWriteReads() throws Exception {
+        assumeTrue(provider().capabilities().receiverWaits(), "the connection would end for want of a receive");
+        Queue<ChannelFuture> answers = new ConcurrentLinkedQueue<>();
+        Connection connection = connect(serverBootstrap().childHandler(recording(answering(answers)))
+                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 8)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(SENT_BYTES, 2 * SENT_BYTES)),
+                bootstrap().option(ChannelOption.AUTO_READ, false)
+                        .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 1)
+                        .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, RECEIVE_BYTES));
+        Endpoint server = connection.server();
+        for (int i = 0; i < 60; i++) {
+            connection.client().send("request");
+        }
+        awaitTrue(() -> !server.channel().isWritable() && server.call(() -> server.channel().heldMessages()) > 0,
+                "a request is held");
+        connection.client().channel().close();
+        server.awaitInactive();
+        answers.forEach(answer -> assertTrue(answer.isDone()));
     }
 
     @Test
