@@ -49,9 +49,11 @@ public final class ConnectionLimitHandler extends ChannelInboundHandlerAdapter {
         PeerAddress peer = PeerAddress.of(accepted.remoteAddress());
         String refusal = connections.refusalOf(peer);
         if (refusal == null) {
-            // A stream that is closed keeps its memory until its peer has closed too.
-            (accepted instanceof RdmaStreamChannel stream ? stream.releaseFuture() : accepted.closeFuture())
-                    .addListener(ended -> connections.ended(peer));
+            if (accepted instanceof QueuePairChannel queuePairChannel) {
+                queuePairChannel.whenUncounted(() -> connections.ended(peer));
+            } else {
+                accepted.closeFuture().addListener(closed -> connections.ended(peer));
+            }
             ctx.fireChannelRead(message);
         } else {
             PeerLog.warn(LOGGER, accepted.remoteAddress(), "is refused: {}", refusal);

@@ -30,6 +30,8 @@ abstract class QueuePairChannel extends AbstractChannel {
     private volatile ChannelState state = ChannelState.OPEN;
     /** {@code null} where nobody records. Event loop only. */
     private ConnectionEvent recorded;
+    /** {@code null} where nobody has asked for it. */
+    private Runnable uncount;
 
     /** A channel to connect with, or with a request one for a connection that a peer asked for; {@code null} without. */
     QueuePairChannel(Channel parent, ConnectionRequest request) {
@@ -117,6 +119,32 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     /** Nothing is left of the channel, which is closed. */
     abstract void released();
+
+    /**
+     * Runs something once the connection does not count any more. A future would not do: it would need an event loop to tell its
+     * listeners, which a channel that is rejected never gets. Before the registration only.
+     */
+    final void whenUncounted(Runnable task) {
+        if (!isOpen()) {
+            task.run();
+            return;
+        }
+        Runnable before = uncount;
+        uncount = before == null ? task : () -> {
+            before.run();
+            task.run();
+        };
+    }
+
+    /** The connection does not count any more towards the limits of the server that has accepted it. */
+    final void uncounted() {
+        if (connection.isRequested() && parent() instanceof AcceptingChannel server) {
+            server.connectionEnded(connection.remoteAddress());
+        }
+        if (uncount != null) {
+            uncount.run();
+        }
+    }
 
     // --- What all channels do alike
 

@@ -49,7 +49,7 @@ public final class RdmaChannel extends QueuePairChannel {
     private static final byte[] NO_DATA = {};
 
     private final RdmaChannelConfig config;
-    private final ChannelPromise releasePromise = newPromise();
+    private final ChannelPromise releasePromise = new ReleasePromise(this);
     private final Life life = new Life();
 
     // Everything below belongs to the event loop, and is there from registration on.
@@ -75,7 +75,6 @@ public final class RdmaChannel extends QueuePairChannel {
         super(parent, request);
         config = new RdmaChannelConfig(this, () -> ifRegistered(InboundDelivery::readsCleared),
                 () -> ifRegistered(InboundDelivery::receiveBufferSizeSet));
-        releasePromise.setUncancellable();
     }
 
     // --- What users see
@@ -454,9 +453,7 @@ public final class RdmaChannel extends QueuePairChannel {
         }
         boolean wasConnecting = state() == ChannelState.CONNECTING;
         connectionIs(ChannelState.CLOSED);
-        if (connection.isRequested() && parent() instanceof AcceptingChannel server) {
-            server.connectionEnded(connection.remoteAddress());
-        }
+        uncounted();
         if (queuePair != null) {
             draining = new Draining(this, loop, queuePair, work, !connection.isEndPending());
         }

@@ -57,7 +57,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private static final byte[] NO_DATA = {};
 
     private final RdmaStreamChannelConfig config = new RdmaStreamChannelConfig(this, this::readsCleared);
-    private final ChannelPromise releasePromise = newPromise();
+    private final ChannelPromise releasePromise = new ReleasePromise(this);
     private volatile boolean outputShutdown;
 
     // Everything below belongs to the event loop, and is there from registration on.
@@ -83,7 +83,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     /** A channel for a connection that a peer asked for; {@code null} without. */
     RdmaStreamChannel(RdmaServerStreamChannel parent, ConnectionRequest request) {
         super(parent, request);
-        releasePromise.setUncancellable();
     }
 
     // --- What users see
@@ -567,10 +566,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     void released() {
-        // Not before: a peer that does not close its side could hold the memory of any number of connections otherwise.
-        if (connection.isRequested() && parent() instanceof RdmaServerStreamChannel server) {
-            server.connectionEnded(connection.remoteAddress());
-        }
+        uncounted(); // not before: a peer that does not close its side could hold the memory of any number of connections
         releasePromise.trySuccess();
     }
 

@@ -12,6 +12,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.DefaultEventLoopGroup;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.local.LocalAddress;
@@ -107,21 +108,25 @@ class ConnectionLimitTest extends TransportFixture {
         assertNull(counts.refusalOf(new PeerAddress("one")));
     }
 
+    private static ChannelInboundHandlerAdapter rejectingFive(BlockingQueue<Integer> rejected) {
+        return new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                if (rejected.size() < 5) {
+                    rejected.add(1);
+                    ((RdmaChannel) message).reject(new byte[0]);
+                } else {
+                    ctx.fireChannelRead(message);
+                }
+            }
+        };
+    }
+
     @Test
     void shouldNotCountConnectionsThatWereNeverMade() throws Exception {
         BlockingQueue<Integer> rejected = new LinkedBlockingQueue<>();
         RdmaServerChannel server = (RdmaServerChannel) serverBootstrap().option(RdmaChannelOption.MAX_CONNECTIONS, 1)
-                .handler(new ChannelInboundHandlerAdapter() {
-                    @Override
-                    public void channelRead(ChannelHandlerContext ctx, Object message) {
-                        if (rejected.size() < 5) {
-                            rejected.add(1);
-                            ((RdmaChannel) message).reject(new byte[0]);
-                        } else {
-                            ctx.fireChannelRead(message);
-                        }
-                    }
-                }).bind("127.0.0.1", 0).sync().channel();
+                .handler(rejectingFive(rejected)).bind("127.0.0.1", 0).sync().channel();
         for (int i = 0; i < 5; i++) {
             expectRefusal(server, null);
         }
@@ -168,6 +173,50 @@ class ConnectionLimitTest extends TransportFixture {
         Endpoint accepted = awaitAccepted();
         first.channel().close().sync();
         accepted.awaitInactive();
+    }
+
+    @Test
+    void shouldNotCountByHandlerWhatAnotherHandlerHasRejected() throws Exception {
+        BlockingQueue<Integer> rejected = new LinkedBlockingQueue<>();
+        Channel server = serverBootstrap().handler(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new ConnectionLimitHandler(1, 1), rejectingFive(rejected));
+            }
+        }).bind("127.0.0.1", 0).sync().channel();
+        for (int i = 0; i < 5; i++) {
+            expectRefusal(server, null);
+        }
+        assertEquals(5, rejected.size());
+        Endpoint first = connect(bootstrap(), server);
+        Endpoint accepted = awaitAccepted();
+        expectRefusal(server, null);
+        first.channel().close().sync();
+        accepted.awaitInactive();
+        connect(bootstrap(), server);
+    }
+
+    @Test
+    void shouldNotCountByHandlerStreamsThatAnotherHandlerHasClosed() throws Exception {
+        BlockingQueue<Integer> closed = new LinkedBlockingQueue<>();
+        Channel server = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new ConnectionLimitHandler(1, 1), new ChannelInboundHandlerAdapter() {
+                            @Override
+                            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                                closed.add(1);
+                                ((Channel) message).unsafe().closeForcibly();
+                            }
+                        });
+                    }
+                }).childHandler(new ChannelInboundHandlerAdapter()).bind("127.0.0.1", 0).sync().channel();
+        for (int i = 0; i < 5; i++) {
+            Endpoint.awaitFailure(new Bootstrap().group(group).channel(RdmaStreamChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()));
+        }
+        assertEquals(5, closed.size());
     }
 
     @Test
