@@ -48,6 +48,7 @@ final class SendQueue {
 
     /** Posts the flushed messages that are not posted yet, in order, until none is left or the queue is full. */
     void postFlushed(ChannelOutboundBuffer in) throws Exception {
+        removeCancelled(in);
         toSkip = outstanding; // exactly the first ones, not counting what was cancelled before it was flushed
         full = false;
         in.forEachFlushedMessage(poster);
@@ -208,14 +209,22 @@ final class SendQueue {
         if (in == null) {
             return;
         }
-        while (in.current() != message) {
-            // Entries that were cancelled before they were flushed have become empty buffers. They were never posted.
-            if (in.current() != Unpooled.EMPTY_BUFFER) {
-                throw new IllegalStateException("completed: " + message + ", but the oldest message is " + in.current());
-            }
-            in.remove();
+        removeCancelled(in);
+        if (in.current() != message) {
+            throw new IllegalStateException("completed: " + message + ", but the oldest message is " + in.current());
         }
         in.remove();
+        removeCancelled(in); // no later completion may be due
+    }
+
+    /**
+     * Entries that were cancelled before they were flushed have become empty buffers. They are never posted, but count until they
+     * are taken out.
+     */
+    private static void removeCancelled(ChannelOutboundBuffer in) {
+        while (in.current() == Unpooled.EMPTY_BUFFER) { // what is written empty is another object: see OutboundFilter
+            in.remove();
+        }
     }
 
     // Messages are told apart by their classes, never by an interface such as ReferenceCounted: the JVM remembers the last

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.ReferenceCounted;
 import java.lang.reflect.Proxy;
@@ -183,6 +184,39 @@ class SendQueueTest {
             SendQueue.confirm(message, outbound());
             assertEquals(0, message.refCnt());
         }
+    }
+
+    private void writeCancelled() {
+        ChannelPromise promise = channel.newPromise();
+        outbound().addMessage(newMessage(), 8, promise);
+        assertTrue(promise.cancel(false));
+        outbound().addFlush();
+    }
+
+    @Test
+    void shouldLeaveNothingThatWasCancelledWhereNoCompletionIsDue() throws Exception {
+        SendQueue queue = newQueue();
+        writeCancelled();
+        writeCancelled();
+        queue.postFlushed(outbound());
+        assertEquals(0, queue.outstanding());
+        assertEquals(0, outbound().size());
+    }
+
+    @Test
+    void shouldLeaveNothingThatWasCancelledBehindTheLastCompletion() throws Exception {
+        SendQueue queue = newQueue();
+        ByteBuf first = newMessage();
+        write(first, 8);
+        writeCancelled();
+        ByteBuf second = newMessage();
+        write(second, 8);
+        writeCancelled();
+        queue.postFlushed(outbound());
+        complete(queue, first);
+        assertEquals(2, outbound().size());
+        complete(queue, second);
+        assertEquals(0, outbound().size());
     }
 
     @Test

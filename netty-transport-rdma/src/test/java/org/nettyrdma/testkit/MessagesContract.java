@@ -299,6 +299,22 @@ public abstract class MessagesContract extends TransportFixture {
     }
 
     @Test
+    void shouldHoldNothingBackForWhatWasCancelled() throws Exception {
+        Connection connection = connect(serverBootstrap().childOption(RdmaChannelOption.MAX_OUTBOUND_MESSAGES, 1), bootstrap());
+        Endpoint server = connection.server();
+        server.call(() -> {
+            List<ChannelPromise> promises = List.of(server.channel().newPromise(), server.channel().newPromise());
+            for (ChannelPromise promise : promises) {
+                server.channel().write(server.text("never sent"), promise);
+                assertTrue(promise.cancel(false));
+            }
+            return server.channel().flush();
+        });
+        connection.client().send("read all the same");
+        assertEquals("read all the same", server.awaitText());
+    }
+
+    @Test
     void shouldPassOnWhatIsHeldBackWhenTheConnectionEnds() throws Exception {
         assumeTrue(provider().capabilities().receiverWaits());
         Connection connection = connect(serverBootstrap().childHandler(recording(new Echo()))
