@@ -8,6 +8,8 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
@@ -18,7 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Listens for connection requests. Each request becomes a channel, which is read as a message. Registering that channel with an
- * event loop accepts the connection. While no read is wanted requests wait in the backlog.
+ * event loop accepts the connection. While no read is wanted requests wait in the backlog, and here those that the provider had
+ * taken up before.
  */
 abstract class AcceptingChannel extends AbstractServerChannel {
 
@@ -33,6 +36,10 @@ abstract class AcceptingChannel extends AbstractServerChannel {
 
     // Event loop only.
     private RdmaEventLoop loop;
+    private final Requests requests = new Requests();
+    private final Queue<ConnectionRequest> waiting = new ArrayDeque<>(); // while there are any the provider takes up no more
+    private boolean readWanted;
+    private boolean nextScheduled;
     private boolean batchOpen;
 
     /** The channel for a request, which may be refused by an exception. */
@@ -80,7 +87,7 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         connections = new ConnectionCounts(config.getMaxConnections(), config.getMaxConnectionsPerAddress());
         ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getMaxPendingRequests(),
                 config.getMaxPendingRequestsPerAddress(), config.getReceiveBufferSize(), config.isReuseAddress());
-        listener = loop.context().listen(localAddress, config.getBacklog(), attributes, new Requests());
+        listener = loop.context().listen(localAddress, config.getBacklog(), attributes, requests);
     }
 
     @Override
@@ -92,7 +99,32 @@ abstract class AcceptingChannel extends AbstractServerChannel {
     @Override
     protected void doBeginRead() {
         if (listener != null) {
+            readWanted = true;
+            takeMore();
+        }
+    }
+
+    /** A read is wanted. Its request is never taken up at once: the caller may be the handler that is told of another. */
+    private void takeMore() {
+        if (waiting.isEmpty()) {
             listener.setAccepting(true);
+        } else if (!nextScheduled) {
+            nextScheduled = true;
+            loop.execute(this::takeNext);
+        }
+    }
+
+    private void takeNext() {
+        nextScheduled = false;
+        if (!readWanted || waiting.isEmpty()) {
+            return; // not any more
+        }
+        try {
+            requests.takeUp(waiting.remove());
+        } finally {
+            if (readWanted && open) {
+                takeMore();
+            }
         }
     }
 
@@ -104,7 +136,12 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         if (!eventLoop().inEventLoop()) {
             eventLoop().execute(this::clearReadPending);
         } else if (listener != null && open) {
-            listener.setAccepting(config.isAutoRead());
+            readWanted = config.isAutoRead();
+            if (readWanted) {
+                takeMore();
+            } else {
+                listener.setAccepting(false);
+            }
         }
     }
 
@@ -122,6 +159,9 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         if (listener != null) {
             listener.close();
         }
+        while (!waiting.isEmpty()) {
+            waiting.remove().reject(NO_DATA);
+        }
         if (loop != null) {
             loop.remove(this);
         }
@@ -132,6 +172,14 @@ abstract class AcceptingChannel extends AbstractServerChannel {
 
         @Override
         public void connectionRequested(ConnectionRequest request) {
+            if (readWanted && waiting.isEmpty()) {
+                takeUp(request);
+            } else {
+                waiting.add(request);
+            }
+        }
+
+        private void takeUp(ConnectionRequest request) {
             PeerAddress peer = PeerAddress.of(request.remoteAddress());
             String refusal = connections.refusalOf(peer);
             if (refusal != null) {
@@ -161,7 +209,8 @@ abstract class AcceptingChannel extends AbstractServerChannel {
             }
             handle.incMessagesRead(1);
             if (!handle.continueReading()) {
-                listener.setAccepting(false); // until the next read
+                readWanted = false;
+                listener.setAccepting(false);
             }
             pipeline().fireChannelRead(channel);
         }

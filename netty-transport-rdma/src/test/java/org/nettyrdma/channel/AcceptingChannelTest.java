@@ -1,0 +1,99 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Requests that come all at once to a server that wants some of them. */
+@Timeout(60)
+class AcceptingChannelTest extends StreamFixture {
+
+    private final BlockingQueue<Channel> taken = new LinkedBlockingQueue<>();
+    private final List<RawStreamPeer> peers = new ArrayList<>();
+
+    @AfterEach
+    void closePeers() throws IOException {
+        for (RawStreamPeer peer : peers) {
+            peer.close();
+        }
+    }
+
+    /** A server that reads when it is told to, and peers that have asked it for connections. */
+    private RdmaServerStreamChannel askedBy(int count) throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().option(ChannelOption.AUTO_READ, false)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext ctx, Object message) {
+                        taken.add((Channel) message);
+                        ctx.fireChannelRead(message);
+                    }
+                }));
+        for (int i = 0; i < count; i++) {
+            peers.add(RawStreamPeer.request(listener.localAddress(), RawStreamPeer.HELLO));
+        }
+        return listener;
+    }
+
+    private void awaitOne() throws InterruptedException {
+        assertNotNull(taken.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no request was taken up");
+    }
+
+    @Test
+    void shouldTakeUpOneRequestWithEachRead() throws Exception {
+        RdmaServerStreamChannel listener = askedBy(10);
+        for (int i = 0; i < 10; i++) {
+            listener.read();
+            awaitOne();
+            listener.eventLoop().submit(() -> { }).sync(); // behind what was delivered together with it
+            assertEquals(0, taken.size());
+        }
+        for (RawStreamPeer peer : peers) {
+            peer.takeReply();
+        }
+    }
+
+    @Test
+    void shouldTakeUpAllThatWaitOnceReadsAreWanted() throws Exception {
+        RdmaServerStreamChannel listener = askedBy(40);
+        listener.read();
+        awaitOne();
+        listener.config().setAutoRead(true);
+        for (RawStreamPeer peer : peers) {
+            peer.takeReply();
+        }
+        assertEquals(39, taken.size());
+    }
+
+    @Test
+    void shouldRejectWhatWaitsWhenItIsClosed() throws Exception {
+        RdmaServerStreamChannel listener = askedBy(10);
+        listener.read();
+        awaitOne();
+        await(listener.close());
+        int ended = 0;
+        for (RawStreamPeer peer : peers) {
+            try {
+                peer.takeReply();
+            } catch (SocketTimeoutException e) {
+                throw e;
+            } catch (IOException | AssertionError e) { // the end, or a rejection
+                ended++;
+            }
+        }
+        assertEquals(9, ended);
+    }
+}
