@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 /** What is posted and not completed, with a device that completes when the test says so. */
@@ -217,6 +218,26 @@ class SendQueueTest {
         assertEquals(2, outbound().size());
         complete(queue, second);
         assertEquals(0, outbound().size());
+    }
+
+    /** A device may tell of the end of the connection before it tells of what was sent. */
+    @Test
+    void shouldConfirmNothingThatTheEndOfTheConnectionHasFailed() throws Exception {
+        EmbeddedChannel ended = (EmbeddedChannel) config.channel();
+        ended.register();
+        WorkRequests.Owner owner = (WorkRequests.Owner) Proxy.newProxyInstance(getClass().getClassLoader(),
+                new Class<?>[] {WorkRequests.Owner.class}, (proxy, method, arguments) -> null);
+        WorkRequests work = WorkRequests.open(config, statistics, owner, tools, CHANNEL_ID, null, attributes -> device);
+        ByteBuf message = newMessage();
+        ChannelOutboundBuffer outbound = ended.unsafe().outboundBuffer();
+        outbound.addMessage(message, 8, ended.newPromise());
+        outbound.addFlush();
+        work.sends().postFlushed(outbound);
+        work.sends().hold();
+        assertTrue(outbound.remove(new ClosedChannelException()));
+        work.completed(posted.remove(0), WorkCompletionStatus.SUCCESS, 8, false, 0, 0);
+        assertEquals(0, work.sends().outstanding());
+        assertEquals(0, message.refCnt());
     }
 
     @Test
