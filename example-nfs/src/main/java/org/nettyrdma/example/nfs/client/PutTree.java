@@ -83,7 +83,8 @@ final class PutTree {
         Object linkedFileKey = mayHaveSeveralNames(source) ? attributes.fileKey() : null;
         if (linkedFileKey == null || linkedFileKeys.add(linkedFileKey)) {
             if (linkedFileKeys.size() > MAX_LINKED_FILES) {
-                throw new IOException(LocalNames.textOf(source) + ": more than " + MAX_LINKED_FILES + " files with several names");
+                throw new IOException(LocalNames.textOf(source) + ": more than " + MAX_LINKED_FILES
+                        + " files with several names");
             }
             jobs.start(() -> putFile(source, attributes, linkedFileKey, directory, name));
         } else {

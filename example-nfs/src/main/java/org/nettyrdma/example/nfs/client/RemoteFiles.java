@@ -315,7 +315,7 @@ public final class RemoteFiles {
         return directory;
     }
 
-    /** What a directory could not be made for: some servers look whether they would make it before they look whether it is there. */
+    /** What is there already: some servers look whether they would make a directory before they look for its name. */
     private RemoteFile existing(String path, NfsException refusal) throws IOException {
         switch (refusal.status()) {
             case EXIST -> {

@@ -172,8 +172,8 @@ final class ReadWriteProcedures {
                 position += data.readBytes(channel, position, data.readableBytes());
             }
         } catch (IOException e) {
-            // Some file systems tell here what they could not write earlier. A full disk or too large a file lose nothing that was
-            // written before; any client may provoke them, and would make all others write again.
+            // Some file systems tell here what they could not write earlier. A full disk or too large a file lose nothing that
+            // was written before; any client may provoke them, and would make all others write again.
             if (NfsErrors.statusOf(e) == NfsStatus.IO) {
                 verifier.change();
             }
