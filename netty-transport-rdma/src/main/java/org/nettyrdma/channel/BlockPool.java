@@ -250,6 +250,12 @@ final class BlockPool {
         }
         registeredBytes -= reservedBytes - slab.bytes();
         regions.add(slab.region);
+        Slab current = slabs[sizeClass];
+        Block block = current == null ? null : current.cut();
+        if (block != null) {
+            spares.add(slab); // another thread was faster: the rest of its slab would never be cut if this one took its place
+            return block;
+        }
         return use(slab, sizeClass);
     }
 

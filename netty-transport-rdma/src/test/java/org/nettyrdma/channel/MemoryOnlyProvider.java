@@ -5,6 +5,10 @@ import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.VerbsContext;
@@ -20,6 +24,7 @@ final class MemoryOnlyProvider implements VerbsProvider {
     private boolean refusesToClose;
     private Throwable allocationFailure;
     private Throwable registrationFailure;
+    private volatile CyclicBarrier allocations;
     private final Set<ByteBuffer> allocated = Collections.newSetFromMap(new IdentityHashMap<>());
 
     MemoryOnlyProvider() {
@@ -74,8 +79,25 @@ final class MemoryOnlyProvider implements VerbsProvider {
         }
     }
 
+    /** Lets allocations wait for each other until so many are under way; {@code null} ends that. */
+    void gatherAllocations(CyclicBarrier barrier) {
+        allocations = barrier;
+    }
+
     @Override
-    public synchronized ByteBuffer allocate(int bytes) throws IOException {
+    public ByteBuffer allocate(int bytes) throws IOException {
+        CyclicBarrier barrier = allocations;
+        if (barrier != null) {
+            try {
+                barrier.await(60, TimeUnit.SECONDS);
+            } catch (InterruptedException | BrokenBarrierException | TimeoutException e) {
+                throw new IOException(e);
+            }
+        }
+        return allocateNow(bytes);
+    }
+
+    private synchronized ByteBuffer allocateNow(int bytes) throws IOException {
         fail(allocationFailure);
         ByteBuffer memory = VerbsProvider.super.allocate(bytes);
         allocated.add(memory);

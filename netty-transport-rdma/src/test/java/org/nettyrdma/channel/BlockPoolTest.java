@@ -1,0 +1,78 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Threads that find a pool empty at the same time. */
+class BlockPoolTest {
+
+    private static final int MIB = 1 << 20;
+    private static final int THREADS = 2;
+    private static final int BLOCK_BYTES = 4096;
+    private static final int BLOCKS = THREADS * MIB / BLOCK_BYTES;
+
+    private final MemoryOnlyProvider provider = new MemoryOnlyProvider();
+    private final BlockPool pool = new BlockPool(provider, 16 * MIB);
+    private final ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+
+    @AfterEach
+    void stop() {
+        executor.shutdownNow();
+    }
+
+    /** One block for each thread, of which none sees the memory that the others register. */
+    private List<Block> takeAtOnce() throws Exception {
+        provider.gatherAllocations(new CyclicBarrier(THREADS));
+        List<Future<Block>> blocks = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            blocks.add(executor.submit(() -> pool.takeBlock(BLOCK_BYTES)));
+        }
+        List<Block> taken = new ArrayList<>();
+        for (Future<Block> block : blocks) {
+            taken.add(block.get(60, TimeUnit.SECONDS));
+        }
+        provider.gatherAllocations(null);
+        assertEquals(THREADS * MIB, pool.registeredBytes());
+        return taken;
+    }
+
+    @Test
+    void shouldUseAllMemoryThatThreadsHaveRegisteredAtOnce() throws Exception {
+        List<Block> blocks = takeAtOnce();
+        while (blocks.size() < BLOCKS) {
+            blocks.add(pool.takeBlock(BLOCK_BYTES));
+        }
+        assertTrue(blocks.stream().allMatch(Block::isRegistered));
+        assertEquals(BLOCKS, blocks.stream().map(block -> List.of(block.region(), block.offset)).distinct().count());
+        assertEquals(THREADS * MIB, pool.registeredBytes());
+        blocks.forEach(Block::release);
+        assertTrue(pool.trim());
+        assertFalse(pool.trim());
+        assertEquals(0, provider.registeredBytes());
+    }
+
+    @Test
+    void shouldGiveMemoryBackThatThreadsHaveRegisteredAtOnceAndOneUses() throws Exception {
+        List<Block> blocks = takeAtOnce();
+        Block kept = blocks.remove(0);
+        blocks.forEach(Block::release);
+        assertTrue(pool.trim());
+        pool.trim();
+        assertEquals(MIB, provider.registeredBytes());
+        kept.release();
+        pool.trim();
+        pool.trim();
+        assertEquals(0, provider.registeredBytes());
+    }
+}
