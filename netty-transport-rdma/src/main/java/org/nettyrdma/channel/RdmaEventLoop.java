@@ -191,7 +191,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         assert inEventLoop();
         channels.remove(channel.workRequestChannelId());
         lastCompleted = null;
-        tools.registeredAllocator().trimLater(this);
+        tools.registeredAllocator().trimTimer().trimLater();
     }
 
     /** How many polls have delivered everything there was. */

@@ -5,15 +5,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.internal.ObjectUtil;
 import io.netty.util.internal.PlatformDependent;
 import io.netty.util.internal.SystemPropertyUtil;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
@@ -27,7 +24,7 @@ import org.nettyrdma.verbs.VerbsProvider;
  * Where the JVM's direct memory itself is used up, an allocation throws an {@link OutOfMemoryError} that says how much there is.
  *
  * <p>At the limit, pieces of registered memory that nobody uses any more serve buffers of other sizes. When a channel has ended,
- * pieces that stay unused for 10 to 20 seconds go back to the system.
+ * pieces that stay unused for 10 to 20 seconds go back to the system, also where its event loop has ended with it.
  *
  * <p>A buffer can grow while other references to it exist, for instance that of a message that is being sent. Its old memory is
  * not used for another buffer before the last reference is released. While a peer or an RDMA Read may write into a buffer, the
@@ -44,12 +41,9 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
 
     private static final ConcurrentMap<VerbsProvider, RegisteredByteBufAllocator> INSTANCES = new ConcurrentHashMap<>();
 
-    /** From when a channel ends until its memory is looked at, and again until it is given back. */
-    private static final long TRIM_NANOS = TimeUnit.SECONDS.toNanos(10);
-
     private final BlockPool pool;
     private final ConnectionMemory connectionMemory;
-    private final AtomicLong nextTrimNanos = new AtomicLong(System.nanoTime());
+    private final TrimTimer trimTimer = new TrimTimer(this::trim);
     private final boolean hasAddresses;
     private final FastThreadLocal<RegisteredPieces> onePiece = new FastThreadLocal<>() {
         @Override
@@ -160,19 +154,9 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
         return pool.trim();
     }
 
-    /**
-     * Has memory that is free now given back to the system, if it still is after a while. Event loop of {@code executor} only.
-     */
-    void trimLater(EventExecutor executor) {
-        long now = System.nanoTime();
-        long next = nextTrimNanos.get();
-        if (now - next >= 0 && nextTrimNanos.compareAndSet(next, now + TRIM_NANOS)) {
-            executor.schedule(() -> {
-                if (trim()) {
-                    trimLater(executor);
-                }
-            }, TRIM_NANOS, TimeUnit.NANOSECONDS);
-        }
+    /** What has memory that is free given back to the system. */
+    TrimTimer trimTimer() {
+        return trimTimer;
     }
 
     @Override

@@ -224,7 +224,7 @@ final class StreamInput implements IdleRings.Owner {
     @Override
     public void shrink() {
         ring.dropLent();
-        tools.registeredAllocator().trimLater(loop());
+        tools.registeredAllocator().trimTimer().trimLater();
         if (channel.state() == ChannelState.ACTIVE && peer.takesDataInMessages() && ring.isLarge() && !receiver.isRecalled()) {
             recallDue = true;
             loop().schedule(channel);
