@@ -403,13 +403,21 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     }
 
     private void replaceContext(Throwable cause) {
+        VerbsContext failed = context;
+        List<AbstractServerChannel> lostServers = new ArrayList<>(servers);
         List<QueuePairChannel> lost = new ArrayList<>(channels.values());
+        // Who connects again because a channel closes is served by another context from now on, and is none of the lost ones.
+        context = new LostContext(cause);
+        receivePools.contextLost();
         lost.forEach(channel -> attempt(() -> channel.fail(cause)));
-        new ArrayList<>(servers).forEach(server -> attempt(() -> server.pipeline().fireExceptionCaught(cause)));
-        closeAll();
-        attempt(context::close); // the device touches none of their memory any more
+        lostServers.forEach(server -> attempt(() -> server.pipeline().fireExceptionCaught(cause)));
+        lostServers.forEach(RdmaEventLoop::close);
+        lost.forEach(RdmaEventLoop::close);
+        attempt(failed::close); // the device touches none of their memory any more
         lost.forEach(channel -> attempt(channel::contextClosed));
-        context = openContext();
+        if (context instanceof LostContext) {
+            context = openContext();
+        }
         if (context instanceof LostContext) {
             LOGGER.warn("Provider {} cannot be opened again yet; the next channel tries again", provider.name());
         }
@@ -467,12 +475,12 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     }
 
     private void closeAll() {
-        for (Channel channel : new ArrayList<Channel>(servers)) {
-            attempt(() -> channel.unsafe().close(channel.unsafe().voidPromise()));
-        }
-        for (Channel channel : new ArrayList<Channel>(channels.values())) {
-            attempt(() -> channel.unsafe().close(channel.unsafe().voidPromise()));
-        }
+        new ArrayList<>(servers).forEach(RdmaEventLoop::close);
+        new ArrayList<>(channels.values()).forEach(RdmaEventLoop::close);
+    }
+
+    private static void close(Channel channel) {
+        attempt(() -> channel.unsafe().close(channel.unsafe().voidPromise()));
     }
 
     @Override

@@ -33,6 +33,8 @@ final class ReceivePools {
     private final long maxBytes;
     private final List<ReceivePool> pools = new ArrayList<>(); // very few
     private int lastNumber;
+    /** Pools up to this number belong to contexts that have failed. */
+    private int lastLostNumber;
     private long bytes;
     private boolean retryScheduled;
 
@@ -63,11 +65,20 @@ final class ReceivePools {
 
     private ReceivePool find(int bufferBytes) {
         for (ReceivePool pool : pools) {
-            if (pool.bufferBytes() == bufferBytes) {
+            if (pool.bufferBytes() == bufferBytes && !isLost(pool)) {
                 return pool;
             }
         }
         return null;
+    }
+
+    private boolean isLost(ReceivePool pool) {
+        return pool.number() <= lastLostNumber;
+    }
+
+    /** The context has failed: nobody can join the pools that there are, which are there until their channels have left. */
+    void contextLost() {
+        lastLostNumber = lastNumber;
     }
 
     /** A pool has no channels any more. */
@@ -106,7 +117,9 @@ final class ReceivePools {
     void refill() {
         for (int i = 0; i < pools.size(); i++) {
             try {
-                pools.get(i).refill();
+                if (!isLost(pools.get(i))) {
+                    pools.get(i).refill();
+                }
             } catch (IOException | OutOfMemoryError e) {
                 retryLater(e);
             }

@@ -16,6 +16,7 @@ import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.WorkCompletionStatus;
@@ -52,6 +53,8 @@ public final class FaultyProvider implements VerbsProvider {
     volatile boolean establishWithMessage;
     /** The next poll fails with this. */
     volatile Exception nextPollFailure;
+    /** Receives are shared; to be set before the first event loop. */
+    volatile boolean sharesReceives;
     /** Opening a context fails. */
     volatile boolean refuseContexts;
     final AtomicInteger contexts = new AtomicInteger();
@@ -71,7 +74,8 @@ public final class FaultyProvider implements VerbsProvider {
         Capabilities all = real.capabilities();
         return new Capabilities(all.maxGatherElements(), all.maxReadScatterElements(), all.maxQueueDepth(), all.maxReadDepth(),
                 all.maxMessageBytes(), all.maxPrivateDataBytes(), all.sendWithInvalidate(), all.writeWithImmediate(),
-                all.exposure(), all.receiverWaits()); // receives are not shared, so that those of a channel can be lost
+                all.exposure(), all.receiverWaits(),
+                sharesReceives ? all.maxSharedReceives() : 0); // else those of a channel can be lost
     }
 
     @Override
@@ -124,6 +128,11 @@ public final class FaultyProvider implements VerbsProvider {
         }
 
         @Override
+        public SharedReceiveQueue createSharedReceiveQueue(int depth) throws IOException {
+            return context.createSharedReceiveQueue(depth);
+        }
+
+        @Override
         public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                          ConnectionListener.Handler listener) throws IOException {
             return context.listen(address, backlog, attributes, listener);
@@ -143,23 +152,7 @@ public final class FaultyProvider implements VerbsProvider {
             for (int waiting = invalidated.size(); waiting > 0; waiting--, count++) {
                 handler.onCompletion(invalidated.remove(), WorkCompletionStatus.SUCCESS, 0, false, 0, 0);
             }
-            return count + context.poll((id, status, byteLength, byPeer, tag, vendorError) -> {
-                WorkCompletionStatus forced = nextSendStatus;
-                if (withholdCompletions) {
-                    return;
-                }
-                if (established != null && WorkRequestId.kind(id) == WorkRequestId.RECEIVE) {
-                    Runnable event = established;
-                    established = null;
-                    event.run();
-                }
-                if (forced != null && WorkRequestId.kind(id) == WorkRequestId.SEND) {
-                    nextSendStatus = null;
-                    handler.onCompletion(id, forced, 0, false, 0, 77);
-                } else {
-                    handler.onCompletion(id, status, byteLength, byPeer, tag, vendorError);
-                }
-            }, maxCompletions);
+            return count + context.poll(new Faults(handler), maxCompletions);
         }
 
         @Override
@@ -178,6 +171,42 @@ public final class FaultyProvider implements VerbsProvider {
         public void close() {
             context.close();
             closed = true;
+        }
+
+        /** Passes completions on, changed or not. */
+        private final class Faults implements CompletionHandler {
+
+            private final CompletionHandler handler;
+
+            Faults(CompletionHandler handler) {
+                this.handler = handler;
+            }
+
+            @Override
+            public void onCompletion(long id, WorkCompletionStatus status, int byteLength, boolean byPeer, int tag,
+                                     int vendorError) {
+                WorkCompletionStatus forced = nextSendStatus;
+                if (withholdCompletions) {
+                    return;
+                }
+                if (established != null && WorkRequestId.kind(id) == WorkRequestId.RECEIVE) {
+                    Runnable event = established;
+                    established = null;
+                    event.run();
+                }
+                if (forced != null && WorkRequestId.kind(id) == WorkRequestId.SEND) {
+                    nextSendStatus = null;
+                    handler.onCompletion(id, forced, 0, false, 0, 77);
+                } else {
+                    handler.onCompletion(id, status, byteLength, byPeer, tag, vendorError);
+                }
+            }
+
+            @Override
+            public void onSharedReceive(int queuePairNumber, long id, WorkCompletionStatus status, int byteLength,
+                                        boolean byPeer, int tag, int vendorError) {
+                handler.onSharedReceive(queuePairNumber, id, status, byteLength, byPeer, tag, vendorError);
+            }
         }
 
         /** Tells of the connection with its first message. */
@@ -270,6 +299,11 @@ public final class FaultyProvider implements VerbsProvider {
             pair.invalidate(id, steeringTag);
             context.invalidated.add(id);
             return false;
+        }
+
+        @Override
+        public void allowReceives(long count) {
+            pair.allowReceives(count);
         }
 
         @Override
