@@ -18,7 +18,7 @@ final class ConnectionMemory {
 
     private final long maxBytes;
     // Guarded by this:
-    private long receiveBytes;
+    private volatile long receiveBytes;
     private int channels;
     /** For messages under way of each channel. */
     private volatile long shareBytes;
@@ -68,13 +68,18 @@ final class ConnectionMemory {
         return taken;
     }
 
+    /** Whether {@link #take} would give at least one receive of this size; nobody waits for an answer. */
+    boolean hasRoom(int bytes) {
+        return maxBytes / RECEIVES_PART - receiveBytes >= bytes;
+    }
+
     /** Shared receives are fewer by so many bytes. */
     synchronized void giveBack(long bytes) {
         receiveBytes -= bytes;
     }
 
     /** Visible for tests: what receives take. */
-    synchronized long receiveBytes() {
+    long receiveBytes() {
         return receiveBytes;
     }
 

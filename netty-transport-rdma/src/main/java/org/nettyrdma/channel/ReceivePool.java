@@ -47,6 +47,8 @@ final class ReceivePool {
     private int size;
     /** The largest size that there may be now. */
     private int most;
+    /** Whether there was no memory for all that is wanted when it was last asked for. */
+    private boolean isShort;
 
     ReceivePool(ReceivePools pools, PostingTools tools, SharedReceiveQueue queue, int number, int bufferBytes, int depth) {
         this.pools = pools;
@@ -118,6 +120,7 @@ final class ReceivePool {
         most = Math.min(depth, pools.mostReceives(this));
         int fewest = Math.max(1, FEWEST_BYTES / bufferBytes);
         int wanted = (int) Math.min(most, Math.max(promised, fewest));
+        isShort = false;
         if (wanted != size) {
             int had = size;
             size = wanted < had ? wanted : had + memory().take(wanted - had, bufferBytes);
@@ -125,6 +128,7 @@ final class ReceivePool {
                 memory().giveBack((long) (had - size) * bufferBytes);
             } else if (size < wanted) {
                 most = size; // there is no memory for more now
+                isShort = true;
             }
             pools.sizeChanged((long) (size - had) * bufferBytes);
         }
@@ -172,6 +176,9 @@ final class ReceivePool {
 
     /** Posts what is missing. */
     void refill() throws IOException {
+        if (isShort && memory().hasRoom(bufferBytes)) {
+            adjust(); // others have given memory back, perhaps those of another loop, which cannot tell
+        }
         if (posted < size) {
             int needed = queue.neededReceives(size, reserve);
             while (posted < needed) {

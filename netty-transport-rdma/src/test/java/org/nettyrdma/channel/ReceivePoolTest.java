@@ -13,6 +13,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.ResourceLeakDetector.Level;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,6 +175,29 @@ class ReceivePoolTest extends TransportFixture {
         assertEquals("served", servers.get(1).awaitText());
         servers.get(0).call(() -> servers.get(0).channel().reserveReceives(1, 0));
         reserve(servers.get(1), 128, 0, 128);
+    }
+
+    @Test
+    void shouldHaveAllReceivesOnceThereIsMemoryForThem() throws Exception {
+        var clientLoop = new RdmaEventLoopGroup(1, new DefaultThreadFactory("rdma-client"), new IwarpProvider(),
+                IdleStrategy.ADAPTIVE); // whose receives are in other memory
+        try {
+            int taken = memory().take(Integer.MAX_VALUE, 4096);
+            memory().giveBack(10 * 4096);
+            Endpoint client = connect(bootstrap(clientLoop), listen(serverBootstrap(serverLoop)));
+            Endpoint server = awaitAccepted();
+            assertEquals(taken * 4096L, memory().receiveBytes(), "there are ten");
+            client.send("with ten");
+            assertEquals("with ten", server.awaitText());
+            memory().giveBack((taken - 10) * 4096L);
+            awaitTrue(() -> {
+                client.send("more");
+                assertEquals("more", server.awaitText());
+                return memory().receiveBytes() == 128 * 4096L;
+            }, "there are as many as were promised");
+        } finally {
+            stop(clientLoop);
+        }
     }
 
     @Test
