@@ -47,7 +47,7 @@ final class ReceivePool {
     private int size;
     /** The largest size that there may be now. */
     private int most;
-    /** Whether there was no memory for all that is wanted when it was last asked for. */
+    /** Whether there was no room for all that is promised when the size was last set. */
     private boolean isShort;
 
     ReceivePool(ReceivePools pools, PostingTools tools, SharedReceiveQueue queue, int number, int bufferBytes, int depth) {
@@ -119,8 +119,8 @@ final class ReceivePool {
     void adjust() {
         most = Math.min(depth, pools.mostReceives(this));
         int fewest = Math.max(1, FEWEST_BYTES / bufferBytes);
-        int wanted = (int) Math.min(most, Math.max(promised, fewest));
-        isShort = false;
+        int needed = (int) Math.min(depth, Math.max(promised, fewest));
+        int wanted = Math.min(most, needed);
         if (wanted != size) {
             int had = size;
             size = wanted < had ? wanted : had + memory().take(wanted - had, bufferBytes);
@@ -128,10 +128,10 @@ final class ReceivePool {
                 memory().giveBack((long) (had - size) * bufferBytes);
             } else if (size < wanted) {
                 most = size; // there is no memory for more now
-                isShort = true;
             }
             pools.sizeChanged((long) (size - had) * bufferBytes);
         }
+        isShort = size < needed;
     }
 
     int size() {
@@ -176,8 +176,8 @@ final class ReceivePool {
 
     /** Posts what is missing. */
     void refill() throws IOException {
-        if (isShort && memory().hasRoom(bufferBytes)) {
-            adjust(); // others have given memory back, perhaps those of another loop, which cannot tell
+        if (isShort && pools.mostReceives(this) > size && memory().hasRoom(bufferBytes)) {
+            adjust(); // others have made room, perhaps those of another loop, which cannot tell
         }
         if (posted < size) {
             int needed = queue.neededReceives(size, reserve);

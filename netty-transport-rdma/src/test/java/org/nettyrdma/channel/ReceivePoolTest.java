@@ -201,6 +201,31 @@ class ReceivePoolTest extends TransportFixture {
     }
 
     @Test
+    void shouldHaveAllReceivesOnceThoseOfAnotherSizeAreNotNeeded() throws Exception {
+        var clientLoop = new RdmaEventLoopGroup(1, new DefaultThreadFactory("rdma-client"), new IwarpProvider(),
+                IdleStrategy.ADAPTIVE);
+        try {
+            Endpoint hog = connect(bootstrap(clientLoop), listen(serverBootstrap(serverLoop)
+                    .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, ReceivePools.MAX_BUFFER_BYTES)
+                    .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 1024)));
+            Endpoint hogServer = awaitAccepted();
+            Endpoint client = connect(bootstrap(clientLoop), listen(serverBootstrap(serverLoop)));
+            Endpoint server = awaitAccepted();
+            long few = memory().receiveBytes() % ReceivePools.MAX_BUFFER_BYTES;
+            assertTrue(few > 0 && few < 128 * 4096L, "less than were promised: " + few);
+            hog.channel().close();
+            Endpoint.await(hogServer.channel().releaseFuture());
+            awaitTrue(() -> {
+                client.send("more");
+                assertEquals("more", server.awaitText());
+                return memory().receiveBytes() == 128 * 4096L;
+            }, "there are as many as were promised");
+        } finally {
+            stop(clientLoop);
+        }
+    }
+
+    @Test
     void shouldUseLessMemoryThanReceivesOfEachChannelWould() throws Exception {
         RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
         connect(200, true);
