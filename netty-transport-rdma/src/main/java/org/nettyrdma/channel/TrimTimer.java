@@ -55,14 +55,13 @@ final class TrimTimer implements Runnable {
 
     /** There is or will soon be free memory. */
     void trimLater() {
-        if (!schedule()) {
-            askedAgain = true; // what is still in use when the trim looks is found by another one
-        }
+        askedAgain = true; // first: what is still in use when the trim looks is found by another one
+        schedule();
     }
 
-    private boolean schedule() {
+    private void schedule() {
         if (scheduled.get() || !scheduled.compareAndSet(false, true)) {
-            return false;
+            return;
         }
         askedAgain = false;
         try {
@@ -71,7 +70,6 @@ final class TrimTimer implements Runnable {
             LOGGER.warn("Unused memory is given back when another channel ends", e);
             scheduled.set(false);
         }
-        return true;
     }
 
     @Override
