@@ -67,7 +67,7 @@ final class TrimTimer implements Runnable {
         try {
             EXECUTOR.schedule(this, periodNanos, TimeUnit.NANOSECONDS);
         } catch (OutOfMemoryError e) { // there can be no thread; who closes a channel is not to suffer from that
-            LOGGER.warn("Unused memory is given back when another channel ends", e);
+            LOGGER.debug("Unused memory is given back when another channel ends", e);
             scheduled.set(false);
         }
     }

@@ -27,7 +27,7 @@ class BoundedLogTest {
      */
     private static final Set<String> NOT_BY_PEERS = Set.of("BlockPool", "BoundSocket", "Device", "FaultLog", "HostProof",
             "OwnBlocks", "PeerLog", "ProcessDirectory", "ProviderChoice", "Rdma", "RdmaEventLoop", "RpcServerHandler",
-            "RpcbindRegistrations", "ServerConnection", "Slab", "WorkQueues");
+            "RpcbindRegistrations", "ServerConnection", "Slab", "TrimTimer", "WorkQueues");
 
     @Test
     void shouldWriteWhatPeersCauseWithABound() throws IOException {
