@@ -11,17 +11,18 @@ import io.netty.buffer.CompositeByteBuf;
 final class Pin {
 
     private final RegisteredByteBuf buffer;
-    private final boolean isComponent;
+    /** What the reference is on, so that leak detection hears of its release; {@code null} if there is none. */
+    private final ByteBuf component;
     private final boolean isWritten;
     private final Pin next;
 
-    private Pin(RegisteredByteBuf buffer, boolean isComponent, boolean isWritten, Pin next) {
+    private Pin(RegisteredByteBuf buffer, ByteBuf component, boolean isWritten, Pin next) {
         this.buffer = buffer;
-        this.isComponent = isComponent;
+        this.component = component;
         this.isWritten = isWritten;
         this.next = next;
-        if (isComponent) {
-            buffer.retain();
+        if (component != null) {
+            component.retain();
         }
         if (isWritten) {
             buffer.fix();
@@ -44,7 +45,7 @@ final class Pin {
             root = root.unwrap();
         }
         if (root instanceof RegisteredByteBuf registered) {
-            return isComponent || isWritten ? new Pin(registered, isComponent, isWritten, next) : next;
+            return isComponent || isWritten ? new Pin(registered, isComponent ? buffer : null, isWritten, next) : next;
         }
         Pin first = next;
         if (root instanceof CompositeByteBuf composite) {
@@ -61,8 +62,8 @@ final class Pin {
             if (pin.isWritten) {
                 pin.buffer.unfix();
             }
-            if (pin.isComponent) {
-                pin.buffer.release();
+            if (pin.component != null) {
+                pin.component.release();
             }
         }
     }
