@@ -203,9 +203,9 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         private void take(QueuePairChannel channel) {
             var handle = unsafe().recvBufAllocHandle();
             if (!batchOpen) {
-                batchOpen = true;
                 handle.reset(config);
                 loop.executeAfterEventLoopIteration(this::completeBatch);
+                batchOpen = true; // not before there is something that ends it
             }
             handle.incMessagesRead(1);
             if (!handle.continueReading()) {

@@ -140,6 +140,14 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         state = State.CONNECTING;
     }
 
+    private void announceAgain() {
+        try {
+            stream.announce();
+        } catch (Throwable t) { // of this connection, and no matter of the others whose timers are due
+            SocketFailures.fail(this, t);
+        }
+    }
+
     private void connectedAtOnce() {
         if (state == State.CONNECTING) {
             try {
@@ -210,7 +218,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         stream.announce();
         timer = parts.timers().schedule(SECOND_ANNOUNCEMENT_MILLIS, () -> {
             if (state == State.ESTABLISHED && !stream.hasAnswered()) {
-                stream.announce();
+                announceAgain();
             }
         });
     }
@@ -254,8 +262,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
     /** Once for all receives that are posted now. */
     private void resumeSoon() {
         if (stream != null && stream.isWaitingForReceive() && !resumeDeferred) {
-            resumeDeferred = true;
             parts.defer(this::resume);
+            resumeDeferred = true; // not before there is something that takes it back
         }
     }
 
@@ -311,7 +319,11 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
     @Override
     public void flush() {
         if (state == State.ESTABLISHED) {
-            stream.flush();
+            try {
+                stream.flush();
+            } catch (Throwable t) { // no memory, for instance: what is encoded in part must not be sent, and nothing behind it
+                SocketFailures.fail(this, t);
+            }
         }
     }
 

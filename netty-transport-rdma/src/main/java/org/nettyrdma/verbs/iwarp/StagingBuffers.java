@@ -34,8 +34,9 @@ final class StagingBuffers {
         if (bytes <= SMALL_BYTES || largeInUse == MAX_LARGE) {
             return small.take();
         }
+        ByteBuffer buffer = large.take();
         largeInUse++;
-        return large.take();
+        return buffer;
     }
 
     static boolean isLarge(ByteBuffer buffer) {

@@ -129,7 +129,7 @@ public final class LoopCore {
      * @param task what to do
      */
     public void execute(Runnable task) {
-        sockets.atNextSelection(task);
+        sockets.atNextProgress(task);
         wakeup();
     }
 

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * <p>A selection finds any number of ready sockets, but only some make progress in a round; what they have received is passed on
  * and answered before the next ones follow. So all steps of one connection are close together in time, and find its state in the
  * processor's cache, however many connections there are. Used by one event loop only, but for {@link #wakeup}
- * and {@link #atNextSelection}.
+ * and {@link #atNextProgress}.
  */
 public final class ReadySockets {
 
@@ -79,7 +79,7 @@ public final class ReadySockets {
      * @return {@code true} if so
      */
     public boolean hasWork() {
-        return !ready.isEmpty() || !afterSelection.isEmpty();
+        return !ready.isEmpty() || !afterSelection.isEmpty() || !fromOthers.isEmpty();
     }
 
     /**
@@ -89,6 +89,9 @@ public final class ReadySockets {
      * @throws IOException if the selector fails
      */
     public int progress() throws IOException {
+        for (Runnable task = fromOthers.poll(); task != null; task = fromOthers.poll()) {
+            task.run(); // also where sockets are always ready: who gave it has woken this loop once
+        }
         int work = ready.isEmpty() ? select() : 0;
         for (int i = 0; i < MAX_SOCKETS_PER_ROUND && !ready.isEmpty(); i++) {
             ready(ready.remove());
@@ -98,18 +101,15 @@ public final class ReadySockets {
     }
 
     /**
-     * Has something done with the next selection of {@link #progress}. Any thread.
+     * Has something done by the next {@link #progress}. Any thread; {@link #wakeup} has to follow.
      *
      * @param task what to do
      */
-    public void atNextSelection(Runnable task) {
+    public void atNextProgress(Runnable task) {
         fromOthers.add(task);
     }
 
     private int select() throws IOException {
-        for (Runnable task = fromOthers.poll(); task != null; task = fromOthers.poll()) {
-            task.run();
-        }
         int tasks = afterSelection.size(); // what these add needs another selection
         selector.selectNow(found);
         for (int i = 0; i < tasks; i++) {

@@ -214,8 +214,8 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
 
     private void serveLater() {
         if (!serveDeferred && !(waiting.isEmpty() && waitingForShare.isEmpty())) {
-            serveDeferred = true;
             core.deferred().add(this::serve);
+            serveDeferred = true; // not before there is something that takes it back
         }
     }
 

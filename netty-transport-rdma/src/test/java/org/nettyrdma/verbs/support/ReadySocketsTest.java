@@ -98,6 +98,18 @@ class ReadySocketsTest {
         assertFalse(told.contains(leaving));
     }
 
+    /** Who gives a task wakes the loop once, and there may always be sockets that are ready. */
+    @Test
+    void shouldDoWhatOthersAskForWhileSocketsAreReady() throws IOException {
+        sockets.progress();
+        boolean[] done = new boolean[1];
+        sockets.atNextProgress(() -> done[0] = true);
+        assertTrue(sockets.hasWork());
+        assertNotNull(nextToCome());
+        sockets.progress();
+        assertTrue(done[0]);
+    }
+
     @Test
     void shouldNotSleepWhileAReadySocketHasHadNoTurn() throws IOException {
         sockets.progress();
