@@ -144,7 +144,9 @@ final class MappedFiles {
             for (int i = 0; i < COLLECTION_STEPS && UNUSED.get() >= MAX_UNUSED; i++) {
                 LockSupport.parkNanos(COLLECTION_STEP_NANOS);
             }
-            nextCollectionNanos = System.nanoTime() + COLLECTION_RETRY_NANOS;
+            if (UNUSED.get() >= MAX_UNUSED) {
+                nextCollectionNanos = System.nanoTime() + COLLECTION_RETRY_NANOS;
+            }
         }
         return UNUSED.get() < MAX_UNUSED;
     }

@@ -95,6 +95,17 @@ class MappedFilesTest {
         assertTrue(MappedFiles.unused() <= MappedFiles.MAX_UNUSED / 2, () -> MappedFiles.unused() + " unused files");
     }
 
+    /** However soon after the last time: only what the collector does not find must not make it look again and again. */
+    @Test
+    void shouldHaveWhatIsUnusedCollectedWheneverThatIsTooMuch(@TempDir Path directory) throws IOException {
+        assumeFalse(DirectMemory.isFreedAtOnce());
+        Path file = Files.write(directory.resolve("file"), new byte[BYTES]);
+        for (int i = 0; i < 4 * MappedFiles.MAX_UNUSED; i++) {
+            MappedFiles.unmap(MappedFiles.map(file, BYTES, BYTES));
+        }
+        assertTrue(MappedFiles.unused() <= MappedFiles.MAX_UNUSED, () -> MappedFiles.unused() + " unused files");
+    }
+
     private static boolean isMapped(Path file) {
         try {
             MappedFiles.unmap(MappedFiles.map(file, BYTES, BYTES));
