@@ -129,6 +129,11 @@ final class MappedFiles {
         return UNUSED.get();
     }
 
+    /** Visible for tests: whether the garbage collector would be asked if there were too many. */
+    static synchronized boolean mayCollect() {
+        return System.nanoTime() - nextCollectionNanos >= 0;
+    }
+
     /** Linux lets a process map so many files and no more: beyond that the JVM cannot go on. */
     private static void requireFewUnused() throws IOException {
         if (UNUSED.get() >= MAX_UNUSED && !collect()) {
@@ -139,7 +144,7 @@ final class MappedFiles {
 
     /** Threads that come meanwhile wait for the same collection. */
     private static synchronized boolean collect() {
-        if (UNUSED.get() >= MAX_UNUSED && System.nanoTime() - nextCollectionNanos >= 0) {
+        if (UNUSED.get() >= MAX_UNUSED && mayCollect()) {
             System.gc();
             for (int i = 0; i < COLLECTION_STEPS && UNUSED.get() >= MAX_UNUSED; i++) {
                 LockSupport.parkNanos(COLLECTION_STEP_NANOS);
