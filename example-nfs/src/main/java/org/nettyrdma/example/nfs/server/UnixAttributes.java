@@ -5,6 +5,7 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -15,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.nettyrdma.example.nfs.protocol.DeviceNumber;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
 
 /**
@@ -59,10 +61,9 @@ final class UnixAttributes implements AttributeStore {
     public void setMode(Path path, int mode) throws IOException {
         try {
             Files.setAttribute(path, "unix:mode", mode, NOFOLLOW_LINKS);
-        } catch (AccessDeniedException e) {
-            // So as not to follow a link the JDK opens the file for reading, which the mode may forbid its owner. Nobody
-            // who keeps to the name lock puts a link here behind this look.
-            FileType type = read(path).attributes().type();
+        } catch (FileSystemException e) {
+            // Nobody who keeps to the name lock puts a link here behind this look.
+            FileType type = isUnreadable(e) ? read(path).attributes().type() : null;
             if (type != FileType.REGULAR && type != FileType.DIRECTORY) {
                 throw e;
             }
@@ -75,8 +76,8 @@ final class UnixAttributes implements AttributeStore {
     public void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
         try {
             AttributeStore.super.setTimes(path, accessTime, modifyTime);
-        } catch (AccessDeniedException e) {
-            int mode = read(path).attributes().mode();
+        } catch (FileSystemException e) {
+            int mode = isUnreadable(e) ? read(path).attributes().mode() : OWNER_READ;
             if ((mode & OWNER_READ) != 0) {
                 throw e;
             }
@@ -87,6 +88,14 @@ final class UnixAttributes implements AttributeStore {
                 setMode(path, mode);
             }
         }
+    }
+
+    /**
+     * So as not to follow a link the JDK opens the file for reading, which the mode may forbid its owner. Newer ones then try it
+     * for writing, which no directory allows.
+     */
+    private static boolean isUnreadable(FileSystemException failure) {
+        return failure instanceof AccessDeniedException || NfsErrors.statusOf(failure) == NfsStatus.ISDIR;
     }
 
     @Override
