@@ -63,14 +63,14 @@ final class ConnectionMemory {
      * @return so many there are; {@link #giveBack} has to follow
      */
     synchronized int take(int receives, int bytes) {
-        int taken = (int) Math.min(receives, Math.max(0, maxBytes / RECEIVES_PART - receiveBytes) / bytes);
+        int taken = (int) Math.min(receives, roomFor(bytes));
         receiveBytes += (long) taken * bytes;
         return taken;
     }
 
-    /** Whether {@link #take} would give at least one receive of this size; nobody waits for an answer. */
-    boolean hasRoom(int bytes) {
-        return maxBytes / RECEIVES_PART - receiveBytes >= bytes;
+    /** How many receives of this size {@link #take} would give; another loop may take them first. */
+    long roomFor(int bytes) {
+        return Math.max(0, maxBytes / RECEIVES_PART - receiveBytes) / bytes;
     }
 
     /** Shared receives are fewer by so many bytes. */

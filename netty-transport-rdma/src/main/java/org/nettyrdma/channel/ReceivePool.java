@@ -45,8 +45,6 @@ final class ReceivePool {
     private long promised;
     /** So many receives are to be posted. */
     private int size;
-    /** The largest size that there may be now. */
-    private int most;
     /** Whether there was no room for all that is promised when the size was last set. */
     private boolean isShort;
 
@@ -117,17 +115,14 @@ final class ReceivePool {
 
     /** Brings the size in line with what is promised and what there is memory for. */
     void adjust() {
-        most = Math.min(depth, pools.mostReceives(this));
         int fewest = Math.max(1, FEWEST_BYTES / bufferBytes);
         int needed = (int) Math.min(depth, Math.max(promised, fewest));
-        int wanted = Math.min(most, needed);
+        int wanted = Math.min(pools.mostReceives(this), needed);
         if (wanted != size) {
             int had = size;
             size = wanted < had ? wanted : had + memory().take(wanted - had, bufferBytes);
             if (size < had) {
                 memory().giveBack((long) (had - size) * bufferBytes);
-            } else if (size < wanted) {
-                most = size; // there is no memory for more now
             }
             pools.sizeChanged((long) (size - had) * bufferBytes);
         }
@@ -145,7 +140,12 @@ final class ReceivePool {
      * @param besides what it will promise for other purposes
      */
     long shareOfWhatIsLeft(long own, int besides) {
-        return (most - promised + own - besides) / SHARE_PART;
+        return (most() - promised + own - besides) / SHARE_PART;
+    }
+
+    /** The largest size that there may be now. */
+    private long most() {
+        return Math.min(Math.min(depth, pools.mostReceives(this)), size + memory().roomFor(bufferBytes));
     }
 
     /** How many messages a channel may have that it does not pass on. */
@@ -176,7 +176,7 @@ final class ReceivePool {
 
     /** Posts what is missing. */
     void refill() throws IOException {
-        if (isShort && pools.mostReceives(this) > size && memory().hasRoom(bufferBytes)) {
+        if (isShort && pools.mostReceives(this) > size && memory().roomFor(bufferBytes) > 0) {
             adjust(); // others have made room, perhaps those of another loop, which cannot tell
         }
         if (posted < size) {

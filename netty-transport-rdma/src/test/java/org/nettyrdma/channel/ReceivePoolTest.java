@@ -226,6 +226,47 @@ class ReceivePoolTest extends TransportFixture {
     }
 
     @Test
+    void shouldGiveMoreOnceThoseOfAnotherSizeArePromisedNoLonger() throws Exception {
+        long loopBytes = Math.min(MAX_BYTES, memory().maxBytes() / 8);
+        int allButOne = (int) (loopBytes / ReceivePools.MAX_BUFFER_BYTES) - 1;
+        var clientLoop = new RdmaEventLoopGroup(1, new DefaultThreadFactory("rdma-client"), new IwarpProvider(),
+                IdleStrategy.ADAPTIVE);
+        try {
+            connect(bootstrap(clientLoop), listen(serverBootstrap(serverLoop)
+                    .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, ReceivePools.MAX_BUFFER_BYTES)
+                    .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, allButOne)));
+            Endpoint hog = awaitAccepted();
+            connect(bootstrap(clientLoop), listen(serverBootstrap(serverLoop)));
+            Endpoint server = awaitAccepted();
+            reserve(server, 1, 0, 1);
+            reserve(server, 128, 0, 64 / 4); // as many as one of the others takes
+            reserve(server, 1, 0, 1);
+            reserve(hog, 1, 0, 1);
+            reserve(server, 128, 0, 128);
+        } finally {
+            stop(clientLoop);
+        }
+    }
+
+    @Test
+    void shouldGiveTheSameShareAgainWhereThereIsLittleMemory() throws Exception {
+        var clientLoop = new RdmaEventLoopGroup(1, new DefaultThreadFactory("rdma-client"), new IwarpProvider(),
+                IdleStrategy.ADAPTIVE);
+        try {
+            memory().take(Integer.MAX_VALUE, 4096);
+            memory().giveBack(100 * 4096);
+            connect(bootstrap(clientLoop), listen(serverBootstrap(serverLoop)));
+            Endpoint server = awaitAccepted();
+            reserve(server, 1, 0, 1);
+            for (int i = 0; i < 4; i++) {
+                reserve(server, 128, 0, 25);
+            }
+        } finally {
+            stop(clientLoop);
+        }
+    }
+
+    @Test
     void shouldUseLessMemoryThanReceivesOfEachChannelWould() throws Exception {
         RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
         connect(200, true);
