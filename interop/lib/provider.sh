@@ -61,7 +61,7 @@ test_provider() {
     start_job "${test_runner:-run_tests}" "$provider_java" "$library" "$@"
     await_job "$job" "$limit" || status=$?
     cp "$(job_file output)" "$file"
-    [[ $status -eq 0 ]] || { say "tests on $device ended with status $status:"; grep -E "^FAILED|LEAK" "$file" >&2 || true; return 1; }
+    [[ $status -eq 0 ]] || { say "tests on $device ended with status $status:"; grep -E -A 40 "^FAILED|LEAK" "$file" | head -200 >&2 || true; return 1; }
     ! grep -q 'LEAK' "$file" || { say "a leak on $device:"; grep -A 20 LEAK "$file" >&2; return 1; }
     checked "$(sed -n 's/.* - RDMA device //p' "$file" | head -1)"
     checked "$device: $(grep -E '^[A-Za-z0-9]+: [0-9]+ passed' "$file" | paste -sd ';' | sed 's/;/; /g')"

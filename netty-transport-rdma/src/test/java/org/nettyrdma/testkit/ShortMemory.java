@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -29,10 +30,14 @@ final class ShortMemory {
      * @param noUnsafe whether memory is freed by the garbage collector only, as it is where nobody may use Unsafe
      */
     static void run(String provider, boolean noUnsafe) throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        // The compilers and the collector that this JVM was given: where the processor is emulated, others take far longer.
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(argument -> argument.matches("-XX:(TieredStopAtLevel=.*|\\+Use.*GC)")).forEach(command::add);
+        command.addAll(List.of("-XX:+ErrorFileToStdout", // what is said about a crash is to be a part of the failure
                 "-XX:MaxDirectMemorySize=" + LIMIT_MIB + "m", "-Dio.netty.noUnsafe=" + noUnsafe,
-                "-cp", System.getProperty("java.class.path"), ShortMemory.class.getName(), provider)
-                .redirectErrorStream(true).start();
+                "-cp", System.getProperty("java.class.path"), ShortMemory.class.getName(), provider));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertEquals(0, process.exitValue(), output);
