@@ -29,6 +29,10 @@ import org.nettyrdma.example.nfs.server.NfsService;
 /**
  * A server that answers NFS version 3 and MOUNT version 3 over RDMA, TCP or both, with the same program objects. Any thread may
  * use it, except that {@link #start}, {@link #shutDown} and {@link #close} wait and must not be called on an event loop.
+ *
+ * <p><b>Language.</b> Java passes on of an error of the file system only its text. Set {@code LANGUAGE=C} for the process where
+ * its locale may speak another language than English: in others a full disk, among others, becomes {@code NFS3ERR_IO}, and makes
+ * all clients write again what is not stable.
  */
 public final class NfsServer implements AutoCloseable {
 

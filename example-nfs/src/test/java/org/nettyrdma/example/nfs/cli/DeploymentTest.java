@@ -50,6 +50,12 @@ class DeploymentTest {
                 "--export /var/lib/nfs-rdma/export --state-dir /var/lib/nfs-rdma/keys"), unit::toString);
     }
 
+    /** The system may give a service its language, which wins over LC_ALL in the texts of errors. */
+    @Test
+    void shouldGiveTheUnitEnglishAndNamesInUtf8() throws IOException {
+        assertEquals("LC_ALL=C.UTF-8 LANGUAGE=C", unit().get("Service.Environment"));
+    }
+
     @Test
     void shouldHardenTheUnit() throws IOException {
         Map<String, String> unit = unit();

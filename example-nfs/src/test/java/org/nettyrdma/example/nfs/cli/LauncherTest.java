@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +29,7 @@ class LauncherTest {
     private Path root;
     private Path module;
     private Path builds;
+    private final Map<String, String> environment = new HashMap<>();
 
     @BeforeEach
     void writeProject() throws IOException {
@@ -41,7 +44,7 @@ class LauncherTest {
         script(programs.resolve("mvn"),
                 "echo built >>\"$BUILDS\"; sleep 0.2; [ ! -e \"$BUILDS.fail\" ] || { echo 'it is broken'; exit 1; }",
                 "mkdir -p '" + module + "/target/lib' '" + module + "/target/classes'");
-        script(programs.resolve("java"), "echo \"LC_ALL=${LC_ALL:-}\"", "for a; do echo \"[$a]\"; done");
+        script(programs.resolve("java"), "echo \"LC_ALL=${LC_ALL:-} LANGUAGE=${LANGUAGE:-}\"", "for a; do echo \"[$a]\"; done");
     }
 
     @Test
@@ -103,7 +106,14 @@ class LauncherTest {
 
     @Test
     void shouldGiveJavaALocaleThatKnowsEveryFileName() throws Exception {
-        assertTrue(run().startsWith("LC_ALL=C.UTF-8\n"));
+        assertTrue(run().startsWith("LC_ALL=C.UTF-8 "));
+    }
+
+    /** By these texts the server tells errors of the file system apart. */
+    @Test
+    void shouldGiveJavaTheTextsOfErrorsInEnglish() throws Exception {
+        environment.putAll(Map.of("LC_ALL", "de_DE.UTF-8", "LANGUAGE", "de:en"));
+        assertTrue(run().startsWith("LC_ALL=de_DE.UTF-8 LANGUAGE=C\n"));
     }
 
     private long builds() throws IOException {
@@ -131,6 +141,7 @@ class LauncherTest {
         builder.environment().clear();
         builder.environment().put("PATH", directory.resolve("bin") + ":/usr/bin:/bin");
         builder.environment().put("BUILDS", builds.toString());
+        builder.environment().putAll(environment);
         return builder.start();
     }
 
