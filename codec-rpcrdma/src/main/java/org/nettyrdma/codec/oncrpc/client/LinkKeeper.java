@@ -74,6 +74,10 @@ final class LinkKeeper {
             failed(server, e);
             return;
         }
+        if (connecting.isDone() && !connecting.isSuccess()) {
+            failed(server, connecting.cause()); // maybe of a channel without an event loop, which close() could not close
+            return;
+        }
         channel = connecting.channel();
         SocketAddress address = server;
         connecting.addListener(done -> connected(connecting, address));

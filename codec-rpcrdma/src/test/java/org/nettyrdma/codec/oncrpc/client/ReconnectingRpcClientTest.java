@@ -1,5 +1,6 @@
 package org.nettyrdma.codec.oncrpc.client;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -22,6 +23,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.logging.LoggingHandler;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.BlockingOperationException;
 import io.netty.util.concurrent.DefaultEventExecutor;
@@ -276,6 +278,22 @@ class ReconnectingRpcClientTest extends ReconnectingClientFixture {
         }
         own.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
         assertTrue(client.closeFuture().await(10, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldEndAllConnectionsWhenItIsClosedWhileTheirChannelsCannotBeMade() throws Exception {
+        EventLoopGroup own = new NioEventLoopGroup(1);
+        Bootstrap broken = new Bootstrap().group(own).handler(new LoggingHandler()).channelFactory(() -> {
+            throw new IllegalStateException("no channels");
+        });
+        CountDownLatch mayStart = new CountDownLatch(1);
+        own.execute(() -> assertDoesNotThrow(() -> mayStart.await(30, TimeUnit.SECONDS)));
+        ReconnectingRpcClient client = ReconnectingRpcClient.builder(broken, server::addresses).connections(3)
+                .listener(listener).connect();
+        client.close(); // behind the first attempts, and before it is heard elsewhere that these have failed
+        mayStart.countDown();
+        assertTrue(client.closeFuture().await(10, TimeUnit.SECONDS));
+        own.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
     }
 
     @Test
