@@ -109,6 +109,7 @@ final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner
         if (event.type() == ConnectionEventType.CONNECT_REQUEST) {
             listener.requested(this);
         } else if (endsRequest(event)) {
+            listener.withdrawn(this);
             listener.context().parts().device().connectionManager().destroy(id);
         }
     }

@@ -82,6 +82,11 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
         }
     }
 
+    /** The peer has gone before it was answered; does nothing where the request waits no more. */
+    void withdrawn(DisniConnectionRequest request) {
+        waiting.remove(request);
+    }
+
     @Override
     public void setAccepting(boolean accepting) {
         this.accepting = accepting;

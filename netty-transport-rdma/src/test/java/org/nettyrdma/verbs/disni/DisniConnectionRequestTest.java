@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -19,28 +20,36 @@ import org.nettyrdma.verbs.ConnectionRequest;
 class DisniConnectionRequestTest {
 
     private static final long ID = 4711;
+    private static final InetSocketAddress ADDRESS = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
     private static final String PEER_GONE = "connectFailed: the peer has gone before the connection stood";
 
     private final StubVerbs verbs = new StubVerbs();
     private DisniContext listening;
     private DisniContext serving;
+    private DisniListener listener;
     private DisniConnectionRequest request;
+    private final List<ConnectionRequest> handled = new ArrayList<>();
 
     @BeforeEach
     void listen() throws IOException {
         Device device = StubConnection.device(verbs);
         listening = new DisniContext(device);
         serving = new DisniContext(device);
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
-        DisniListener listener = (DisniListener) listening.listen(address, 1, null, new Handler());
-        request = new DisniConnectionRequest(listener, ID, StubConnection.event(ConnectionEventType.CONNECT_REQUEST), address,
-                address);
+        listener = (DisniListener) listening.listen(ADDRESS, 1, null, new Handler());
+        request = newRequest(ID);
     }
 
-    private static final class Handler implements ConnectionListener.Handler {
+    private DisniConnectionRequest newRequest(long id) {
+        return new DisniConnectionRequest(listener, id, StubConnection.event(ConnectionEventType.CONNECT_REQUEST), ADDRESS,
+                ADDRESS);
+    }
+
+    private final class Handler implements ConnectionListener.Handler {
 
         @Override
-        public void connectionRequested(ConnectionRequest requested) { }
+        public void connectionRequested(ConnectionRequest requested) {
+            handled.add(requested);
+        }
 
         @Override
         public void acceptFailed(Throwable cause) {
@@ -95,6 +104,18 @@ class DisniConnectionRequestTest {
         assertThrows(IOException.class, () -> new StubConnection(serving, request));
         request.connectionEvent(StubConnection.event(ConnectionEventType.DISCONNECTED));
         poll(serving);
+        assertEquals(1, Collections.frequency(verbs.destroyedIds, ID));
+    }
+
+    @Test
+    void shouldLeaveThePlaceOfAPeerThatHasGoneToTheNext() throws IOException {
+        DisniConnectionRequest next = newRequest(ID + 1);
+        request.connectionEvent(StubConnection.event(ConnectionEventType.CONNECT_REQUEST));
+        request.connectionEvent(StubConnection.event(ConnectionEventType.DISCONNECTED));
+        next.connectionEvent(StubConnection.event(ConnectionEventType.CONNECT_REQUEST));
+        listener.setAccepting(true);
+        poll(listening);
+        assertEquals(List.of(next), handled);
         assertEquals(1, Collections.frequency(verbs.destroyedIds, ID));
     }
 }
