@@ -122,28 +122,29 @@ final class ReceiveRing {
         while (head < arrived) {
             int slot = slot(head);
             if (statuses[slot] != WorkCompletionStatus.SUCCESS) {
-                deliveries.complete(take(), statuses[slot], 0, vendorErrors[slot]);
+                deliveries.complete(ids[slot], statuses[slot], 0, vendorErrors[slot]);
             } else if (immediate[slot]) {
-                deliveries.completeImmediate(take(), lengths[slot], invalidatedTags[slot]);
+                deliveries.completeImmediate(ids[slot], lengths[slot], invalidatedTags[slot]);
             } else {
-                deliveries.completeReceive(take(), lengths[slot], invalidated[slot], invalidatedTags[slot]);
+                deliveries.completeReceive(ids[slot], lengths[slot], invalidated[slot], invalidatedTags[slot]);
             }
+            removeOldest();
         }
     }
 
     /** The device has none of these buffers any more. */
     void flush() {
         while (head < tail) {
-            deliveries.complete(take(), WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
+            deliveries.complete(ids[slot(head)], WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
+            removeOldest();
         }
         arrived = head;
         posted = head;
     }
 
-    private long take() {
-        int slot = slot(head++);
-        regions[slot] = null;
-        return ids[slot];
+    /** Only once its completion is noted, for which there may be no memory. */
+    private void removeOldest() {
+        regions[slot(head++)] = null;
     }
 
     private int slot(long sequence) {

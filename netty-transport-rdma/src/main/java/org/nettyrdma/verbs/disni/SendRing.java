@@ -147,11 +147,11 @@ final class SendRing {
                 return;
             }
         }
-        head++;
         if (internal[slot]) {
             internalCount--;
         } else {
             deliveries.complete(ids[slot], statuses[slot], success ? byteLengths[slot] : 0, success ? 0 : vendorErrors[slot]);
         }
+        head++; // only now: there may be no memory to note the completion
     }
 }

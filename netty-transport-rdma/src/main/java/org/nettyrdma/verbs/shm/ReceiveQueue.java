@@ -90,31 +90,35 @@ final class ReceiveQueue implements Receives {
     @Override
     public void completeFilled() {
         while (head != filled) {
-            int index = index(head++);
-            regions[index] = null;
+            int index = index(head);
             deliveries.completeReceive(workRequestIds[index], lengths[index], invalidated[index], invalidatedTags[index]);
+            removeOldest();
         }
     }
 
     @Override
     public void failTaken(WorkCompletionStatus status, int vendorError) {
         completeFilled();
-        takeOldest(status, vendorError);
+        failOldest(status, vendorError);
     }
 
     @Override
     public void flush() {
         while (head != tail) {
-            takeOldest(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
+            failOldest(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
         }
         filled = head;
     }
 
-    private void takeOldest(WorkCompletionStatus status, int vendorError) {
-        int index = index(head++);
-        regions[index] = null;
+    private void failOldest(WorkCompletionStatus status, int vendorError) {
+        deliveries.complete(workRequestIds[index(head)], status, 0, vendorError);
+        removeOldest();
         filled = Math.max(filled, head);
-        deliveries.complete(workRequestIds[index], status, 0, vendorError);
+    }
+
+    /** Only once its completion is noted, for which there may be no memory. */
+    private void removeOldest() {
+        regions[index(head++)] = null;
     }
 
     private int index(long sequence) {

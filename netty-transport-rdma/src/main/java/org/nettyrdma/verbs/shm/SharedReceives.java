@@ -91,10 +91,10 @@ final class SharedReceives extends SharedReceiveTaker implements Receives {
 
     private void complete(WorkCompletionStatus status, int byteLength, boolean isInvalidated, int invalidatedTag,
                           int vendorError) {
-        queue().returned(this, false);
         deliveries.completeShared(queuePairNumber, mine.workRequestId(mine.completed()), status, byteLength, isInvalidated,
                 invalidatedTag, vendorError);
-        mine.countCompleted();
+        mine.countCompleted(); // only now: there may be no memory to note the completion
+        queue().returned(this, false);
     }
 
     @Override
