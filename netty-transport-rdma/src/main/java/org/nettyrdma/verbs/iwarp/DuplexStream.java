@@ -89,8 +89,8 @@ final class DuplexStream {
      * @return {@code false} if the peer has closed the connection in order
      */
     boolean ready(int readyOperations) throws IOException {
-        if (writeFailure != null && inbound.isWaitingForReceive()) {
-            throw writeFailure; // what else has arrived cannot be read, and perhaps never can
+        if (writeFailure != null && (inbound.isWaitingForReceive() || (readyOperations & SelectionKey.OP_READ) == 0)) {
+            throw writeFailure; // what else has arrived cannot be read, and perhaps never can; or the peer has sent no more
         }
         if ((readyOperations & SelectionKey.OP_READ) != 0) {
             boolean open = inbound.readFrom(channel);
@@ -102,7 +102,7 @@ final class DuplexStream {
                 return false;
             }
         }
-        if ((readyOperations & SelectionKey.OP_WRITE) != 0) {
+        if ((readyOperations & SelectionKey.OP_WRITE) != 0 && writeFailure == null) {
             write();
         }
         return true;
@@ -144,17 +144,17 @@ final class DuplexStream {
     /**
      * A failure does not end the connection yet: what the peer sent before it went, perhaps a Terminate that says why, is
      * still to be read, and behind it the end of the stream. So reading is of interest from then on, also while a receive is
-     * waited for: without any interest the selector would not tell that the connection is lost.
+     * waited for: without any interest the selector would not tell that the connection is lost. Writing is of interest, too:
+     * a socket that can be written and not be read stands, so that no end of the stream will come, and it was the memory that
+     * could not be sent.
      */
     private void write() {
-        boolean idle = true;
-        if (writeFailure == null) {
-            try {
-                idle = outbound.writeTo(channel);
-            } catch (IOException e) {
-                writeFailure = e;
-                setInterest(SelectionKey.OP_READ, true);
-            }
+        boolean idle = false;
+        try {
+            idle = outbound.writeTo(channel);
+        } catch (IOException e) {
+            writeFailure = e;
+            setInterest(SelectionKey.OP_READ, true);
         }
         setInterest(SelectionKey.OP_WRITE, !idle);
     }
