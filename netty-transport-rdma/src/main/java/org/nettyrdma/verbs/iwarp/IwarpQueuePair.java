@@ -83,6 +83,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
     private boolean resumeDeferred;
     private boolean aborted;
     private boolean endedHere;
+    /** What the listener has not been told of the end. */
+    private Runnable untold;
 
     /**
      * A queue pair that asks for a connection, or with a request answers it; {@code null} without.
@@ -377,7 +379,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
                     end(null, NO_DATA);
                 }
             }
-            case CREATED, ENDED, CLOSED -> throw new IllegalStateException("no socket is registered in state " + state);
+            case CREATED -> throw new IllegalStateException("no socket is registered in state " + state);
+            case ENDED, CLOSED -> SocketFailures.closeQuietly(channel); // nothing could take it over at the end
         }
     }
 
@@ -422,6 +425,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
             }
         } else if (state == State.CREATED || state == State.CONNECTING || state == State.NEGOTIATING) {
             end(new IOException("closed by this side before the connection stood"), NO_DATA);
+        } else if (state == State.ENDED) {
+            completeAll(); // for which there was no memory at the end, for instance
         }
     }
 
@@ -443,22 +448,36 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         if (timer != null) {
             timer.cancel();
         }
-        if (wasEstablished) {
-            deliver(() -> listener.disconnected(cause));
-        } else {
-            deliver(() -> listener.connectFailed(cause, privateData));
-        }
+        untold = wasEstablished ? () -> listener.disconnected(cause) : () -> listener.connectFailed(cause, privateData);
         // The rest of what is held up, be it the Terminate, cannot follow. A peer that has caused the end misses nothing.
         boolean dropped = stream != null && stream.isHeldUp() && !endedHere;
-        if (stream != null) {
-            stream.close();
+        try {
+            completeAll();
+        } finally { // also after an Error: nobody else closes the socket
+            if (wasEstablished) {
+                parts.draining().drain(channel, key, PeerAddress.of(remoteAddress), stream.sentBytes(),
+                        dropped || aborted ? 0 : attributes.closeTimeoutMillis());
+            } else if (channel != null) {
+                SocketFailures.closeQuietly(channel);
+            }
         }
-        queues.flush();
-        if (wasEstablished) {
-            parts.draining().drain(channel, key, PeerAddress.of(remoteAddress), stream.sentBytes(),
-                    dropped || aborted ? 0 : attributes.closeTimeoutMillis());
-        } else if (channel != null) {
-            SocketFailures.closeQuietly(channel);
+    }
+
+    /** Tells the end, lets go of all memory, and completes everything. Does what is left of that when it is called again. */
+    private void completeAll() {
+        try {
+            if (untold != null) {
+                deliver(untold);
+                untold = null;
+            }
+        } finally {
+            try {
+                if (stream != null) {
+                    stream.close();
+                }
+            } finally {
+                queues.flush();
+            }
         }
     }
 

@@ -13,11 +13,14 @@ import org.nettyrdma.verbs.support.SteeringTagTable;
 record WorkQueues(SendRing sends, ReceiveSource receives, SteeringTagTable steeringTags) {
 
     /**
-     * Completes everything as flushed, and exposes nothing any more.
+     * Completes everything as flushed, and exposes nothing any more. What an Error keeps back is completed by the next call.
      */
     void flush() {
-        sends.flush();
-        receives.flush();
         steeringTags.clear();
+        try {
+            sends.flush();
+        } finally {
+            receives.flush();
+        }
     }
 }

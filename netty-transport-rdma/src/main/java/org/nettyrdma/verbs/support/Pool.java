@@ -43,14 +43,18 @@ public final class Pool<T> {
     }
 
     /**
-     * Takes one back, in the state in which a new one would be.
+     * Takes one back, in the state in which a new one would be. Where there is no memory to keep it, it is not kept.
      *
      * @param unused nobody uses it any more
      */
     public void give(T unused) {
         if (idleCount < maxIdle) {
             if (idleCount == idle.length) {
-                idle = Arrays.copyOf(idle, 2 * idleCount);
+                try {
+                    idle = Arrays.copyOf(idle, 2 * idleCount);
+                } catch (OutOfMemoryError e) {
+                    return; // whoever ends a connection has more to do than this
+                }
             }
             idle[idleCount++] = unused;
         }

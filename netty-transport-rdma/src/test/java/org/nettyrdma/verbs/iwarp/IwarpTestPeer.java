@@ -154,7 +154,7 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     final IwarpProvider provider = new IwarpProvider();
     final IwarpContext server;
     final IwarpContext client;
-    private final IwarpLoopParts clientParts;
+    final IwarpLoopParts clientParts;
     final List<Endpoint> endpoints = new ArrayList<>();
     final ArrayDeque<ConnectionRequest> requests = new ArrayDeque<>();
     ConnectionListener listener;
