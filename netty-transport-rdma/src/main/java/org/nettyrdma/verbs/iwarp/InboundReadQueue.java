@@ -87,12 +87,13 @@ final class InboundReadQueue {
     }
 
     private void releaseOldest(WorkCompletionStatus status) {
-        InboundRead read = reads[index(head++)];
+        InboundRead read = reads[index(head)];
         SteeringTag source = read.source();
-        read.clear();
         if (source != null) {
             source.readEnded(deliveries, status);
         }
+        read.clear();
+        head++; // not before its end is there to be delivered, for which there may be no memory
     }
 
     private int index(int sequence) {

@@ -72,12 +72,14 @@ final class ReceiveRing implements ReceiveSource {
 
     @Override
     public void completeTaken(int byteLength, boolean invalidated, int invalidatedTag) {
-        deliveries.completeReceive(takeOldest(), byteLength, invalidated, invalidatedTag);
+        deliveries.completeReceive(workRequestIds[index(head)], byteLength, invalidated, invalidatedTag);
+        removeOldest();
     }
 
     @Override
     public void failTaken(WorkCompletionStatus status, int vendorError) {
-        deliveries.complete(takeOldest(), status, 0, vendorError);
+        deliveries.complete(workRequestIds[index(head)], status, 0, vendorError);
+        removeOldest();
     }
 
     @Override
@@ -92,10 +94,9 @@ final class ReceiveRing implements ReceiveSource {
         }
     }
 
-    private long takeOldest() {
-        int index = index(head++);
-        regions[index] = null;
-        return workRequestIds[index];
+    /** Not before its completion is there to be delivered, for which there may be no memory. */
+    private void removeOldest() {
+        regions[index(head++)] = null;
     }
 
     private int index(int sequence) {

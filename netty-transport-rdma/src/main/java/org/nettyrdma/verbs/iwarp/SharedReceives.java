@@ -67,17 +67,18 @@ final class SharedReceives extends SharedReceiveTaker implements ReceiveSource {
 
     @Override
     public void completeTaken(int byteLength, boolean invalidated, int invalidatedTag) {
-        giveBack();
         deliveries.completeShared(queuePairNumber, takenId, WorkCompletionStatus.SUCCESS, byteLength, invalidated, invalidatedTag,
                 0);
+        giveBack();
     }
 
     @Override
     public void failTaken(WorkCompletionStatus status, int vendorError) {
-        giveBack();
         deliveries.completeShared(queuePairNumber, takenId, status, 0, false, 0, vendorError);
+        giveBack();
     }
 
+    /** Only once its completion is noted, for which there may be no memory. */
     private void giveBack() {
         hasTaken = false;
         queue().returned(this, isIncomplete);

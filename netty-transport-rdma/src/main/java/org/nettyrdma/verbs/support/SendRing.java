@@ -153,10 +153,10 @@ public final class SendRing {
     private void completeOldest(WorkCompletionStatus status, int byteLength, int vendorError) {
         int index = index(head);
         SendSlot slot = slots[index];
-        slots[index] = null;
+        deliveries.complete(slot.workRequestId(), status, byteLength, vendorError);
+        slots[index] = null; // not before its completion is there to be delivered, for which there may be no memory
         head++;
         next = Math.max(next, head);
-        deliveries.complete(slot.workRequestId(), status, byteLength, vendorError);
         slot.clear();
         slotPool.give(slot);
     }

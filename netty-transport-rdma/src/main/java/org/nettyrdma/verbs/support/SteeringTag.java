@@ -176,10 +176,10 @@ public final class SteeringTag {
      * @param status     how his withdrawal ends, if this was the last Read
      */
     public void readEnded(DeliveryRing deliveries, WorkCompletionStatus status) {
-        readsInProgress--;
-        if (withdrawalAwaited && readsInProgress == 0) {
+        if (withdrawalAwaited && readsInProgress == 1) {
             deliveries.complete(withdrawalId, status, 0, 0);
         }
+        readsInProgress--; // not before that is there to be delivered, for which there may be no memory
     }
 
     /**

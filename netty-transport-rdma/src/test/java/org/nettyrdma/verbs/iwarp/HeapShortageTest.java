@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Completion;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Endpoint;
 
 /** A connection ends where there is no heap to tell of that, in a JVM of its own. */
@@ -58,7 +60,13 @@ class HeapShortageTest {
                 assertFalse(client.disconnected);
                 client.queuePair.moveToError();
                 client.awaitDisconnect();
+                peer.settle();
+                assertEquals(List.of(flushed(3), flushed(4), flushed(1), flushed(2)), List.copyOf(client.completions));
             }
+        }
+
+        private static Completion flushed(int id) {
+            return new Completion(id, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, false, 0);
         }
 
         /** Takes all but a little, which is too little for more deliveries. */
