@@ -222,13 +222,25 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
     /** Each of those that waited gets one turn at most: who waits again does so behind the others. */
     private void serve() {
         serveDeferred = false;
-        serving = true;
-        for (int i = waitingForShare.size(); i > 0 && available > 0 && !isShareFull() && !waitingForShare.isEmpty(); i--) {
-            removeFirst(waitingForShare).resume();
+        try {
+            serveShares();
+            for (int i = waiting.size(); i > 0 && available > 0 && !waiting.isEmpty(); i--) {
+                removeFirst(waiting).resume();
+            }
+        } catch (Throwable t) {
+            serveLater(); // those behind the one that failed
+            throw t;
         }
-        serving = false;
-        for (int i = waiting.size(); i > 0 && available > 0 && !waiting.isEmpty(); i--) {
-            removeFirst(waiting).resume();
+    }
+
+    private void serveShares() {
+        serving = true;
+        try {
+            for (int i = waitingForShare.size(); i > 0 && available > 0 && !isShareFull() && !waitingForShare.isEmpty(); i--) {
+                removeFirst(waitingForShare).resume();
+            }
+        } finally {
+            serving = false;
         }
     }
 
@@ -252,14 +264,17 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
     private void timeIsOver(SharedReceiveTaker[] then, long[] messages) {
         timer = null;
         int needed = waitingForShare.size();
-        for (int i = 0; i < then.length && needed > 0; i++) {
-            if (incomplete.contains(then[i]) && then[i].messages == messages[i]) {
-                then[i].tooSlow(INCOMPLETE_LIMIT_MILLIS);
-                needed--;
+        try {
+            for (int i = 0; i < then.length && needed > 0; i++) {
+                if (incomplete.contains(then[i]) && then[i].messages == messages[i]) {
+                    then[i].tooSlow(INCOMPLETE_LIMIT_MILLIS);
+                    needed--;
+                }
             }
-        }
-        if (!waitingForShare.isEmpty()) {
-            startTimer();
+        } finally {
+            if (!waitingForShare.isEmpty()) {
+                startTimer();
+            }
         }
     }
 }

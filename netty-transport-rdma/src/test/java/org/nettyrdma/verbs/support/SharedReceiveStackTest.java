@@ -1,0 +1,112 @@
+package org.nettyrdma.verbs.support;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.iwarp.IwarpProvider;
+
+/** One connection at a shared queue fails when it is its turn, or is to end. */
+class SharedReceiveStackTest {
+
+    private final MemoryRegion region = new IwarpProvider().registerMemory(ByteBuffer.allocateDirect(64));
+    private long nowNanos;
+    private LoopCore core;
+    private SharedReceiveStack queue;
+
+    @BeforeEach
+    void setUp() throws IOException {
+        core = new LoopCore(() -> nowNanos, new SteeringTagGenerator());
+        queue = new SharedReceiveStack(core, 8);
+    }
+
+    @AfterEach
+    void tearDown() {
+        core.close();
+    }
+
+    @Test
+    void shouldServeTheOthersAfterOneThatFails() throws IOException {
+        Connection failing = new Connection(new StackOverflowError("on purpose"));
+        Connection other = new Connection(null);
+        assertFalse(queue.take(failing));
+        assertFalse(queue.take(other));
+        queue.postReceive(1, region, 0, 64);
+        assertThrows(StackOverflowError.class, core.deferred()::run);
+        core.deferred().run();
+        assertEquals(1, other.turns);
+        assertEquals(1, failing.turns);
+    }
+
+    @Test
+    void shouldKeepTheTurnOfThoseThatWaitForAShareAfterOneThatFails() throws IOException {
+        Connection holder = new Connection(null);
+        queue.postReceive(1, region, 0, 64);
+        queue.postReceive(2, region, 0, 64);
+        assertTrue(queue.take(holder));
+        queue.incomplete(holder);
+        assertTrue(queue.isShareUsedUp());
+        queue.awaitShare(new Connection(new StackOverflowError("on purpose")));
+        queue.returned(holder, true);
+        assertThrows(StackOverflowError.class, core.deferred()::run);
+        assertFalse(queue.isShareUsedUp());
+        queue.awaitShare(new Connection(null));
+        assertTrue(queue.isShareUsedUp(), "that one is first");
+    }
+
+    @Test
+    void shouldWatchSlowPeersAfterAnEndThatFails() throws IOException {
+        Connection failing = new Connection(new StackOverflowError("on purpose"));
+        queue.postReceive(1, region, 0, 64);
+        assertTrue(queue.take(failing));
+        queue.incomplete(failing);
+        queue.awaitShare(new Connection(null));
+        for (int i = 1; i <= 2; i++) {
+            nowNanos += TimeUnit.MILLISECONDS.toNanos(SharedReceiveStack.INCOMPLETE_LIMIT_MILLIS);
+            assertThrows(StackOverflowError.class, core.timers()::run);
+            assertEquals(i, failing.ends);
+        }
+    }
+
+    /** Counts its turns, and how often it was too slow. */
+    private final class Connection extends SharedReceiveTaker {
+
+        private final Error failure;
+        private int turns;
+        private int ends;
+
+        Connection(Error failure) {
+            super(queue);
+            this.failure = failure;
+        }
+
+        @Override
+        protected void taken(long workRequestId, MemoryRegion memory, int offset, int length) {
+            // Counted by the queue.
+        }
+
+        @Override
+        protected void resume() {
+            turns++;
+            if (failure != null) {
+                throw failure;
+            }
+        }
+
+        @Override
+        protected void tooSlow(int limitMillis) {
+            ends++;
+            if (failure != null) {
+                throw failure;
+            }
+        }
+    }
+}
