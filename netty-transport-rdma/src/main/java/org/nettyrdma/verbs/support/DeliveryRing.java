@@ -45,8 +45,9 @@ public final class DeliveryRing {
     }
 
     private void allocate() {
-        words = new long[WORDS * INITIAL_CAPACITY];
+        long[] newWords = new long[WORDS * INITIAL_CAPACITY];
         events = new Runnable[INITIAL_CAPACITY];
+        words = newWords; // only with events of the same length, for which there may be no memory
         head = 0;
     }
 

@@ -2,9 +2,13 @@ package org.nettyrdma.verbs.support;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.WorkCompletionStatus;
@@ -136,5 +140,61 @@ class DeliveryRingTest {
             assertEquals(before, deliveries.capacity());
         }
         assertEquals(200_000, delivered.size());
+    }
+
+    /** Without a garbage collector, so that it is known which allocation fails. */
+    @Test
+    void shouldStayAsItIsWhereThereIsNoMemoryForASmallerRing() throws Exception {
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms32m",
+                "-Xmx32m", "-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC", "-XX:-ExitOnOutOfMemoryError",
+                "-XX:-UseTLAB", "-Xint", "-cp", System.getProperty("java.class.path"), Program.class.getName())
+                .redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assumeFalse(output.contains("Unrecognized VM option"), output);
+        assertEquals(0, process.exitValue(), output);
+    }
+
+    /** Leaves room for one of the two arrays of a ring. Behind that nothing may be allocated. */
+    static final class Program {
+
+        private static final int BURST = 1 << 15;
+        private static final int MORE = 1000;
+        private static final int WORDS_BYTES = 256 * 4 * Long.BYTES + 16;
+        private static final int EVENTS_BYTES = 256 * 4;
+        private static long next;
+        private static boolean inOrder = true;
+
+        public static void main(String[] arguments) {
+            DeliveryRing ring = new DeliveryRing();
+            CompletionHandler handler = (id, status, byteLength, invalidated, tag, vendorError) -> inOrder &= id == next++;
+            run(ring, handler, 0, new OutOfMemoryError()); // so that all classes are there
+            add(ring, MORE, BURST);
+            byte[] rest = new byte[(int) Runtime.getRuntime().freeMemory() - WORDS_BYTES - EVENTS_BYTES];
+            boolean hasFailed = run(ring, handler, BURST, null);
+            Runtime.getRuntime().halt(hasFailed && inOrder && next == BURST + MORE - 1 && rest.length > 0 ? 0 : 2);
+        }
+
+        /** Delivers all, and then more than a small ring has room for; tells whether the memory for a small one was missing. */
+        private static boolean run(DeliveryRing ring, CompletionHandler handler, int nextId, OutOfMemoryError failure) {
+            boolean hasFailed = false;
+            try {
+                ring.deliver(handler, Integer.MAX_VALUE);
+                if (failure != null) {
+                    throw failure;
+                }
+            } catch (OutOfMemoryError e) {
+                hasFailed = true;
+            }
+            add(ring, nextId, nextId + MORE);
+            ring.deliver(handler, MORE - 1); // not all, so that no smaller ring is asked for
+            return hasFailed;
+        }
+
+        private static void add(DeliveryRing ring, int from, int to) {
+            for (int id = from; id < to; id++) {
+                ring.complete(id, WorkCompletionStatus.SUCCESS, 0, 0);
+            }
+        }
     }
 }
