@@ -187,7 +187,9 @@ final class OutboundStream {
     }
 
     private void beginAnswer(InboundRead read) {
-        answersInARow++;
+        if (answersInARow < MAX_ANSWERS_IN_A_ROW) {
+            answersInARow++; // never beyond, where a peer that only reads could make it overflow
+        }
         inboundReads.takeWaiting();
         answer = read;
         messageBytes = read.size();

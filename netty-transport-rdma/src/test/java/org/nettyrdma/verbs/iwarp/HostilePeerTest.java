@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -144,6 +145,29 @@ class HostilePeerTest extends RawConnectionFixture {
         stuck.queuePair.moveToError();
         stuck.expectFlushed(1);
         greedy.close();
+    }
+
+    /** A peer that has read more often than an int counts, while nothing else was to be sent. */
+    @Test
+    void shouldLetAMessageGoAfterAnyNumberOfAnswers() throws Exception {
+        connect();
+        Field stream = IwarpQueuePair.class.getDeclaredField("stream");
+        Field outbound = DuplexStream.class.getDeclaredField("outbound");
+        Field answersInARow = OutboundStream.class.getDeclaredField("answersInARow");
+        for (Field field : List.of(stream, outbound, answersInARow)) {
+            field.setAccessible(true);
+        }
+        answersInARow.setInt(outbound.get(stream.get(endpoint.queuePair)), Integer.MAX_VALUE);
+        String answer = "0012 c142 00000077 0000000012345678 00000000" + CRC_OFF;
+        raw.send(readRequest(1, 4, "00002200") + CRC_OFF).expect(answer);
+        StringBuilder requests = new StringBuilder();
+        for (int i = 2; i <= 5; i++) {
+            requests.append(readRequest(i, 4, "00002200")).append(CRC_OFF);
+        }
+        raw.send(requests.toString());
+        endpoint.queuePair.postSend(endpoint.request.send(endpoint.id(1)).addElement(endpoint.region, 0, 4));
+        raw.expect("0016 4143 00000000 00000000 00000001 00000000 00000000" + CRC_OFF);
+        raw.expect(answer + answer + answer + answer);
     }
 
     /** The system keeps nothing for a peer that takes nothing: half a megabyte each, for minutes. */
