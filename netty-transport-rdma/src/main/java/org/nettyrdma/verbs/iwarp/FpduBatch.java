@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.zip.CRC32C;
 import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.support.DirectMemory;
 
 /**
  * FPDUs on their way into TCP: many, of many messages, go with one gathering write. Headers, trailers and short payload lie
@@ -38,7 +39,7 @@ final class FpduBatch {
     /** Less than the 1024 that Linux takes in one call, and enough for two messages of the most pieces. */
     private static final int MAX_VECTOR = 128;
 
-    private final ByteBuffer own = ByteBuffer.allocateDirect(OWN_BYTES);
+    private final ByteBuffer own = DirectMemory.allocate(OWN_BYTES);
     private final ByteBuffer[] vector = new ByteBuffer[MAX_VECTOR];
     private final ByteBuffer[] ownViews = new ByteBuffer[MAX_VECTOR];
     private final RegionView[] payloadViews = new RegionView[MAX_VECTOR];
@@ -199,5 +200,10 @@ final class FpduBatch {
         vectorEnd = 0;
         ownStart = 0;
         payloadBytes = 0;
+    }
+
+    /** Frees the memory of the batch, which nobody may use any more. */
+    void free() {
+        DirectMemory.free(own);
     }
 }

@@ -33,7 +33,7 @@ final class IwarpLoopParts {
     IwarpLoopParts(LoopCore core, IwarpStatistics statistics, Supplier<FpduBatch> newBatch) {
         this.core = core;
         this.statistics = statistics;
-        batchPool = new Pool<>(newBatch, MAX_IDLE_BATCHES);
+        batchPool = new Pool<>(newBatch, MAX_IDLE_BATCHES, FpduBatch::free);
         draining = new SocketDrain(core.timers(), stagingBuffers.small(), core::execute);
     }
 

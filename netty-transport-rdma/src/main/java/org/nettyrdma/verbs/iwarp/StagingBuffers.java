@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.iwarp;
 
 import java.nio.ByteBuffer;
+import org.nettyrdma.verbs.support.DirectMemory;
 import org.nettyrdma.verbs.support.Pool;
 
 /**
@@ -17,8 +18,8 @@ final class StagingBuffers {
     /** Only a connection that waits for a receive keeps a large one; others go on with small ones then. */
     private static final int MAX_LARGE = 16;
 
-    private final Pool<ByteBuffer> small = new Pool<>(() -> ByteBuffer.allocateDirect(SMALL_BYTES), MAX_IDLE);
-    private final Pool<ByteBuffer> large = new Pool<>(() -> ByteBuffer.allocateDirect(LARGE_BYTES), 1);
+    private final Pool<ByteBuffer> small = new Pool<>(() -> DirectMemory.allocate(SMALL_BYTES), MAX_IDLE, DirectMemory::free);
+    private final Pool<ByteBuffer> large = new Pool<>(() -> DirectMemory.allocate(LARGE_BYTES), 1, DirectMemory::free);
     private int largeInUse;
 
     Pool<ByteBuffer> small() {

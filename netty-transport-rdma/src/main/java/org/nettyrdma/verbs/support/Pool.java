@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.support;
 
 import java.util.Arrays;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -13,6 +14,7 @@ public final class Pool<T> {
 
     private final Supplier<T> maker;
     private final int maxIdle;
+    private final Consumer<? super T> disposer;
     private Object[] idle = new Object[16];
     private int idleCount;
 
@@ -23,8 +25,20 @@ public final class Pool<T> {
      * @param maxIdle so many are kept for later use
      */
     public Pool(Supplier<T> maker, int maxIdle) {
+        this(maker, maxIdle, unused -> { });
+    }
+
+    /**
+     * Creates an empty pool of what the garbage collector does not free.
+     *
+     * @param maker    makes one where none is idle
+     * @param maxIdle  so many are kept for later use
+     * @param disposer frees one that is not kept
+     */
+    public Pool(Supplier<T> maker, int maxIdle, Consumer<? super T> disposer) {
         this.maker = maker;
         this.maxIdle = maxIdle;
+        this.disposer = disposer;
     }
 
     /**
@@ -48,15 +62,21 @@ public final class Pool<T> {
      * @param unused nobody uses it any more
      */
     public void give(T unused) {
-        if (idleCount < maxIdle) {
-            if (idleCount == idle.length) {
-                try {
-                    idle = Arrays.copyOf(idle, 2 * idleCount);
-                } catch (OutOfMemoryError e) {
-                    return; // whoever ends a connection has more to do than this
-                }
-            }
+        if (idleCount < maxIdle && hasRoom()) {
             idle[idleCount++] = unused;
+        } else {
+            disposer.accept(unused);
+        }
+    }
+
+    private boolean hasRoom() {
+        try {
+            if (idleCount == idle.length) {
+                idle = Arrays.copyOf(idle, 2 * idleCount);
+            }
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false; // whoever ends a connection has more to do than this
         }
     }
 }
