@@ -132,6 +132,15 @@ class CharacteristicsTest {
         return Characteristics.builder().build();
     }
 
+    private static Characteristics deferring() {
+        return Characteristics.builder().policy(new CharacteristicPolicy() {
+            @Override
+            public <T> Decision decide(Channel of, TransportProperty<T> property, T now, T wanted) {
+                return Decision.DEFER;
+            }
+        }).build();
+    }
+
     private Future<ByteBuf> start(int length) {
         ByteBuf arguments = channel.alloc().buffer(4 + length);
         return channel.pipeline().get(RpcClient.class).call(length == 0
@@ -271,12 +280,7 @@ class CharacteristicsTest {
 
     @Test
     void shouldCompleteADeferredRequestInPart() throws Exception {
-        connect(Characteristics.builder().policy(new CharacteristicPolicy() {
-            @Override
-            public <T> Decision decide(Channel of, TransportProperty<T> property, T now, T wanted) {
-                return Decision.DEFER;
-            }
-        }).build(), defaults());
+        connect(deferring(), defaults());
         Future<Outcome> request = client.request(RECEIVE_BUFFER_SIZE, 2048L);
         exchange(0); // behind the request
         assertEquals(2048, threshold(channel).sendBytes(), "kept to while the request is pending");
@@ -340,6 +344,33 @@ class CharacteristicsTest {
         exchange(0);
         channel.close().sync();
         assertInstanceOf(ClosedChannelException.class, failure(pending));
+        assertInstanceOf(ClosedChannelException.class, failure(client.request(RECEIVE_BUFFER_SIZE, 8192L)));
+    }
+
+    /** From then on both know that the connection has ended. */
+    private void disconnect() throws Exception {
+        channel.close().sync();
+        assertInstanceOf(ClosedChannelException.class, failure(client.request(PropertySet.EMPTY)));
+        serverChannel.closeFuture().sync();
+        assertInstanceOf(ClosedChannelException.class, failure(server.request(PropertySet.EMPTY)));
+    }
+
+    @Test
+    void shouldFailOffersAfterTheEndOfTheConnection() throws Exception {
+        connect(defaults(), defaults());
+        disconnect();
+        assertInstanceOf(ClosedChannelException.class, failure(client.offer(RECEIVE_BUFFER_SIZE, 32_768L)));
+        assertInstanceOf(ClosedChannelException.class, failure(client.offer(RECEIVE_BUFFER_SIZE, 1024L)));
+    }
+
+    @Test
+    void shouldFailToSettleAfterTheEndOfTheConnection() throws Exception {
+        connect(deferring(), defaults());
+        Future<Outcome> deferred = client.request(RECEIVE_BUFFER_SIZE, 2048L);
+        exchange(0); // behind the request
+        disconnect();
+        assertInstanceOf(ClosedChannelException.class, failure(deferred));
+        assertInstanceOf(ClosedChannelException.class, failure(server.settle(RECEIVE_BUFFER_SIZE, 2048L)));
     }
 
     @Test

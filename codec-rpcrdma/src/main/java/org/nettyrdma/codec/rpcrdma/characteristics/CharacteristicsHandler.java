@@ -124,7 +124,8 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      * @param value    the value that it gets: the one that was asked for, the one that it has, which rejects the request, or
      *                 one between
      * @return succeeds when the update is on its way; fails with {@link IllegalStateException} if no deferred request is pending,
-     *         with {@link IllegalArgumentException} if the property cannot have the value
+     *         with {@link IllegalArgumentException} if the property cannot have the value, with
+     *         {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public <T> Future<Void> settle(TransportProperty<T> property, T value) {
         Promise<Void> promise = ctx.executor().newPromise();

@@ -29,6 +29,8 @@ final class OwnCharacteristics {
     private final PeerCharacteristics peer;
     private final Map<TransportProperty<?>, Change<?>> changes = new HashMap<>();
     private int unsentResponses;
+    /** Nothing can be sent any more, and no receives will be replaced: whatever waited for that would wait for ever. */
+    private boolean closed;
 
     OwnCharacteristics(CharacteristicsHandler handler, Characteristics settings, PeerCharacteristics peer) {
         this.handler = handler;
@@ -170,6 +172,10 @@ final class OwnCharacteristics {
     }
 
     <T> void settle(TransportProperty<T> property, T value, Promise<Void> promise) {
+        if (closed) {
+            promise.tryFailure(new ClosedChannelException());
+            return;
+        }
         Change<?> found = changes.get(property);
         if (found == null || !found.deferred) {
             promise.tryFailure(new IllegalStateException("no request for " + property + " is deferred"));
@@ -198,6 +204,10 @@ final class OwnCharacteristics {
     // --- What this side changes
 
     <T> void offer(TransportProperty<T> property, T value, Promise<Void> promise) {
+        if (closed) {
+            promise.tryFailure(new ClosedChannelException());
+            return;
+        }
         try {
             requirePossible(property, value);
             peer.requireSupport();
@@ -252,7 +262,10 @@ final class OwnCharacteristics {
     }
 
     void close() {
-        for (Change<?> change : List.copyOf(changes.values())) {
+        closed = true;
+        List<Change<?>> unfinished = List.copyOf(changes.values());
+        changes.clear();
+        for (Change<?> change : unfinished) {
             if (change.promise != null) {
                 change.promise.tryFailure(new ClosedChannelException());
             }

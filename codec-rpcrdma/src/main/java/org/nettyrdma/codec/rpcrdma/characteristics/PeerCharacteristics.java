@@ -71,6 +71,10 @@ final class PeerCharacteristics {
     // --- What this side asks for
 
     void ask(PropertySet wanted, Promise<Outcome> promise) {
+        if (closed) { // ahead of what else may be wrong: what was asked for before is never going to end
+            promise.tryFailure(new ClosedChannelException());
+            return;
+        }
         try {
             requireSendable(wanted);
             for (Entry entry : wanted.entries()) {
