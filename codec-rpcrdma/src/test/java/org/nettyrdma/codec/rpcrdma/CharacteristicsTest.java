@@ -25,9 +25,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
@@ -48,6 +51,7 @@ import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
 import org.nettyrdma.codec.rpcrdma.connection.ReceivePlan;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 
@@ -268,6 +272,49 @@ class CharacteristicsTest {
         assertEquals(List.of(Disposition.REJECTED, Disposition.REJECTED), outcome.dispositions());
         assertEquals(16_384, threshold(channel).sendBytes());
         assertTrue(clientEvents.isEmpty());
+    }
+
+    /** A policy that grants sizes and fails on everything else. */
+    private static CharacteristicPolicy failing(Supplier<CharacteristicPolicy.Decision> other) {
+        return new CharacteristicPolicy() {
+            @Override
+            public <T> Decision decide(Channel of, TransportProperty<T> property, T now, T wanted) {
+                return property.equals(RECEIVE_BUFFER_SIZE) ? Decision.ACCEPT : other.get();
+            }
+        };
+    }
+
+    private static Stream<Supplier<CharacteristicPolicy.Decision>> failures() {
+        return Stream.of(
+                () -> null,
+                () -> {
+                    throw new IllegalStateException("a policy with a fault");
+                },
+                () -> {
+                    throw new NoClassDefFoundError("what a policy needs");
+                });
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void shouldRejectWhatThePolicyFailsOnAndKeepNoReceive(Supplier<CharacteristicPolicy.Decision> failure) throws Exception {
+        connect(Characteristics.builder().policy(failing(failure)).build(), defaults());
+        BlockingQueue<RpcRdmaMessage> arrived = new LinkedBlockingQueue<>();
+        ChannelPipeline pipeline = serverChannel.pipeline();
+        ChannelInboundHandlerAdapter recorder = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                arrived.add((RpcRdmaMessage) msg);
+                ctx.fireChannelRead(msg);
+            }
+        };
+        onLoop(serverChannel, () -> pipeline.addBefore(pipeline.context(server).name(), null, recorder));
+        Outcome outcome = outcome(client.request(PropertySet.EMPTY.with(RECEIVE_BUFFER_SIZE, 2048L)
+                .with(REVERSE_REQUEST_SUPPORT, ReverseRequestSupport.GENERAL)));
+        assertEquals(List.of(Disposition.DONE, Disposition.REJECTED), outcome.dispositions());
+        assertEquals(0, onLoop(serverChannel, () -> arrived.remove().refCnt()));
+        assertEquals(2048, threshold(channel).sendBytes());
+        exchange(8000);
     }
 
     @Test

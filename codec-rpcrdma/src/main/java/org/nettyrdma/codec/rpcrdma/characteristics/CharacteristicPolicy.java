@@ -43,7 +43,8 @@ public interface CharacteristicPolicy {
     }
 
     /**
-     * Decides on a request. Called on the event loop, where it must not block.
+     * Decides on a request. Called on the event loop, where it must not block. If it throws, or returns {@code null}, the request
+     * is rejected, and a line in the log tells why.
      *
      * @param <T>      what a value of the property is
      * @param channel  the connection

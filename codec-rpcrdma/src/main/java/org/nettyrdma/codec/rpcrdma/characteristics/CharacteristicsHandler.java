@@ -187,10 +187,20 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object msg) {
-        if (msg instanceof RpcRdmaMessage message && take(message)) {
-            message.release();
-        } else {
+        if (!(msg instanceof RpcRdmaMessage message)) {
             context.fireChannelRead(msg);
+            return;
+        }
+        boolean taken = true; // also if this throws: then nobody else gets the message
+        try {
+            taken = take(message);
+        } finally {
+            if (taken) {
+                message.release();
+            }
+        }
+        if (!taken) {
+            context.fireChannelRead(message);
         }
     }
 

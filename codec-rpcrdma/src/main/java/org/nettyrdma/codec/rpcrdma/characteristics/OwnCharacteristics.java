@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.rpcrdma.characteristics.ChangeState.Event;
@@ -17,10 +18,14 @@ import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet.Entry;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet.Value;
 import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The properties of this side: what the peer asks for, and what this side changes on its own. Event loop only. */
 final class OwnCharacteristics {
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(OwnCharacteristics.class);
     /** Most responses that the peer has not taken; a peer that waits for each has one. */
     private static final int MAX_UNSENT_RESPONSES = 16;
 
@@ -109,8 +114,7 @@ final class OwnCharacteristics {
         if (property.equals(RECEIVE_BUFFER_SIZE) && !settings.isPossibleSize((Long) wanted.value())) {
             return ChangeResult.REJECTED;
         }
-        Decision decision = settings.policy().decide(handler.channel(), property, now, wanted.value());
-        return switch (decision) {
+        return switch (decide(property, now, wanted.value())) {
             case REJECT -> ChangeResult.REJECTED;
             case DEFER -> {
                 owe(property, wanted.value(), true);
@@ -125,6 +129,16 @@ final class OwnCharacteristics {
                 yield ChangeResult.DONE;
             }
         };
+    }
+
+    /** Whatever the policy does, the peer must get its response: without one it asks no more. */
+    private <T> Decision decide(TransportProperty<T> property, T now, T wanted) {
+        try {
+            return Objects.requireNonNull(settings.policy().decide(handler.channel(), property, now, wanted), "decision");
+        } catch (RuntimeException | Error e) {
+            PeerLog.fault(LOGGER, handler.channel(), "the policy has failed on " + property, e);
+            return Decision.REJECT;
+        }
     }
 
     private <T> void owe(TransportProperty<T> property, T value, boolean deferred) {
