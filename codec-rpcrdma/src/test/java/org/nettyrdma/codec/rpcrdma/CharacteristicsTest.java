@@ -16,6 +16,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,12 +54,14 @@ import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
+import org.nettyrdma.codec.rpcrdma.header.XdrType;
 import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 
 /** Changes of properties between our own two ends, with calls running. */
 class CharacteristicsTest {
 
     private static final int CREDITS = 16;
+    private static final TransportProperty<String> TEXT = new TransportProperty<>(0xFFFFFF10, "Text", "", new Text());
 
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> serverEvents = new LinkedBlockingQueue<>();
@@ -136,8 +139,10 @@ class CharacteristicsTest {
         return Characteristics.builder().build();
     }
 
-    private static Characteristics deferring() {
-        return Characteristics.builder().policy(new CharacteristicPolicy() {
+    private static Characteristics deferring(TransportProperty<?>... properties) {
+        Characteristics.Builder builder = Characteristics.builder();
+        List.of(properties).forEach(builder::property);
+        return builder.policy(new CharacteristicPolicy() {
             @Override
             public <T> Decision decide(Channel of, TransportProperty<T> property, T now, T wanted) {
                 return Decision.DEFER;
@@ -315,6 +320,38 @@ class CharacteristicsTest {
         assertEquals(0, onLoop(serverChannel, () -> arrived.remove().refCnt()));
         assertEquals(2048, threshold(channel).sendBytes());
         exchange(8000);
+    }
+
+    @Test
+    void shouldOfferNothingThatIsTooLongToTell() throws Exception {
+        beforeFirstCall = () -> tell(channel, "first");
+        connect(Characteristics.builder().property(TEXT).build(), Characteristics.builder().property(TEXT).build());
+        assertInstanceOf(IllegalArgumentException.class, failure(client.offer(TEXT, "x".repeat(20_000))));
+        assertInstanceOf(NullPointerException.class, failure(client.offer(TEXT, null)));
+        exchange(0);
+        assertNull(failure(client.offer(TEXT, "second")));
+        assertEquals("second", RpcRdma.connection(serverChannel).terms().peerProperties().get(TEXT));
+    }
+
+    @Test
+    void shouldSettleWithNothingThatIsTooLongToTell() throws Exception {
+        beforeFirstCall = () -> tell(channel, "first");
+        connect(Characteristics.builder().property(TEXT).build(), deferring(TEXT));
+        Future<Outcome> request = server.request(TEXT, "second");
+        exchange(0);
+        exchange(0); // whose reply is behind the request
+        assertInstanceOf(IllegalArgumentException.class, failure(client.settle(TEXT, "x".repeat(20_000))));
+        assertInstanceOf(NullPointerException.class, failure(client.settle(TEXT, null)));
+        exchange(0);
+        assertNull(failure(client.settle(TEXT, "x".repeat(2000))));
+        assertEquals(List.of(Disposition.PARTIAL), outcome(request).dispositions());
+    }
+
+    private static void tell(Channel of, String text) {
+        of.eventLoop().submit(() -> {
+            RpcRdmaConnection connection = RpcRdma.connection(of);
+            connection.properties(connection.properties().with(TEXT, text));
+        }).syncUninterruptibly();
     }
 
     @Test
@@ -515,5 +552,24 @@ class CharacteristicsTest {
         assertTrue(changes > 20, changes + " changes");
         assertTrue(!clientAsks || inline > 0 && inline < calls, inline + " inline");
         assertTrue(channel.isActive() && serverChannel.isActive());
+    }
+
+    /** As long as the value. */
+    private static final class Text implements XdrType<String> {
+
+        @Override
+        public String read(ByteBuf in) {
+            return in.readCharSequence(in.readableBytes(), StandardCharsets.US_ASCII).toString();
+        }
+
+        @Override
+        public int lengthOf(String value) {
+            return value.length();
+        }
+
+        @Override
+        public void write(String value, ByteBuf out) {
+            out.writeCharSequence(value, StandardCharsets.US_ASCII);
+        }
     }
 }

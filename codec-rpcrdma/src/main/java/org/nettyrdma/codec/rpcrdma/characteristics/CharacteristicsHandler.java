@@ -90,7 +90,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      * @return the outcome, when no change of the request is pending any more. The future fails with
      *         {@link CharacteristicsException} if the peer does not answer, has not told one of the properties, or has been asked
      *         for one already, if too many requests wait, or the connection speaks version 1; with
-     *         {@link IllegalArgumentException} if the values cannot be sent; with
+     *         {@link IllegalArgumentException} if the values cannot be sent, as in a message of more than 1024 bytes; with
      *         {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public Future<Outcome> request(PropertySet wanted) {
@@ -104,7 +104,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      *
      * @param <T>      what a value of the property is
      * @param property a property that was told to the peer before
-     * @param value    its new value; a Receive Buffer Size can only be raised
+     * @param value    its new value, with which the message has at most 1024 bytes; a Receive Buffer Size can only be raised
      * @return succeeds when the peer is known to have received the change; fails with {@link CharacteristicsException} if the
      *         peer does not have the extension or does not answer, or while another change is under way; with
      *         {@link IllegalArgumentException} if the property cannot have the value; with
@@ -122,7 +122,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      * @param <T>      what a value of the property is
      * @param property the property
      * @param value    the value that it gets: the one that was asked for, the one that it has, which rejects the request, or
-     *                 one between
+     *                 one between; no longer than what the peer receives
      * @return succeeds when the update is on its way; fails with {@link IllegalStateException} if no deferred request is pending,
      *         with {@link IllegalArgumentException} if the property cannot have the value, with
      *         {@link java.nio.channels.ClosedChannelException} at the end of the connection

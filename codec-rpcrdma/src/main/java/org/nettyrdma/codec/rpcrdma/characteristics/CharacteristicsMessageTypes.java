@@ -20,6 +20,8 @@ record CharacteristicsMessageTypes(HeaderType<PropertyRequest> request, HeaderTy
     static final int REQPROP = 7;
     static final int RESPPROP = 8;
     static final int UPDPROP = 9;
+    /** The prefix of a header, which the body of the message follows. */
+    private static final int PREFIX_BYTES = 20;
 
     /**
      * @param sets how sets of the known properties stand on the wire
@@ -31,6 +33,18 @@ record CharacteristicsMessageTypes(HeaderType<PropertyRequest> request, HeaderTy
 
     private static <T> HeaderType<T> type(int code, String name, XdrType<T> body) {
         return new HeaderType<>(code, name, body, false, HeaderType.Accounting.NONE);
+    }
+
+    /**
+     * Checks that a message fits into a receive of the peer: one that does not ends the connection.
+     *
+     * @throws IllegalArgumentException if it does not, or the value is none of its type
+     */
+    static <T> void requireFits(HeaderType<T> type, T body, int receiveBytes) {
+        int bytes = PREFIX_BYTES + type.body().lengthOf(body);
+        if (bytes > receiveBytes) {
+            throw new IllegalArgumentException(type.name() + " of " + bytes + " bytes (expected: at most " + receiveBytes + ')');
+        }
     }
 
     private record RequestType(XdrType<PropertySet> sets) implements XdrType<PropertyRequest> {

@@ -197,9 +197,10 @@ final class OwnCharacteristics {
         }
         @SuppressWarnings("unchecked") // equal properties have the same type of values
         Change<T> change = (Change<T>) found;
-        if (property.equals(RECEIVE_BUFFER_SIZE) && !isBetween((Long) value, (Long) change.value)) {
-            promise.tryFailure(new IllegalArgumentException(property + ": " + value + " (expected: from "
-                    + told().get(property) + " to " + change.value + ')'));
+        try {
+            requireEnd(change, value);
+        } catch (RuntimeException | Error e) {
+            promise.tryFailure(e);
             return;
         }
         change.value = value;
@@ -208,6 +209,20 @@ final class OwnCharacteristics {
             ready(change);
         }
         promise.trySuccess(null);
+    }
+
+    private <T> void requireEnd(Change<T> change, T value) {
+        if (change.property.equals(RECEIVE_BUFFER_SIZE) && !isBetween((Long) value, (Long) change.value)) {
+            throw new IllegalArgumentException(change.property + ": " + value + " (expected: from "
+                    + told().get(change.property) + " to " + change.value + ')');
+        }
+        // An update that can be long goes out at once, while the peer has the receives that it has told.
+        requireFits(change.property, value, handler.connection().terms().sendBytes());
+    }
+
+    private <T> void requireFits(TransportProperty<T> property, T value, int receiveBytes) {
+        CharacteristicsMessageTypes.requireFits(settings.types().update(),
+                new PropertyUpdate(new Value<>(property, value), true), receiveBytes);
     }
 
     private boolean isBetween(long value, long wanted) {
@@ -225,7 +240,7 @@ final class OwnCharacteristics {
         try {
             requirePossible(property, value);
             peer.requireSupport();
-        } catch (CharacteristicsException | IllegalArgumentException e) {
+        } catch (CharacteristicsException | RuntimeException | Error e) {
             promise.tryFailure(e);
             return;
         }
@@ -241,7 +256,7 @@ final class OwnCharacteristics {
         }
     }
 
-    private void requirePossible(TransportProperty<?> property, Object value) {
+    private <T> void requirePossible(TransportProperty<T> property, T value) {
         if (!told().contains(property)) {
             throw new IllegalArgumentException(property + " was not told to the peer (version-two-08, section 5.3.4)");
         }
@@ -250,6 +265,7 @@ final class OwnCharacteristics {
             throw new IllegalArgumentException(property + ": " + value + " (expected: more than "
                     + told().get(RECEIVE_BUFFER_SIZE) + ", and within the bounds of this side)");
         }
+        requireFits(property, value, Characteristics.LEAST_RECEIVE_BUFFER_BYTES); // an offer may wait behind a lower size
     }
 
     private <T> void tell(Change<T> change) {

@@ -27,8 +27,6 @@ import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 final class PeerCharacteristics {
 
     private static final int MAX_WAITING = 16;
-    /** The prefix of a header. What is sent must fit into the least receive that can be agreed on. */
-    private static final int PREFIX_BYTES = 20;
     private static final long NO_CEILING = Long.MAX_VALUE;
 
     /** Whether the peer has the extension. */
@@ -80,7 +78,7 @@ final class PeerCharacteristics {
             for (Entry entry : wanted.entries()) {
                 state(((Value<?>) entry).property()).on(Event.ASK);
             }
-        } catch (CharacteristicsException | IllegalArgumentException e) {
+        } catch (CharacteristicsException | RuntimeException | Error e) { // also what the type of a value throws
             promise.tryFailure(e);
             return;
         }
@@ -98,11 +96,8 @@ final class PeerCharacteristics {
                 throw new IllegalArgumentException("two values of property " + Integer.toUnsignedString(entry.id()));
             }
         }
-        int bytes = PREFIX_BYTES + settings.types().request().body().lengthOf(new PropertyRequest(wanted));
-        if (bytes > Characteristics.LEAST_RECEIVE_BUFFER_BYTES) {
-            throw new IllegalArgumentException("request of " + bytes + " bytes (expected: at most "
-                    + Characteristics.LEAST_RECEIVE_BUFFER_BYTES + ')');
-        }
+        CharacteristicsMessageTypes.requireFits(settings.types().request(), new PropertyRequest(wanted),
+                Characteristics.LEAST_RECEIVE_BUFFER_BYTES); // a request may wait behind one for a lower size
         PropertySet told = properties();
         for (Entry entry : wanted.entries()) {
             if (!told.entries().isEmpty() && !told.contains(((Value<?>) entry).property())) {
