@@ -7,8 +7,11 @@ import static org.nettyrdma.codec.rpcrdma.Bytes.digits;
 import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
 
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
@@ -203,6 +206,23 @@ public class LegacyServerWireTest {
     }
 
     @Test
+    void shouldWithdrawTheMemoryOfAReplyThatCannotBePutTogether() throws Exception {
+        connect(new LegacyProfile(1, 1 << 20, 60_000));
+        RdmaChannel channel = hang("00000009");
+        ByteBufAllocator alloc = channel.config().getAllocator();
+        channel.config().setAllocator(new OneCompositeAllocator(alloc)); // which the program's reply takes
+        peer.sendHex("00000001" + LATER + "00000000" + NO_CHUNKS + "00000001" + CALL + "00000004" + NO_AUTH
+                + "00001389 00001772"); // LOAD_TWO, with items of 5001 and 6002 bytes
+        assertEquals(digits("00000001 00000001 00000020 00000004 00000002"), peer.receiveHex());
+        assertEquals(2, server.statistics().get(Counter.EXPOSURES));
+        assertEquals(2, server.statistics().get(Counter.LOCAL_INVALIDATIONS));
+        assertEquals(0, server.statistics().get(Counter.REPLIES_WITH_READ_CHUNK));
+
+        channel.config().setAllocator(alloc);
+        assertEquals(3000, read(load("00000002")).length); // it has a place
+    }
+
+    @Test
     void shouldDropDoneThatComesTwiceOrBelongsToNothing() throws Exception {
         connect(LegacyProfile.DEFAULT);
         RemoteSegment other = load("00000002");
@@ -337,6 +357,16 @@ public class LegacyServerWireTest {
         assertStored("00000001", data);
     }
 
+    /** The channel of the server, by way of a call that is answered with nothing. */
+    private RdmaChannel hang(String xid) throws Exception {
+        peer.sendHex(xid + LATER + "00000000" + NO_CHUNKS + xid + CALL + "00000005" + NO_AUTH);
+        RpcCall hanging = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        hanging.arguments().release();
+        hanging.reply(Unpooled.EMPTY_BUFFER);
+        peer.receive().release();
+        return (RdmaChannel) hanging.channel();
+    }
+
     /** Reads what the server has exposed. */
     private byte[] read(RemoteSegment segment) throws Exception {
         ByteBuf sink = peer.channel().alloc().directBuffer((int) segment.length());
@@ -421,5 +451,41 @@ public class LegacyServerWireTest {
     /** A call of STORE up to its data. */
     private static String storeCall(String xid, int length) {
         return xid + CALL + "00000002" + NO_AUTH + "00000001" + String.format("%08x", length);
+    }
+
+    /** Has memory for one message that is put together, and for all other buffers. */
+    private static final class OneCompositeAllocator extends AbstractByteBufAllocator {
+
+        private final ByteBufAllocator alloc;
+        private boolean taken;
+
+        OneCompositeAllocator(ByteBufAllocator alloc) {
+            super(true);
+            this.alloc = alloc;
+        }
+
+        @Override
+        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+            return alloc.heapBuffer(initialCapacity, maxCapacity);
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+            return alloc.directBuffer(initialCapacity, maxCapacity);
+        }
+
+        @Override
+        public CompositeByteBuf compositeDirectBuffer(int maxNumComponents) {
+            if (taken) {
+                throw new OutOfMemoryError("no buffer left");
+            }
+            taken = true;
+            return alloc.compositeDirectBuffer(maxNumComponents);
+        }
+
+        @Override
+        public boolean isDirectBufferPooled() {
+            return alloc.isDirectBufferPooled();
+        }
     }
 }

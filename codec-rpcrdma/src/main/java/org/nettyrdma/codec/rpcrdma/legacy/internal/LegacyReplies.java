@@ -73,11 +73,24 @@ public final class LegacyReplies implements UnplacedReplies {
         RequestPlan plan = RequestPlan.of(bytes, items, NO_ANSWER, threshold, PeerPolicy.SPECIFICATION, limits);
         ExposedChunks exposure = exposer.open(plan, reply, InvalidationPolicy.NONE);
         int xid = RpcOffsets.word(reply, 0);
-        add(new PendingReply(xid, bytes, System.nanoTime() + nanos(profile.doneTimeoutMillis()), exposure));
+        PendingReply waiting = new PendingReply(xid, bytes, System.nanoTime() + nanos(profile.doneTimeoutMillis()), exposure);
+        RpcRdmaMessage message;
+        try {
+            add(waiting);
+            message = message(xid, plan, reply, exposure); // last: if it throws, the reply is still the caller's
+        } catch (RuntimeException | Error e) { // no memory, for instance: there will be no RDMA_DONE for it
+            pending.remove(waiting);
+            withdraw(waiting);
+            throw e;
+        }
         statistics.increment(Counter.REPLIES_WITH_READ_CHUNK);
         for (ReadChunk chunk : exposure.chunks().readChunks()) {
             statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
         }
+        return message;
+    }
+
+    private RpcRdmaMessage message(int xid, RequestPlan plan, ByteBuf reply, ExposedChunks exposure) {
         if (plan.isLong()) {
             reply.release(); // what is exposed has its own reference
             return RpcRdmaMessage.reply(new NoMsg(xid, 0, exposure.chunks()), Unpooled.EMPTY_BUFFER);
@@ -104,8 +117,8 @@ public final class LegacyReplies implements UnplacedReplies {
     }
 
     private void add(PendingReply reply) {
+        pendingBytes += reply.bytes; // first, so that it can be withdrawn whatever fails
         pending.add(reply);
-        pendingBytes += reply.bytes;
         if (timer == null) {
             schedule(reply);
         }
