@@ -124,6 +124,7 @@ final class Exchange {
         moreToTake = taken > 0 && failure == null && !isBlocked() && peer.hasNext();
         if (taken > 0 || failure != null) {
             boolean ended = hasPeerEnded();
+            own.rehearseConsumed();
             MappedFiles.settle();
             if (ended) {
                 return 0; // what was copied may be anything; the caller flushes it, as it sees the same
@@ -316,11 +317,11 @@ final class Exchange {
      * holds: where both share a processor, it would take that from this side for an answer or two.
      */
     private void ring() {
+        settled = false; // what was published may have found this side's own file truncated
         wakeUpDue = moreToTake;
         if (moreToTake) {
             return;
         }
-        settled = false;
         VarHandle.fullFence(); // what it is woken for must be visible before it is seen to sleep
         int asleep = peer.asleep();
         if ((asleep & 1) != 0 && asleep != lastWoken) {
@@ -408,9 +409,20 @@ final class Exchange {
         return new PeerEndedException(reason, text, sends.longestSendBytes());
     }
 
+    /** Looks at the memory of both sides, whether there is something to do or not. */
+    void probe() {
+        own.probe();
+        hasWork();
+    }
+
     /** Tells the peer that the connection has ended; from then on it believes nothing any more. */
     void end(EndReason reason, String text) {
-        own.end(reason, reason == EndReason.CLOSED ? -1 : peer.nextEntry(), text);
+        try {
+            own.end(reason, reason == EndReason.CLOSED ? -1 : peer.nextEntry(), text);
+            MappedFiles.settle();
+        } catch (InternalError e) {
+            // Somebody has truncated this side's own file. The end of the socket tells the peer.
+        }
     }
 
     /** The other side has mapped what it needs. */

@@ -114,8 +114,13 @@ final class MappedFiles {
         }
     }
 
-    /** Nobody uses the memory any more. */
+    /** Nobody uses the memory any more. OpenJDK 17 ends the process where a failed access shows only while it unmaps a file. */
     static void unmap(MappedByteBuffer memory) {
+        try {
+            settle();
+        } catch (InternalError e) {
+            // Nothing is believed any more that was read there, and nobody misses what was written.
+        }
         if (COLLECTED == null) {
             DirectMemory.free(memory);
         } else {

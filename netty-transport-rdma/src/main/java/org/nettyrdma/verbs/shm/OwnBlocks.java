@@ -63,8 +63,8 @@ final class OwnBlocks {
             throw new IllegalArgumentException("memory: " + memory
                     + " (expected: memory of this provider that was not given back)");
         }
+        MappedFiles.unmap((MappedByteBuffer) memory); // before anything that an access that has failed could show in
         Path file = directory.file(KIND, number);
-        MappedFiles.unmap((MappedByteBuffer) memory);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.truncate(0);
             Files.delete(file);

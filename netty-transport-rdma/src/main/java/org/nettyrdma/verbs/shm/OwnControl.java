@@ -24,12 +24,20 @@ final class OwnControl {
     private Path file;
     private long nextEntry;
     private int asleep;
+    private long consumed;
+    private int probed;
 
     OwnControl(ProcessDirectory directory) throws IOException {
         number = directory.newNumber();
         file = directory.file(KIND, number);
         memory = MappedFiles.create(directory, file, ControlLayout.FILE_BYTES);
-        ControlLayout.LONG.setRelease(memory, ControlLayout.MAGIC_OFFSET, ControlLayout.MAGIC);
+        try {
+            ControlLayout.LONG.setRelease(memory, ControlLayout.MAGIC_OFFSET, ControlLayout.MAGIC);
+            MappedFiles.settle();
+        } catch (InternalError e) {
+            close();
+            throw PeerControl.truncated();
+        }
     }
 
     int number() {
@@ -73,7 +81,20 @@ final class OwnControl {
     }
 
     void setConsumed(long entries) {
+        consumed = entries;
         ControlLayout.LONG.setRelease(memory, ControlLayout.CONSUMED_OFFSET, entries);
+    }
+
+    /** Writes what is there already where {@link #setConsumed} is about to write: whether that can fail shows when settled. */
+    void rehearseConsumed() {
+        ControlLayout.LONG.setOpaque(memory, ControlLayout.CONSUMED_OFFSET, consumed);
+    }
+
+    /** Looks at each page. */
+    void probe() {
+        for (int at = 0; at < ControlLayout.FILE_BYTES; at += ControlLayout.RING_OFFSET) {
+            probed += memory.get(at);
+        }
     }
 
     /**

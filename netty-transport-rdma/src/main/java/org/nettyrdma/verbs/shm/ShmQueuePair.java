@@ -274,11 +274,11 @@ final class ShmQueuePair implements QueuePair {
         return 1;
     }
 
-    /** Finds out whether the peer's memory is still there, and ends the connection if not. */
+    /** Finds out whether the memory of both sides is still there, and ends the connection if not. */
     void probe() {
         if (exchange != null) {
             try {
-                exchange.hasWork();
+                exchange.probe();
                 MappedFiles.settle();
             } catch (InternalError e) {
                 failed(PeerControl.truncated());
@@ -290,8 +290,13 @@ final class ShmQueuePair implements QueuePair {
         idlePolls = 0;
         if (!polled) {
             polled = true;
-            exchange.awake();
             parts.polled().add(this);
+            try {
+                exchange.awake();
+                MappedFiles.settle(); // before the user goes on
+            } catch (InternalError e) {
+                parts.defer(this::probe);
+            }
         }
     }
 
@@ -406,22 +411,37 @@ final class ShmQueuePair implements QueuePair {
         if (state == State.ENDED || state == State.CLOSED) {
             return;
         }
-        boolean wasEstablished = exchange != null;
+        Exchange ended = exchange;
+        exchange = null;
         state = State.ENDED;
         polled = false;
         if (closeTimer != null) {
             closeTimer.cancel();
         }
-        if (wasEstablished) {
-            deliver(() -> listener.disconnected(cause));
-            exchange.end(reason, cause == null ? "" : String.valueOf(cause.getMessage()));
-            exchange.close();
-            exchange = null;
-        } else {
+        if (ended == null) {
             deliver(() -> listener.connectFailed(cause, privateData));
+        } else {
+            deliver(() -> listener.disconnected(cause));
         }
-        setup.close(); // only now the peer notices: what it was told is there
-        queues.flush();
+        try {
+            if (ended != null) {
+                end(ended, reason, cause);
+            }
+        } finally {
+            try {
+                setup.close(); // only now the peer notices: what it was told is there
+            } finally {
+                queues.flush();
+            }
+        }
+    }
+
+    private static void end(Exchange exchange, EndReason reason, IOException cause) {
+        try {
+            exchange.end(reason, cause == null ? "" : String.valueOf(cause.getMessage()));
+        } finally {
+            exchange.close();
+        }
     }
 
     /** The peer takes no more of what it was sent. */

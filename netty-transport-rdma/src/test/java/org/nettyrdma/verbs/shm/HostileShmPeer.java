@@ -135,6 +135,17 @@ final class HostileShmPeer implements AutoCloseable {
         return bytes.position();
     }
 
+    /** Returns when the other side has closed its socket. */
+    void awaitEndOfSocket() {
+        try {
+            while (socket.read(ByteBuffer.allocate(64)) >= 0) {
+                continue;
+            }
+        } catch (IOException e) {
+            // A reset: the other side has not read all.
+        }
+    }
+
     /** As when the process is killed. */
     void die() throws IOException {
         socket.close();
