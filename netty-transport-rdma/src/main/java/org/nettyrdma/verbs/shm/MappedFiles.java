@@ -96,22 +96,36 @@ final class MappedFiles {
     }
 
     /**
-     * Opens a file of another process for reading.
+     * Opens a file of another process for reading. One of the same user can put a pipe there at any moment, and to open a pipe
+     * for reading takes until somebody writes to it. To open one for both takes no time. The price: a file that its owner
+     * truncates between the look at its size and the mapping is made longer again, and has zeros.
      *
-     * @throws IOException if there is no such file, or it is none of that process's
+     * @throws IOException if there is no such file, it is empty, or it is none of that process's
      */
     static FileChannel open(Path file) throws IOException {
-        requireFileOfProcess(file);
-        return FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+        if (requireFileOfProcess(file) != ShmSettings.userId()) {
+            return FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+        }
+        FileChannel channel = FileChannel.open(file, UnixFile.AT_ONCE);
+        try {
+            if (channel.size() == 0) { // as that of a pipe is
+                throw new EOFException(file + " is empty or no plain file");
+            }
+            return channel;
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
     }
 
-    /** A link may lead to what the other process cannot read itself; to open a pipe may take for ever. */
-    private static void requireFileOfProcess(Path path) throws IOException {
+    /** A link may lead to what the other process cannot read itself. Returns the user whose file it is. */
+    private static int requireFileOfProcess(Path path) throws IOException {
         UnixFile directory = UnixFile.at(path.getParent());
         UnixFile file = UnixFile.at(path);
         if (!directory.isDirectory() || !file.isPlain() || file.userId() != directory.userId()) {
             throw new ShmProtocolException(EndReason.FAILED, "%s is no file of its process", path);
         }
+        return file.userId();
     }
 
     /** Nobody uses the memory any more. OpenJDK 17 ends the process where a failed access shows only while it unmaps a file. */

@@ -7,7 +7,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Map;
@@ -65,7 +64,7 @@ final class OwnBlocks {
         }
         MappedFiles.unmap((MappedByteBuffer) memory); // before anything that an access that has failed could show in
         Path file = directory.file(KIND, number);
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, UnixFile.AT_ONCE)) {
             channel.truncate(0);
             Files.delete(file);
         } catch (IOException e) {

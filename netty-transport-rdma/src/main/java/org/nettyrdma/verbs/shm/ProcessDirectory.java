@@ -169,10 +169,10 @@ final class ProcessDirectory {
     static FileChannel lockShared(Path shared, int limitMillis) throws IOException {
         Path file = shared.resolve(LOCK);
         if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !UnixFile.at(file).isPlain()) {
-            throw new IOException(file + " is no plain file"); // to open a pipe may take for ever
+            throw new IOException(file + " is no plain file");
         }
-        FileChannel channel = FileChannel.open(file,
-                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+        FileChannel channel = FileChannel.open(file, // at once, whatever is there by now, see UnixFile.AT_ONCE
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         try {
             long startNanos = System.nanoTime();
@@ -332,7 +332,7 @@ final class ProcessDirectory {
             LOGGER.debug("{} is left alone: {}", directory, e.toString());
             return false;
         }
-        try (FileChannel channel = FileChannel.open(lock, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+        try (FileChannel channel = FileChannel.open(lock, UnixFile.AT_ONCE);
                 FileLock taken = channel.tryLock()) {
             return taken != null;
         } catch (OverlappingFileLockException e) {

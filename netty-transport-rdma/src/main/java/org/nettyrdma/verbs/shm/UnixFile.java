@@ -3,8 +3,11 @@ package org.nettyrdma.verbs.shm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What is at a path, as the system says; links are not followed.
@@ -13,6 +16,9 @@ import java.util.Map;
  * @param mode   its kind and its rights
  */
 record UnixFile(int userId, int mode) {
+
+    /** Opens a file without waiting, whatever it is: only with both rights that holds for a pipe. */
+    static final Set<OpenOption> AT_ONCE = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
 
     private static final int KIND = 0xF000;
     private static final int DIRECTORY = 0x4000;
