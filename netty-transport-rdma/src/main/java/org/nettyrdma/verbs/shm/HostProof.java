@@ -41,6 +41,10 @@ record HostProof(long instance, int number, byte[] nonce) {
 
     /** Makes the file of a listener. */
     static HostProof create(ProcessDirectory directory) throws IOException {
+        return MappedFiles.uninterrupted(() -> createFile(directory));
+    }
+
+    private static HostProof createFile(ProcessDirectory directory) throws IOException {
         byte[] nonce = new byte[NONCE_BYTES];
         RANDOM.nextBytes(nonce);
         HostProof proof = new HostProof(directory.instance(), directory.newNumber(), nonce);
@@ -102,14 +106,20 @@ record HostProof(long instance, int number, byte[] nonce) {
 
     /** What the file holds, empty if there is none. */
     private byte[] read(ProcessDirectory directory) {
-        try (SeekableByteChannel channel = MappedFiles.open(file(directory))) {
+        try {
+            return MappedFiles.uninterrupted(() -> readFile(file(directory)));
+        } catch (IOException e) {
+            return new byte[0];
+        }
+    }
+
+    private static byte[] readFile(Path file) throws IOException {
+        try (SeekableByteChannel channel = MappedFiles.open(file)) {
             ByteBuffer in = ByteBuffer.allocate(NONCE_BYTES);
             while (in.hasRemaining() && channel.read(in) >= 0) {
                 continue;
             }
             return in.hasRemaining() ? new byte[0] : in.array();
-        } catch (IOException e) {
-            return new byte[0];
         }
     }
 }

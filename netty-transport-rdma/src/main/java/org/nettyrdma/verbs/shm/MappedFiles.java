@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -54,6 +55,10 @@ final class MappedFiles {
      * @throws IOException if the file system is full, for example
      */
     static MappedByteBuffer create(ProcessDirectory directory, Path file, int bytes) throws IOException {
+        return uninterrupted(() -> createNew(directory, file, bytes));
+    }
+
+    private static MappedByteBuffer createNew(ProcessDirectory directory, Path file, int bytes) throws IOException {
         try (FileChannel channel = FileChannel.open(file,
                 Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE), directory.fileMode())) {
             try {
@@ -63,6 +68,46 @@ final class MappedFiles {
             } catch (IOException | RuntimeException | Error e) {
                 Files.deleteIfExists(file);
                 throw e;
+            }
+        }
+    }
+
+    /**
+     * Removes a file. Who has it mapped still has an empty one, which takes no memory, unless this process has no descriptor left
+     * to make it empty.
+     */
+    static void remove(Path file) throws IOException {
+        try {
+            uninterrupted(() -> {
+                try (FileChannel channel = FileChannel.open(file, UnixFile.AT_ONCE)) {
+                    return channel.truncate(0);
+                }
+            });
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** A task that uses channels: the interrupt of a thread closes them. */
+    interface Task<T> {
+
+        T run() throws IOException;
+    }
+
+    /** Runs a task, again if the thread was interrupted meanwhile. Afterwards the thread is interrupted if it ever was. */
+    static <T> T uninterrupted(Task<T> task) throws IOException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    return task.run();
+                } catch (ClosedByInterruptException e) {
+                    interrupted |= Thread.interrupted();
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }
@@ -85,6 +130,10 @@ final class MappedFiles {
      * @throws IOException if there is no such file, it is too short, or it is none of that process's
      */
     static MappedByteBuffer map(Path file, int minBytes, int maxBytes) throws IOException {
+        return uninterrupted(() -> mapThere(file, minBytes, maxBytes));
+    }
+
+    private static MappedByteBuffer mapThere(Path file, int minBytes, int maxBytes) throws IOException {
         try (FileChannel channel = open(file)) {
             long bytes = channel.size();
             if (bytes < minBytes || bytes > Integer.MAX_VALUE) {

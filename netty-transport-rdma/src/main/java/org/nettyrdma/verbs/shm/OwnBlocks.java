@@ -3,9 +3,7 @@ package org.nettyrdma.verbs.shm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -64,11 +62,10 @@ final class OwnBlocks {
         }
         MappedFiles.unmap((MappedByteBuffer) memory); // before anything that an access that has failed could show in
         Path file = directory.file(KIND, number);
-        try (FileChannel channel = FileChannel.open(file, UnixFile.AT_ONCE)) {
-            channel.truncate(0);
-            Files.delete(file);
+        try {
+            MappedFiles.remove(file);
         } catch (IOException e) {
-            LOGGER.warn("{} could not be removed: {}", file, e.toString());
+            LOGGER.warn("{} could not be removed, or peers keep its memory: {}", file, e.toString());
         }
     }
 }

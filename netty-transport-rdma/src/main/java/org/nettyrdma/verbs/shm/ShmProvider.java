@@ -70,7 +70,7 @@ public final class ShmProvider implements VerbsProvider {
             if (settings == null) {
                 settings = ShmSettings.ofSystem();
             }
-            directory = ProcessDirectory.of(settings);
+            directory = MappedFiles.uninterrupted(() -> ProcessDirectory.of(settings));
             blocks = new OwnBlocks(directory);
         }
         return blocks;
