@@ -33,7 +33,7 @@ record HostProof(long instance, int number, byte[] nonce) {
     private static final byte[] QUESTION = "netty-rdma host1".getBytes(StandardCharsets.US_ASCII);
     /** "nettyshm", with the version in the last byte. */
     private static final long ANSWER = 0x6E65747479736801L;
-    private static final char KIND = 'n';
+    static final char KIND = 'n';
     private static final int NONCE_BYTES = 16;
     private static final int ANSWER_BYTES = 2 * Long.BYTES + Integer.BYTES + NONCE_BYTES;
 

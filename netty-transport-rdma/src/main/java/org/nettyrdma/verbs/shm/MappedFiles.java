@@ -9,6 +9,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
@@ -64,6 +65,7 @@ final class MappedFiles {
             try {
                 fill(channel, bytes);
                 requireFewUnused();
+                directory.created(file);
                 return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
             } catch (IOException | RuntimeException | Error e) {
                 Files.deleteIfExists(file);
@@ -83,8 +85,10 @@ final class MappedFiles {
                     return channel.truncate(0);
                 }
             });
+        } catch (NoSuchFileException e) {
+            return; // the end of the JVM has removed it
         } finally {
-            Files.delete(file);
+            Files.deleteIfExists(file);
         }
     }
 

@@ -70,6 +70,9 @@ final class ProcessDirectory {
     private final AtomicInteger nextNumber = new AtomicInteger(1);
     /** Held until the process ends. */
     private final FileChannel lock;
+    /** Event loops that may need the files. */
+    private int users;
+    private boolean ending;
 
     private ProcessDirectory(Path shared, boolean othersMayRead) throws IOException {
         this.shared = shared;
@@ -121,7 +124,7 @@ final class ProcessDirectory {
                     locked.close();
                 }
                 if (OPEN.isEmpty()) {
-                    Runtime.getRuntime().addShutdownHook(new Thread(ProcessDirectory::closeAll, "netty-rdma-shm-files"));
+                    Runtime.getRuntime().addShutdownHook(new Thread(ProcessDirectory::endAll, "netty-rdma-shm-files"));
                 }
                 OPEN.put(shared, open);
             }
@@ -374,10 +377,55 @@ final class ProcessDirectory {
         }
     }
 
-    /** At the end of the JVM. Connections that stand lose no memory that they have mapped. */
-    private static void closeAll() {
+    /** An event loop begins to use the files. */
+    synchronized void use() {
+        users++;
+    }
+
+    /** An event loop has ended. */
+    synchronized void release() {
+        users--;
+        if (users == 0 && ending) {
+            removeAll(own);
+        }
+    }
+
+    /** A file that others map was made. */
+    synchronized void created(Path file) {
+        if (ending) {
+            file.toFile().deleteOnExit();
+        }
+    }
+
+    /**
+     * From now on nobody finds this process, at the end of the JVM. Another hook may be waiting for the last answers of a server,
+     * whose peers have not mapped yet what they need, so all else stays until no event loop is left. Those that nobody ends take
+     * no time: the JVM removes their files when all hooks have run.
+     */
+    synchronized void end() {
+        ending = true;
+        if (users == 0) {
+            removeAll(own);
+            return;
+        }
+        own.toFile().deleteOnExit(); // first, as what was named last is removed first
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(own)) {
+            for (Path file : files) {
+                char kind = file.getFileName().toString().charAt(0);
+                if (kind == BoundSocket.KIND || kind == HostProof.KIND) {
+                    Files.deleteIfExists(file);
+                } else {
+                    file.toFile().deleteOnExit();
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            LOGGER.debug("{} could not be removed: {}", own, e.toString());
+        }
+    }
+
+    private static void endAll() {
         synchronized (OPEN) {
-            OPEN.values().forEach(each -> removeAll(each.own));
+            OPEN.values().forEach(ProcessDirectory::end);
             for (Path shared : OPEN.keySet()) {
                 try {
                     removeDead(shared); // links that led to this process

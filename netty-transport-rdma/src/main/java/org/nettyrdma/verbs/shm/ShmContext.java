@@ -56,6 +56,7 @@ final class ShmContext implements VerbsContext {
         deliveries = parts.deliveries();
         deferred = parts.deferred();
         polled = parts.polled();
+        parts.directory().use();
         parts.core().beforeClose(this::closeQueuePairs);
     }
 
@@ -160,8 +161,12 @@ final class ShmContext implements VerbsContext {
     }
 
     private void closeQueuePairs() {
-        for (ShmQueuePair queuePair : new ArrayList<>(queuePairs)) {
-            queuePair.close();
+        try {
+            for (ShmQueuePair queuePair : new ArrayList<>(queuePairs)) {
+                queuePair.close();
+            }
+        } finally {
+            parts.directory().release();
         }
     }
 }
