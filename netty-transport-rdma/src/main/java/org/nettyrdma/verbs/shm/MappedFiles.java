@@ -8,7 +8,6 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -156,12 +155,11 @@ final class MappedFiles {
      * @throws IOException if there is no such file, it is empty, or it is none of that process's
      */
     static FileChannel open(Path file) throws IOException {
-        if (requireFileOfProcess(file) != ShmSettings.userId()) {
-            return FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
-        }
-        FileChannel channel = FileChannel.open(file, UnixFile.AT_ONCE);
+        int user = requireFileOfProcess(file);
+        FileChannel channel = user == ShmSettings.userId() ? FileChannel.open(file, UnixFile.AT_ONCE)
+                : OtherUsersFiles.open(file, user);
         try {
-            if (channel.size() == 0) { // as that of a pipe is
+            if (channel.size() == 0) { // as that of a pipe is, from which nothing may ever come
                 throw new EOFException(file + " is empty or no plain file");
             }
             return channel;

@@ -1,20 +1,28 @@
 package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Which rights the files have: with a list of other users these come by the group, whatever the umask is. */
 class OtherUsersTest {
+
+    private static final int HOSTILE = 12_345;
 
     @TempDir
     private Path temporary;
@@ -30,6 +38,43 @@ class OtherUsersTest {
     void shouldLetTheGroupConnectWhereOtherUsersMay() throws IOException {
         assertEquals(Map.of("", "rwxr-x---", "lock", "rw-rw----", "i", "rwxr-x---", "i/lock", "rw-r-----", "i/s", "rw-rw----",
                 "i/b", "rw-r-----"), modes(Set.of("somebody")));
+    }
+
+    /** It could be put there after its kind was looked at. */
+    @Test
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldWaitForAPipeOfAnotherUserForATimeOnly() throws Exception {
+        Path plain = Files.write(temporary.resolve("plain"), new byte[1]);
+        Path pipe = temporary.resolve("pipe");
+        assertEquals(0, new ProcessBuilder("mkfifo", "-m", "600", pipe.toString()).start().waitFor());
+        OtherUsersFiles.open(plain, HOSTILE).close();
+        String late = assertThrows(IOException.class, () -> OtherUsersFiles.open(pipe, HOSTILE)).getMessage();
+        assertTrue(late.contains("could not be opened within " + OtherUsersFiles.LIMIT_MILLIS + " ms"), late);
+        String refusal = assertThrows(IOException.class, () -> OtherUsersFiles.open(plain, HOSTILE)).getMessage();
+        assertTrue(refusal.contains("another file of user " + HOSTILE), refusal);
+        OtherUsersFiles.open(plain, HOSTILE + 1).close();
+        FileChannel writer = FileChannel.open(pipe, UnixFile.AT_ONCE);
+        while (OtherUsersFiles.hasAbandoned(HOSTILE)) {
+            Thread.onSpinWait();
+        }
+        writer.close();
+        OtherUsersFiles.open(plain, HOSTILE).close();
+    }
+
+    @Test
+    void shouldTellThatAFileOfAnotherUserIsNotThere() {
+        assertThrows(NoSuchFileException.class, () -> OtherUsersFiles.open(temporary.resolve("none"), HOSTILE));
+    }
+
+    /** Only root can make files that belong to another user. */
+    @Test
+    void shouldMapAFileOfAnotherUser() throws IOException {
+        assumeTrue(ShmSettings.userId() == 0);
+        Path directory = Files.createDirectory(temporary.resolve("other"));
+        Path file = Files.write(directory.resolve("b1"), new byte[4096]);
+        Files.setAttribute(file, "unix:uid", HOSTILE);
+        Files.setAttribute(directory, "unix:uid", HOSTILE);
+        MappedFiles.unmap(MappedFiles.map(file, 4096, 4096));
     }
 
     /** The mode of each file of a process that listens, by its name without the numbers. */
