@@ -5,7 +5,8 @@ import io.netty.channel.ChannelHandlerContext;
 /**
  * Flushes once for many writes: at the end of the read batch, or when the event loop has run the tasks that were queued when
  * the first write was made, whichever comes first. Both end the same turn of the loop, so that a single write does not wait.
- * The task is always there because a message may also be delivered outside of a read batch, where no end would follow.
+ * The task is always there because a message may also be delivered outside of a read batch, where no end would follow. Where the
+ * event loop takes no task, the write is flushed at once.
  * Event loop only.
  */
 final class FlushBatch {
@@ -24,7 +25,11 @@ final class FlushBatch {
         unflushed = true;
         if (!taskQueued) {
             taskQueued = true;
-            ctx.executor().execute(task);
+            try {
+                ctx.executor().execute(task);
+            } catch (RuntimeException | Error e) { // no memory for the queue, for instance; a later write may have some
+                run();
+            }
         }
     }
 

@@ -95,7 +95,7 @@ final class PendingCallTable {
             if (timerDeadlineNanos - first.deadlineNanos <= 0) {
                 return;
             }
-            timer.cancel(false);
+            cancelTimer(); // and forgotten, as the next one may not be taken
         }
         timerDeadlineNanos = first.deadlineNanos;
         long delayNanos = Math.max(0, first.deadlineNanos - nanoClock.getAsLong());

@@ -2,16 +2,21 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelHandlerContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Stops reading from a channel, and leaves {@code AUTO_READ} to the application: reads that are asked for meanwhile are kept, and
  * passed on when reading goes on, unless the application has turned {@code AUTO_READ} off by then. Its owner passes each
  * {@code read} through {@link #keepsRead}. Event loop only.
  *
- * <p>{@code AUTO_READ} is off from the beginning of the pause to the next turn. Whoever turns it on meanwhile is seen by the read
- * that this asks for. Whoever turns it off then, where it is off, is not, as Netty tells nobody: it is on again in the next turn.
+ * <p>{@code AUTO_READ} is off from the beginning of the pause to the next turn, or to the end of the pause where the event loop
+ * takes no task. Whoever turns it on meanwhile is seen by the read that this asks for. Whoever turns it off then, where it is
+ * off, is not, as Netty tells nobody: it is on again in the next turn.
  */
 final class ReadPause {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ReadPause.class);
 
     private final ChannelHandlerContext ctx;
     private final ChannelConfig config;
@@ -47,7 +52,12 @@ final class ReadPause {
         if (config.isAutoRead()) {
             takingBack = true;
             config.setAutoRead(false); // the only way to stop a loop of reads, and a transport that reads of itself
-            ctx.executor().execute(this::restoreAutoRead);
+            try {
+                ctx.executor().execute(this::restoreAutoRead);
+            } catch (RuntimeException | Error e) {
+                // No memory for the queue, for instance. The end of the pause turns it on again, which is late, but not too late.
+                LOGGER.debug("{} reads automatically only when its pause has ended", ctx.channel(), e);
+            }
         }
     }
 

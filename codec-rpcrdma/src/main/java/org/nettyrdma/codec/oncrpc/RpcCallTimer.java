@@ -210,7 +210,11 @@ final class RpcCallTimer {
             look();
             if (tookOne && !executor.isShuttingDown()) {
                 taking = true;
-                executor.execute(turnEnd);
+                try {
+                    executor.execute(turnEnd);
+                } catch (RuntimeException | Error e) { // no memory for the queue, for instance: one look for each, then
+                    taking = false;
+                }
             }
             tookOne = true;
         }

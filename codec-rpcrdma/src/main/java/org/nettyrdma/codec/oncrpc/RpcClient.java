@@ -174,7 +174,14 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         ctx.write(message, call.written);
         headRoom.withdraw();
         flushBatch.written();
-        pending.armTimer();
+        try {
+            pending.armTimer();
+        } catch (RuntimeException | Error e) { // no memory for the queue, for instance, and the call could wait for ever
+            if (pending.remove(call)) {
+                abandon(call);
+                call.tryFailure(new RpcConnectionException(request, "no time-out", call.written.hasBegun(), e));
+            }
+        }
     }
 
     private long timeoutMillis(RpcRequest request) {
