@@ -117,9 +117,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         } else {
             try {
                 executor.execute(call);
-            } catch (RejectedExecutionException e) {
+            } catch (RuntimeException | Error e) {
                 request.arguments().release();
-                // The event loop that has ended cannot tell listeners any more.
+                // An event loop that has ended cannot tell listeners any more, nor can one whose queue has no memory for that.
                 return ImmediateEventExecutor.INSTANCE.newFailedFuture(
                         new RpcConnectionException(request, "not written", false, e));
             }

@@ -9,7 +9,6 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.TooLongFrameException;
-import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.util.List;
@@ -84,6 +83,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
     private HeadRoom headRoom;
+    private ReplyHandOver handOver;
     private ReadPause pause;
     private ReadThrottle throttle;
     /** {@code null} without a budget. */
@@ -225,6 +225,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         ctx = context;
         flushBatch = new FlushBatch(context);
         headRoom = HeadRoom.ofThread();
+        handOver = new ReplyHandOver(context, () -> increment(lostReplies));
         timer = RpcCallTimer.of(context, Side.SERVER);
         pause = new ReadPause(context);
         throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress, pause);
@@ -250,7 +251,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
         switch (RpcMessageType.peek(message)) {
             case CALL -> {
-                if (draining) {
+                if (draining || handOver.closeIfReplyIsMissing()) {
                     increment(droppedMessages);
                     message.release();
                 } else if (timer == null) {
@@ -420,6 +421,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         if (call.tryGiveUp()) {
             increment(overdueCalls);
             LOGGER.debug("{} no answer within {} ms to {}", channel(), serveTimeoutMillis, call.header());
+        } else {
+            handOver.closeIfReplyIsMissing();
         }
     }
 
@@ -429,8 +432,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         try {
             message = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES + VersionRange.ENCODED_BYTES);
         } catch (RuntimeException | Error e) { // not even this much memory, and the caller would wait in vain
+            handOver.closeForMissingReply();
             PeerLog.warn(LOGGER, channel(), "no reply can be made, closing the connection: {}", e);
-            channel().close();
             return;
         }
         reply.write(message);
@@ -450,9 +453,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
         try {
             loop.execute(() -> write(call, message, memoryBytes));
-        } catch (RejectedExecutionException e) {
-            ReferenceCountUtil.release(message);
-            LOGGER.debug("{} reply after the end of its event loop", channel());
+        } catch (Throwable t) {
+            handOver.failed(message, t);
         }
     }
 
