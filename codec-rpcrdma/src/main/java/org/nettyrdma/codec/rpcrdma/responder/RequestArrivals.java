@@ -291,7 +291,11 @@ final class RequestArrivals {
     private void endFetchesSoon() {
         if (!endOfFetchesQueued) {
             endOfFetchesQueued = true;
-            ctx.executor().execute(endOfFetches);
+            try {
+                ctx.executor().execute(endOfFetches);
+            } catch (RuntimeException | Error e) { // no memory for the queue, for instance; a later fetch may have some
+                endFetches();
+            }
         }
     }
 

@@ -12,15 +12,18 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.concurrent.EventExecutor;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.reflect.Proxy;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaRead;
@@ -53,6 +56,7 @@ class RequestArrivalsTest {
     private final Queue<ChannelPromise> reads = new ArrayDeque<>();
     private final List<Integer> arrived = new ArrayList<>();
     private int readBatches;
+    private int tasksToRefuse;
     private boolean callDemanded;
     private final MemoryBudget memory = new MemoryBudget(1 << 20);
     private final ChannelDuplexHandler place = new ChannelDuplexHandler() {
@@ -77,7 +81,7 @@ class RequestArrivalsTest {
             readBatches++;
         }
     });
-    private final RequestArrivals arrivals = new RequestArrivals(channel.pipeline().context(place),
+    private final RequestArrivals arrivals = new RequestArrivals(refusing(channel.pipeline().context(place)),
             new ConnectionParts(RpcRdmaLimits.DEFAULT, ResourceLimits.DEFAULT, memory, new BindingTable(List.of()),
                     new ChunkCounters(), new NegotiatedConnection(new RdmaChannel(), true, VersionPolicy.V1_ONLY,
                     RpcRdmaPrivateData.NONE, RpcRdmaLimits.DEFAULT, PropertySet.EMPTY)),
@@ -106,6 +110,27 @@ class RequestArrivalsTest {
                 }
             });
 
+    private ChannelHandlerContext refusing(ChannelHandlerContext ctx) {
+        EventExecutor refusing = instead(EventExecutor.class, ctx.executor(), "execute", execute -> {
+            if (tasksToRefuse > 0) {
+                tasksToRefuse--;
+                throw new OutOfMemoryError("expected");
+            }
+            return execute.call();
+        });
+        return instead(ChannelHandlerContext.class, ctx, "executor", executor -> refusing);
+    }
+
+    private interface Instead {
+        Object of(Callable<?> call) throws Exception;
+    }
+
+    private static <T> T instead(Class<T> type, T target, String method, Instead instead) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, called, arguments) ->
+                called.getName().equals(method) ? instead.of(() -> called.invoke(target, arguments))
+                        : called.invoke(target, arguments)));
+    }
+
     private void receive(int xid) {
         ByteBuf inline = Unpooled.directBuffer().writeInt(xid).writeInt(0).writeZero(INLINE_BYTES - 8);
         ReadChunk chunk = new ReadChunk(INLINE_BYTES, List.of(new RemoteSegment(7, CHUNK_BYTES, 0)));
@@ -129,6 +154,20 @@ class RequestArrivalsTest {
         reads.remove().setSuccess();
         channel.runPendingTasks();
         assertEquals(List.of(1, 2, 3), arrived);
+        assertEquals(2, readBatches);
+    }
+
+    @Test
+    void shouldEndReadBatchesWhereTheEventLoopOnceTakesNoTask() {
+        receive(1);
+        receive(2);
+        tasksToRefuse = 1;
+        reads.remove().setSuccess();
+        assertEquals(List.of(1), arrived);
+        assertEquals(1, readBatches, "replies are flushed now or never");
+        reads.remove().setSuccess();
+        channel.runPendingTasks();
+        assertEquals(List.of(1, 2), arrived);
         assertEquals(2, readBatches);
     }
 
