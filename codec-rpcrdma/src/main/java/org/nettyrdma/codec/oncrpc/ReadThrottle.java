@@ -5,6 +5,9 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Stops reading from a connection whose calls come faster than they are served, or whose peer does not read its replies, as
@@ -15,6 +18,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * stopped reading also looks whether it may go on.
  */
 final class ReadThrottle {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ReadThrottle.class);
 
     private final Channel channel;
     private final EventExecutor executor;
@@ -49,8 +54,13 @@ final class ReadThrottle {
         }
         try {
             executor.execute(this::resumeIfUnder);
-        } catch (RejectedExecutionException e) {
-            paused = false; // the event loop has shut down, so nothing is read any more
+        } catch (RuntimeException | Error e) {
+            if (e instanceof RejectedExecutionException && executor.isShutdown()) {
+                paused = false; // nothing is read any more
+                return;
+            }
+            channel.close(); // this may have been the last call, after which nobody looks again
+            PeerLog.fault(LOGGER, channel, "closing, the event loop has not taken the end of a call, and would not read on", e);
         }
     }
 

@@ -27,7 +27,9 @@ import org.junit.jupiter.api.Test;
 class ReplyHandOverTest {
 
     private static final int SECONDS = 20;
+    private static final int MAX_BYTES_IN_PROGRESS = 4000;
     private static final int REFUSED = 2;
+    private static final int ANSWERED_BEFORE = 3;
 
     private final ExhaustedEventLoop loop = new ExhaustedEventLoop();
     private final ExhaustedEventLoop serverLoop = new ExhaustedEventLoop();
@@ -41,6 +43,13 @@ class ReplyHandOverTest {
     private void connect(int tasksToRefuse, long serveTimeoutMillis) {
         TestProgram program = new TestProgram(1, 1, 1, call -> {
             serverLoop.submit(() -> { }).syncUninterruptibly(); // now the call is known to be unanswered
+            if (call.procedure() == ANSWERED_BEFORE) {
+                call.reply(Unpooled.EMPTY_BUFFER);
+                serverLoop.submit(() -> { }).syncUninterruptibly(); // written
+                serverLoop.submit(() -> { }).syncUninterruptibly(); // and flushed
+                serverLoop.refuseTasks(tasksToRefuse);
+                return;
+            }
             serverLoop.refuseTasks(tasksToRefuse);
             if (call.procedure() == REFUSED) {
                 call.channel().config().setAllocator(new ExhaustedAllocator(0));
@@ -51,8 +60,7 @@ class ReplyHandOverTest {
             serverLoop.refuseTasks(0);
             replied.countDown();
         });
-        server = new RpcServerHandler(List.of(program), executor, RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS,
-                serveTimeoutMillis);
+        server = new RpcServerHandler(List.of(program), executor, MAX_BYTES_IN_PROGRESS, serveTimeoutMillis);
         LocalAddress address = new LocalAddress(getClass().getName());
         new ServerBootstrap().group(serverLoop).channel(LocalServerChannel.class).childHandler(new ChannelInitializer<>() {
             @Override
@@ -113,6 +121,15 @@ class ReplyHandOverTest {
         assertLost(client.call(new RpcRequest(1, 1, 1)));
         assertLost(call);
         assertEquals(1, server.statistics().lostReplies());
+        results.release();
+    }
+
+    @Test
+    void shouldCloseWhereReadingCannotGoOn() throws Exception {
+        connect(1, 0);
+        ByteBuf arguments = Unpooled.buffer(MAX_BYTES_IN_PROGRESS).writeZero(MAX_BYTES_IN_PROGRESS);
+        client.call(new RpcRequest(1, 1, ANSWERED_BEFORE, arguments.writeInt(1))).get(SECONDS, TimeUnit.SECONDS).release();
+        assertLost(client.call(new RpcRequest(1, 1, ANSWERED_BEFORE)));
         results.release();
     }
 
