@@ -38,6 +38,8 @@ final class RecordMemory implements ProgressWatch.Source {
     private long recordBytes;
     /** Waits for the memory of the record, or {@code null}. */
     private Claim waiting;
+    /** A piece is being decoded and asks for memory; {@link #kept} comes behind the rest of that piece. */
+    private boolean reserving;
 
     private boolean unfinished;
     private boolean readWanted;
@@ -103,7 +105,12 @@ final class RecordMemory implements ProgressWatch.Source {
         } else {
             waiting = new Claim(wanted);
             pause.pause();
-            admission.admit(waiting);
+            reserving = true;
+            try {
+                admission.admit(waiting);
+            } finally {
+                reserving = false;
+            }
         }
         return true;
     }
@@ -126,6 +133,10 @@ final class RecordMemory implements ProgressWatch.Source {
         public void admitted() {
             recordBytes += bytes;
             waiting = null;
+            if (reserving) { // another thread gave memory back since the first look; the decoder goes on by itself
+                pause.resume();
+                return;
+            }
             while (waiting == null && !kept.isEmpty()) {
                 decoder.accept(ctx, kept.removeFirst());
             }
