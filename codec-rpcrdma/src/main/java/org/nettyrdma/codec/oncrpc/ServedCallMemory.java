@@ -30,6 +30,7 @@ final class ServedCallMemory implements ProgressWatch.Source {
     private final Consumer<Throwable> replyWritten;
     private final ProgressWatch watch;
     private int waiting;
+    private boolean paused;
     private long repliesBegun;
     private long repliesTaken;
     private long bytesTaken;
@@ -70,7 +71,8 @@ final class ServedCallMemory implements ProgressWatch.Source {
             run.run(bytes);
         } else {
             waiting++;
-            if (waiting == 1) {
+            if (!paused) {
+                paused = true;
                 pause.pause();
             }
             admission.admit(new Waiting(bytes, run, dropped));
@@ -140,9 +142,13 @@ final class ServedCallMemory implements ProgressWatch.Source {
         @Override
         public void admitted() {
             waiting--;
-            run.run(bytes);
-            if (waiting == 0) {
-                pause.resume();
+            try {
+                run.run(bytes);
+            } finally {
+                if (waiting == 0 && paused) { // not if the next one began within this one, and was the last
+                    paused = false;
+                    pause.resume();
+                }
             }
         }
 
