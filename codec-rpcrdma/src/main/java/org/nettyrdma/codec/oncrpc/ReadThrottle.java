@@ -25,8 +25,8 @@ final class ReadThrottle {
     private final EventExecutor executor;
     private final long maxBytes;
     private final ReadPause pause;
-    /** Arguments that programs have not returned from; any thread. */
-    private final AtomicLong argumentBytes = new AtomicLong();
+    /** Calls that programs have not returned from, with their arguments; any thread. */
+    private final AtomicLong callBytes = new AtomicLong();
     private int replies;
     private volatile boolean paused;
 
@@ -38,13 +38,13 @@ final class ReadThrottle {
     }
 
     void callStarted(int bytes) {
-        argumentBytes.addAndGet(bytes);
+        callBytes.addAndGet(bytes);
         pauseIfOver();
     }
 
     /** Any thread. */
     void callDone(int bytes) {
-        argumentBytes.addAndGet(-bytes);
+        callBytes.addAndGet(-bytes);
         if (!paused) {
             return;
         }
@@ -99,6 +99,6 @@ final class ReadThrottle {
 
     private long bytesInProgress() {
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer(); // null once the channel is closed
-        return argumentBytes.get() + (replies == 0 || outbound == null ? 0 : outbound.totalPendingWriteBytes());
+        return callBytes.get() + (replies == 0 || outbound == null ? 0 : outbound.totalPendingWriteBytes());
     }
 }

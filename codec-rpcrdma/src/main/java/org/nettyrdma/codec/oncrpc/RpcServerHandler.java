@@ -38,13 +38,13 @@ import org.slf4j.LoggerFactory;
  * connection may run at the same time and be answered out of order. Answers are passed to the event loop. The answers of one turn
  * of the event loop are flushed together.
  *
- * <p><b>Memory.</b> Two things count: the arguments that programs work on, and the replies that the peer has not taken. While
- * they exceed a limit, the connection is not read: a wanted read is passed on later. {@code AUTO_READ} is off until the end of
- * that turn of the event loop, and then again as the application had set it before. A program that waits for a call in the
- * other direction must therefore not wait for ever. With a {@link MemoryBudget} each call waits until there is memory for its
- * arguments and {@linkplain RpcProgram#maxResultBytes its results} before it runs. The call keeps the memory until the peer has
- * taken its reply. A peer that takes replies too slowly loses the connection. A budget is for transports that do not count
- * memory themselves, such as TCP. RPC-over-RDMA counts the memory that calls offer.
+ * <p><b>Memory.</b> Two things count: the calls on an executor, each with its arguments and 1024 bytes, and the replies that
+ * the peer has not taken. While they exceed a limit, the connection is not read: a wanted read is passed on later.
+ * {@code AUTO_READ} is off until the end of that turn of the event loop, and then again as the application had set it before. A
+ * program that waits for a call in the other direction must therefore not wait for ever. With a {@link MemoryBudget} each call
+ * waits until there is memory for its arguments and {@linkplain RpcProgram#maxResultBytes its results} before it runs. The call
+ * keeps the memory until the peer has taken its reply. A peer that takes replies too slowly loses the connection. A budget is for
+ * transports that do not count memory themselves, such as TCP. RPC-over-RDMA counts the memory that calls offer.
  *
  * <p><b>Time.</b> A call that its program has not answered in time is answered with SYSTEM_ERR. A later answer of the program is
  * released. A call that still waits for the executor at that time does not run.
@@ -135,8 +135,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      *
      * @param programs           the programs to serve
      * @param executor           where they run. When it rejects a call, the call is answered with SYSTEM_ERR
-     * @param maxBytesInProgress arguments and replies of the connection in bytes beyond which reading stops; more than 0. Too
-     *                           small a value shows as a server that is idle while its clients wait
+     * @param maxBytesInProgress arguments and replies of the connection in bytes, and 1024 for each call, beyond which
+     *                           reading stops; more than 0. Too small a value shows as a server that is idle while its
+     *                           clients wait
      * @throws IllegalArgumentException if two programs share a number and a version, or the limit is not positive
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress) {
@@ -148,8 +149,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      *
      * @param programs           the programs to serve
      * @param executor           where they run. When it rejects a call, the call is answered with SYSTEM_ERR
-     * @param maxBytesInProgress arguments and replies of the connection in bytes beyond which reading stops; more than 0. Too
-     *                           small a value shows as a server that is idle while its clients wait
+     * @param maxBytesInProgress arguments and replies of the connection in bytes, and 1024 for each call, beyond which
+     *                           reading stops; more than 0. Too small a value shows as a server that is idle while its
+     *                           clients wait
      * @param serveTimeoutMillis how long a program may take to answer, in milliseconds, from the arrival of the call; 0 for
      *                           ever. Too small a value shows as SYSTEM_ERR for calls that are carried out nevertheless
      * @throws IllegalArgumentException if two programs share a number and a version, or a limit is out of its range
@@ -164,7 +166,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      * @param programs           the programs to serve
      * @param executor           where they run, {@code null} for the event loop. When it rejects a call, the call is answered
      *                           with SYSTEM_ERR
-     * @param maxBytesInProgress arguments and replies of the connection in bytes beyond which reading stops; more than 0
+     * @param maxBytesInProgress arguments and replies of the connection in bytes, and 1024 for each call on the executor,
+     *                           beyond which reading stops; more than 0
      * @param serveTimeoutMillis how long a program may take to answer, in milliseconds, from when it has its memory; 0 for ever
      * @param memory             what the calls of all connections may take, {@code null} for no limit
      * @param transferLimits     how slowly the peer may take its replies; only with a budget
@@ -341,8 +344,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             serve(program, call);
             return;
         }
-        throttle.callStarted(call.arguments().readableBytes());
         ServedCall served = new ServedCall(this, throttle, program, call);
+        throttle.callStarted(served.bytes());
         try {
             executor.execute(served);
         } catch (Throwable t) { // rejected, or no thread can be started

@@ -20,7 +20,12 @@ final class ServedCall implements Runnable {
         this.throttle = throttle;
         this.program = program;
         this.call = call;
-        this.bytes = call.arguments().readableBytes();
+        this.bytes = ServedCallMemory.CALL_BYTES + call.arguments().readableBytes();
+    }
+
+    /** What it counts for in the {@link ReadThrottle}. */
+    int bytes() {
+        return bytes;
     }
 
     @Override

@@ -435,7 +435,7 @@ class RpcServerHandlerTest {
     void shouldStopReadingWhileTooMuchIsInProgress(boolean readsOfItself) {
         Queue<Runnable> tasks = new ArrayDeque<>();
         Reads reads = new Reads();
-        EmbeddedChannel server = channel(new RpcServerHandler(List.of(TestProgram.echo()), tasks::add, 100), reads);
+        EmbeddedChannel server = channel(new RpcServerHandler(List.of(TestProgram.echo()), tasks::add, 2100), reads);
         server.config().setAutoRead(readsOfItself);
         server.writeInbound(hex(CALL + "ab".repeat(60)));
         reads.expect(server, true);
