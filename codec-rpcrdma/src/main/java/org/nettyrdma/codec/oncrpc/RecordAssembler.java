@@ -8,12 +8,14 @@ import io.netty.buffer.Unpooled;
 /**
  * Puts a record together from the pieces in which it arrives. A piece that fills a good part of the buffer it came in is
  * kept as a slice of that buffer; a smaller one is copied behind the one before, as otherwise a peer that sends single bytes
- * could make each of them hold a whole receive buffer. Memory stays below a small multiple of the bytes received.
+ * could make each of them hold a whole receive buffer. Memory stays below a small multiple of the bytes received. A record
+ * that came whole is a slice of any size, since most are done with at once; a call that waits
+ * {@linkplain RpcCall#letGoOfLargeBuffer lets go} of the buffer.
  */
 final class RecordAssembler {
 
     /** A piece is kept without copying if it is at least this part of its buffer's capacity. */
-    private static final int MIN_KEPT_SHARE = 4;
+    static final int MIN_KEPT_SHARE = 4;
     private static final int MIN_TAIL_BYTES = 512;
 
     private CompositeByteBuf pieces;

@@ -2,6 +2,7 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
@@ -21,6 +22,9 @@ public final class RpcCall {
 
     private static final AtomicIntegerFieldUpdater<RpcCall> ANSWERS =
             AtomicIntegerFieldUpdater.newUpdater(RpcCall.class, "answers");
+    /** A buffer up to this size may be held by whatever arguments it has, as a call counts about as much. */
+    private static final int SMALL_BUFFER_BYTES = 8 << 10;
+
     private static final int NONE = 0;
     private static final int GIVEN = 1;
     /** Given on the program's behalf, which does not know and may still give its own. */
@@ -34,7 +38,7 @@ public final class RpcCall {
     private final int procedure;
     private final OpaqueAuth credential;
     private final OpaqueAuth verifier;
-    private final ByteBuf arguments;
+    private ByteBuf arguments;
     private volatile int answers;
     /** What {@link #newResults} has returned last. */
     private ByteBuf newResults;
@@ -238,6 +242,30 @@ public final class RpcCall {
 
     RpcCallTimer.Call measured() {
         return measured;
+    }
+
+    /**
+     * The call is about to wait, and its program has not seen it: small arguments that came in a large buffer are copied, as
+     * otherwise each such call could hold a whole receive buffer, of which next to nothing is counted.
+     */
+    void letGoOfLargeBuffer() {
+        ByteBuf buffer = arguments;
+        while (buffer.unwrap() != null) {
+            buffer = buffer.unwrap();
+        }
+        int bytes = arguments.readableBytes();
+        if (buffer.capacity() <= SMALL_BUFFER_BYTES || bytes >= buffer.capacity() / RecordAssembler.MIN_KEPT_SHARE) {
+            return;
+        }
+        ByteBuf copy;
+        try {
+            copy = bytes == 0 ? Unpooled.EMPTY_BUFFER : alloc().buffer(bytes, bytes);
+        } catch (RuntimeException | Error e) {
+            return; // no memory: the call can be served as it is
+        }
+        copy.writeBytes(arguments, arguments.readerIndex(), bytes);
+        arguments.release();
+        arguments = copy;
     }
 
     void setMemoryBytes(long bytes) {

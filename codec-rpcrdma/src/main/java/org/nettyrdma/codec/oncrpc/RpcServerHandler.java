@@ -307,7 +307,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             refuse(refusal, null, measured, 0);
         } else {
             RpcReplyHeader reply = refusal;
-            callMemory.admit(ServedCallMemory.CALL_BYTES, bytes -> refuse(reply, null, measured, bytes), () -> { });
+            callMemory.admit(ServedCallMemory.CALL_BYTES, bytes -> refuse(reply, null, measured, bytes), () -> { }, () -> { });
         }
     }
 
@@ -330,7 +330,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         callMemory.admit(needed, bytes -> {
             call.setMemoryBytes(bytes);
             begin(program, call);
-        }, call.arguments()::release);
+        }, call::letGoOfLargeBuffer, () -> call.arguments().release());
     }
 
     private RpcReplyHeader noSuchProgram(RpcCallHeader header) {
@@ -344,6 +344,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             serve(program, call);
             return;
         }
+        call.letGoOfLargeBuffer();
         ServedCall served = new ServedCall(this, throttle, program, call);
         throttle.callStarted(served.bytes());
         try {

@@ -64,12 +64,14 @@ final class ServedCallMemory implements ProgressWatch.Source {
      *
      * @param bytes   what it needs
      * @param run     gets the number of bytes that it has; {@link #reply} with as many has to follow
+     * @param waits   runs first if it has to wait
      * @param dropped runs instead if the connection ends before
      */
-    void admit(long bytes, LongRunnable run, Runnable dropped) {
+    void admit(long bytes, LongRunnable run, Runnable waits, Runnable dropped) {
         if (admission.tryAdmit(bytes)) {
             run.run(bytes);
         } else {
+            waits.run();
             waiting++;
             if (!paused) {
                 paused = true;
