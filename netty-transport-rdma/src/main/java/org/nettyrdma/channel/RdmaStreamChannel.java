@@ -345,7 +345,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
                     work.flush();
                 }
             }
-            if (hasPeerEnded() && !isSending() && (delivery.isEndTold() || !isReadExpected())) {
+            if (hasPeerEnded() && !isSending() && (delivery.isEndTold() || !delivery.isReadExpected())) {
                 queuePairUnsafe().flush0(); // which has waited for reads
             }
             if (state() == ChannelState.ENDED && !connection.isEndPending() && delivery.isDone(endCause)) {
@@ -433,7 +433,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             return; // fails with the cause as soon as that is known
         }
         if (hasPeerEnded()) {
-            if (endCause == null && !delivery.isEndTold() && (isReadExpected() || isSending())) {
+            if (endCause == null && !delivery.isEndTold() && (delivery.isReadExpected() || isSending())) {
                 return; // what the peer has sent before is read first
             }
             throw endCause != null ? endCause : new IOException("Broken pipe: the peer has closed the connection");
@@ -459,11 +459,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private boolean hasPeerEnded() {
         return state() == ChannelState.ENDED
                 || state() == ChannelState.ACTIVE && work.isAgreed() && work.input().receiver().isDisconnected();
-    }
-
-    /** Who wants no read may be waiting for what it has written, and want one then. */
-    private boolean isReadExpected() {
-        return delivery.isWanted() || config.isAutoRead();
     }
 
     private boolean isSending() {

@@ -21,6 +21,7 @@ final class StreamDelivery {
     private volatile boolean inputShutdown;
     private boolean endTold;
     private boolean readCompleteTold;
+    private boolean passingOn;
 
     /**
      * @param schedule asks for a turn, in which {@link #passOn} is called
@@ -50,6 +51,14 @@ final class StreamDelivery {
         return readPending || inputShutdown;
     }
 
+    /**
+     * Whether a read is wanted, or may be in a moment: the next one is asked for when handlers have been told of all data. That
+     * AUTO_READ is on says nothing, as a handler may hold reads back for as long as it likes.
+     */
+    boolean isReadExpected() {
+        return isWanted() || passingOn;
+    }
+
     /** Any thread. */
     boolean isInputShutdown() {
         return inputShutdown;
@@ -71,8 +80,17 @@ final class StreamDelivery {
         return cause != null && input.receiver().readableBytes() == 0;
     }
 
-    /** Passes on what there is, if a read is wanted. */
+    /** Passes on what there is, if a read is wanted. Afterwards the caller looks again at what was flushed meanwhile. */
     void passOn() throws IOException {
+        passingOn = true;
+        try {
+            passOnWhatThereIs();
+        } finally {
+            passingOn = false;
+        }
+    }
+
+    private void passOnWhatThereIs() throws IOException {
         StreamReceiver receiver = input.receiver();
         if (inputShutdown) {
             input.discard();

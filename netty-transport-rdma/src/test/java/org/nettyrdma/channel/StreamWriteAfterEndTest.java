@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -15,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is written to a peer that has closed, which is played by hand. */
@@ -116,5 +118,44 @@ class StreamWriteAfterEndTest extends StreamFixture {
         assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
         assertNotNull(written.cause(), "the write has succeeded");
         server.awaitEvent("inactive");
+    }
+
+    /** Reads are wanted by AUTO_READ, but do not get past a handler that takes one request at a time. */
+    @ParameterizedTest
+    @CsvSource({"true, -1", "false, -1", "false, 0"})
+    void shouldFailTheAnswerToAPeerThatIsGoneThoughAHandlerHoldsReadsBack(boolean peerReads, int soLinger) throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap(channel -> channel.pipeline().addLast(new OneRequest())));
+        End client = connect(bootstrap().option(ChannelOption.AUTO_READ, peerReads).option(ChannelOption.SO_LINGER, soLinger),
+                listener.localAddress());
+        await(client.write(new byte[1]));
+        End server = awaitAccepted();
+        server.awaitBytes(1);
+        await(client.write(new byte[1]));
+        client.channel.close();
+        ChannelFuture written;
+        do {
+            written = server.write(new byte[1000]);
+            assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        } while (written.isSuccess()); // sent before the end of the peer was known
+        server.awaitEvent("inactive");
+    }
+
+    /** Reads the first request only. */
+    private static final class OneRequest extends ChannelDuplexHandler {
+
+        private boolean busy;
+
+        @Override
+        public void read(ChannelHandlerContext ctx) {
+            if (!busy) {
+                ctx.read();
+            }
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            busy = true;
+            ctx.fireChannelRead(message);
+        }
     }
 }
