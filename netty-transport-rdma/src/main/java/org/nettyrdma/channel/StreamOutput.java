@@ -169,6 +169,7 @@ final class StreamOutput {
         long left = region.count() - region.transferred();
         if (left <= 0) {
             in.remove();
+            in.removeBytes(0); // what is empty behind it, as nothing is sent whose completion would do so
             return true;
         }
         if (room == 0) {

@@ -311,6 +311,20 @@ class RdmaStreamChannelTest extends StreamFixture {
     }
 
     @Test
+    void shouldCompleteWhatIsEmptyBehindAnEmptyFile(@TempDir Path directory) throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        RdmaStreamChannel channel = pair().client().channel;
+        ChannelFuture region = channel.write(new DefaultFileRegion(file.toFile(), 0, 0));
+        await(channel.writeAndFlush(Unpooled.EMPTY_BUFFER));
+        assertTrue(region.isSuccess());
+        channel.write(Unpooled.wrappedBuffer(bytes(100, 1))); // the rest waits until that is sent
+        channel.write(new DefaultFileRegion(file.toFile(), 0, 0));
+        channel.write(Unpooled.EMPTY_BUFFER);
+        channel.write(new DefaultFileRegion(file.toFile(), 0, 0));
+        await(channel.writeAndFlush(Unpooled.EMPTY_BUFFER));
+    }
+
+    @Test
     void shouldSendFilesLargerThanTheRing(@TempDir Path directory) throws Exception {
         byte[] content = bytes(1_000_000, 6);
         Path file = Files.write(directory.resolve("file"), content);
