@@ -26,6 +26,8 @@ abstract class QueuePairChannel extends AbstractChannel {
     private static final Logger LOGGER = LoggerFactory.getLogger(QueuePairChannel.class);
 
     final QueuePairConnection connection;
+    /** Whether it is in the {@link TurnQueue} of its event loop, which sets this. */
+    boolean awaitsTurn;
     private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
     private volatile ChannelState state = ChannelState.OPEN;
     /** {@code null} where nobody records. Event loop only. */

@@ -61,7 +61,6 @@ public final class RdmaChannel extends QueuePairChannel {
     private OutboundFilter outboundFilter;
     private IOException endCause;
     private Draining draining;        // once closed, unless there was no queue pair
-    private boolean scheduled;
 
     /**
      * A channel to connect with, for {@code Bootstrap.channel(RdmaChannel.class)}.
@@ -307,7 +306,6 @@ public final class RdmaChannel extends QueuePairChannel {
 
     @Override
     void takeTurn() {
-        scheduled = false;
         try {
             inbound.passOn(loop.maxMessagesPerTurn());
             if (state() == ChannelState.ACTIVE) {
@@ -387,10 +385,7 @@ public final class RdmaChannel extends QueuePairChannel {
 
         @Override
         public void schedule() {
-            if (!scheduled) {
-                scheduled = true;
-                loop.schedule(RdmaChannel.this);
-            }
+            loop.schedule(RdmaChannel.this);
         }
 
         @Override

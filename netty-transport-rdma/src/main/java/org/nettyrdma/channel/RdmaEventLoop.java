@@ -10,7 +10,6 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.RejectedExecutionHandler;
 import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -77,8 +76,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     /** Whose completion was the last, since the next is most likely its too; {@code null} if it has gone. */
     private QueuePairChannel lastCompleted;
     private int lastCompletedId;
-    private Queue<QueuePairChannel> channelsToRun = new ArrayDeque<>();
-    private Queue<QueuePairChannel> channelsRunning = new ArrayDeque<>();
+    private final TurnQueue turns = new TurnQueue();
     private int failuresInARow;
     private long exhaustivePolls;
     private boolean contended; // the last time that it polled before going to sleep
@@ -180,6 +178,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     /** Makes completions find a channel, until {@link #remove(QueuePairChannel)}. Returns the id by which they do. */
     int add(QueuePairChannel channel) {
         assert inEventLoop();
+        turns.reserve(channels.size() + 1);
         do {
             lastChannelId += CHANNEL_ID_STEP;
         } while (channels.containsKey(lastChannelId));
@@ -210,10 +209,10 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         servers.remove(server);
     }
 
-    /** Gives a channel a turn in step 2 of the loop. */
+    /** Gives a channel a turn in step 2 of the loop, one however often this is called before. */
     void schedule(QueuePairChannel channel) {
         assert inEventLoop();
-        channelsToRun.add(channel);
+        turns.add(channel);
     }
 
     /**
@@ -231,15 +230,10 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     }
 
     private int runChannels() {
-        int count = channelsToRun.size();
-        if (count == 0) {
-            return 0;
-        }
         // What a channel asks for during its turn is done in the next iteration, so that no channel starves the others.
-        Queue<QueuePairChannel> running = channelsToRun;
-        channelsToRun = channelsRunning;
-        channelsRunning = running;
-        for (QueuePairChannel channel = running.poll(); channel != null; channel = running.poll()) {
+        int count = turns.size();
+        for (int i = 0; i < count; i++) {
+            QueuePairChannel channel = turns.remove();
             try {
                 channel.takeTurn();
             } catch (Throwable t) { // even to fail the channel has failed; the others get their turn
@@ -311,7 +305,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
 
     /** Returns what polling has found, 0 if it is still to be polled. */
     private int waitForWork() throws IOException {
-        if (!channelsToRun.isEmpty() || hasTasks()) {
+        if (turns.size() > 0 || hasTasks()) {
             return 0;
         }
         int found = 0;

@@ -71,7 +71,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private Future<?> firstMessageTimeout; // while it is awaited
     private StreamLinger linger;     // once closed, unless that has cut the connection
     private boolean aborted;
-    private boolean scheduled;
 
     /**
      * A channel to connect with, for {@code Bootstrap.channel(RdmaStreamChannel.class)}.
@@ -323,15 +322,11 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     }
 
     private void schedule() {
-        if (!scheduled) {
-            scheduled = true;
-            loop.schedule(this);
-        }
+        loop.schedule(this);
     }
 
     @Override
     void takeTurn() {
-        scheduled = false;
         try {
             if (isActive() && work.isAgreed()) {
                 delivery.passOn();

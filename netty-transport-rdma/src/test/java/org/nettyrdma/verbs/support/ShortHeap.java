@@ -30,6 +30,24 @@ public final class ShortHeap {
         assertEquals(0, process.exitValue(), output);
     }
 
+    /** Does something while there is no heap for the smallest object. */
+    public static void whileFull(Runnable step) {
+        Object[] filler = new Object[100_000];
+        int count = 0;
+        for (int size = 1 << 20; size > 0; size /= 2) {
+            try {
+                while (true) {
+                    filler[count] = new byte[size];
+                    count++;
+                }
+            } catch (OutOfMemoryError e) {
+                continue; // with smaller ones
+            }
+        }
+        step.run();
+        filler[0] = null; // so that it is in use until here
+    }
+
     /** Does something that completes work requests while there is no memory for that, and once more; returns their ids. */
     public static List<Long> completions(DeliveryRing deliveries, Runnable completing) {
         assertThrows(OutOfMemoryError.class, () -> {
