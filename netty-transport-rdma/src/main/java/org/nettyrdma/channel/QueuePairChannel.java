@@ -26,7 +26,7 @@ abstract class QueuePairChannel extends AbstractChannel {
     private static final Logger LOGGER = LoggerFactory.getLogger(QueuePairChannel.class);
 
     final QueuePairConnection connection;
-    /** Whether it is in the {@link TurnQueue} of its event loop, which sets this. */
+    /** Whether its event loop, which sets this, is about to give it a turn. */
     boolean awaitsTurn;
     private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
     private volatile ChannelState state = ChannelState.OPEN;

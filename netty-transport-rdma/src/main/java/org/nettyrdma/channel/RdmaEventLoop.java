@@ -76,7 +76,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     /** Whose completion was the last, since the next is most likely its too; {@code null} if it has gone. */
     private QueuePairChannel lastCompleted;
     private int lastCompletedId;
-    private final TurnQueue turns = new TurnQueue();
+    private final TurnQueue<QueuePairChannel> turns = new TurnQueue<>(); // each once
     private int failuresInARow;
     private long exhaustivePolls;
     private boolean contended; // the last time that it polled before going to sleep
@@ -212,7 +212,10 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
     /** Gives a channel a turn in step 2 of the loop, one however often this is called before. */
     void schedule(QueuePairChannel channel) {
         assert inEventLoop();
-        turns.add(channel);
+        if (!channel.awaitsTurn) {
+            turns.add(channel);
+            channel.awaitsTurn = true;
+        }
     }
 
     /**
@@ -234,6 +237,7 @@ final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHan
         int count = turns.size();
         for (int i = 0; i < count; i++) {
             QueuePairChannel channel = turns.remove();
+            channel.awaitsTurn = false;
             try {
                 channel.takeTurn();
             } catch (Throwable t) { // even to fail the channel has failed; the others get their turn

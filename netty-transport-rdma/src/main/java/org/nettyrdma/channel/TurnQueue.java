@@ -1,25 +1,26 @@
 package org.nettyrdma.channel;
 
 /**
- * The channels of an event loop that want a turn, each once, in the order in which they have asked. There is room for all that
- * are registered: a channel that could not ask for want of memory would never be served again. They stand in an array and are
- * not linked by themselves, as each link would be a reference that a message stores into an old object of its own connection.
- * Event loop only.
+ * Those that want a turn, in the order in which they have asked. There is room for all for which it was reserved: one that could
+ * not ask for want of memory would never be served again. They stand in an array and are not linked by themselves, as each link
+ * would be a reference that a message stores into an old object of its own connection. Event loop only.
+ *
+ * @param <T> what has turns
  */
-final class TurnQueue {
+final class TurnQueue<T> {
 
-    private QueuePairChannel[] waiting = new QueuePairChannel[16]; // a power of two
+    private Object[] waiting = new Object[16]; // a power of two
     private int head;
     private int size;
 
     /**
      * Makes room. Changes nothing if there is no memory for that.
      *
-     * @param channels so many there are at most, one more than before
+     * @param count so many there are at most, one more than before
      */
-    void reserve(int channels) {
-        if (channels > waiting.length) {
-            QueuePairChannel[] larger = new QueuePairChannel[2 * waiting.length];
+    void reserve(int count) {
+        if (count > waiting.length) {
+            Object[] larger = new Object[2 * waiting.length];
             for (int i = 0; i < size; i++) {
                 larger[i] = waiting[index(i)];
             }
@@ -28,24 +29,21 @@ final class TurnQueue {
         }
     }
 
-    /** Does nothing if the channel is in the queue. */
-    void add(QueuePairChannel channel) {
-        if (!channel.awaitsTurn) {
-            reserve(size + 1); // one that is not registered any more may be here beside those that are
-            waiting[index(size)] = channel;
-            size++;
-            channel.awaitsTurn = true;
-        }
+    /** Adds one, for which room may have to be made. */
+    void add(T last) {
+        reserve(size + 1);
+        waiting[index(size)] = last;
+        size++;
     }
 
-    /** The one that waits longest, which can be added again; there must be one. */
-    QueuePairChannel remove() {
-        QueuePairChannel channel = waiting[head];
-        waiting[head] = null; // a channel that is gone is not kept
+    /** The one that waits longest; there must be one. */
+    T remove() {
+        @SuppressWarnings("unchecked")
+        T first = (T) waiting[head];
+        waiting[head] = null; // what is gone is not kept
         head = index(1);
         size--;
-        channel.awaitsTurn = false;
-        return channel;
+        return first;
     }
 
     int size() {
