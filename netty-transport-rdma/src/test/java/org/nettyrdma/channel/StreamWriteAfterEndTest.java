@@ -59,8 +59,13 @@ class StreamWriteAfterEndTest extends StreamFixture {
         try (RawStreamPeer peer = RawStreamPeer.connect(listener.localAddress())) {
             peer.expect("18000080");
             End server = awaitAccepted();
+            CountDownLatch held = new CountDownLatch(1);
             CountDownLatch sent = new CountDownLatch(1);
-            server.channel.eventLoop().execute(() -> awaitQuietly(sent)); // so that it takes up both at once
+            server.channel.eventLoop().execute(() -> {
+                held.countDown();
+                awaitQuietly(sent); // so that it takes up both at once
+            });
+            assertTrue(held.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
             peer.write(peer.ringTag, 0, "hello".getBytes()).send("05000000").send(DISCONNECT);
             sent.countDown();
             ChannelFuture answer = answered.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
