@@ -1,5 +1,6 @@
 package org.nettyrdma.codec.oncrpc;
 
+import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -20,6 +21,8 @@ final class CallDigest {
     }
 
     private static final int SECRET_BYTES = 32;
+    /** Of longer arguments so many bytes at either end are looked at. To digest bulk data can take longer than the call. */
+    static final int END_BYTES = 2048;
 
     private final byte[] secret = new byte[SECRET_BYTES];
 
@@ -39,11 +42,21 @@ final class CallDigest {
         // The stamp in front of an AUTH_SYS body may be another one each time that a call is sent (RFC 5531, appendix A).
         int start = credential.flavor() == AuthFlavor.AUTH_SYS.code() ? Math.min(Integer.BYTES, body.length) : 0;
         sha256.update(body, start, body.length - start);
-        for (ByteBuffer part : call.arguments().nioBuffers()) {
-            sha256.update(part);
-        }
+        ByteBuf arguments = call.arguments();
+        int length = arguments.readableBytes();
+        sha256.update(ByteBuffer.allocate(Integer.BYTES).putInt(length).flip());
+        int beginning = length <= 2 * END_BYTES ? length : END_BYTES;
+        int end = Math.min(END_BYTES, length - beginning);
+        update(sha256, arguments, arguments.readerIndex(), beginning);
+        update(sha256, arguments, arguments.writerIndex() - end, end);
         ByteBuffer digest = ByteBuffer.wrap(sha256.digest());
         return new Key(client, header.xid(), digest.getLong(), digest.getLong());
+    }
+
+    private static void update(MessageDigest sha256, ByteBuf arguments, int from, int length) {
+        for (ByteBuffer part : arguments.nioBuffers(from, length)) {
+            sha256.update(part);
+        }
     }
 
     private static MessageDigest sha256() {

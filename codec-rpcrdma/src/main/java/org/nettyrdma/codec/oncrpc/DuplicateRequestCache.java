@@ -24,10 +24,11 @@ import java.util.function.LongSupplier;
  * }</pre>
  *
  * <p><b>The same call</b> has the same XID, program, version, procedure, credential and arguments, and comes from the same
- * {@linkplain RpcProgram#clientOf client}. All of these are compared by a digest of 128 bits under a secret of this cache. So a
- * neighbour behind the same address, who does not know the whole call, can neither read its reply nor be in its place before it
- * comes. The stamp of AUTH_SYS is left out, as it may change when a call is sent again (RFC 5531, appendix A). Credentials that
- * change otherwise, such as those of RPCSEC_GSS, make another call.
+ * {@linkplain RpcProgram#clientOf client}. All of these are compared by a digest of 128 bits under a secret of this cache. Of
+ * arguments longer than 4096 bytes it has the length and 2048 bytes at either end, as to digest all of the data of a write would
+ * take longer than to write them. So a neighbour behind the same address, who does not know that much of the call, can neither
+ * read its reply nor be in its place before it comes. The stamp of AUTH_SYS is left out, as it may change when a call is sent
+ * again (RFC 5531, appendix A). Credentials that change otherwise, such as those of RPCSEC_GSS, make another call.
  *
  * <p><b>What is kept.</b> Every reply is kept, also one that refuses the call, and the SYSTEM_ERR of a program that has thrown:
  * it may have done a part of its work. {@linkplain RpcProgram#isIdempotent Idempotent} calls pass, and leave nothing here. Kept

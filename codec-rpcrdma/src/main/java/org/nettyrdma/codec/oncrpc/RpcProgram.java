@@ -61,7 +61,9 @@ public interface RpcProgram {
 
     /**
      * Whether a call may be executed more than once when its client sends it again, with the same effect and a reply that is as
-     * good. A {@link DuplicateRequestCache} lets such calls pass. The default says so of procedure 0, which does nothing
+     * good. It may be executed late, too: what the first connection has left can be read behind later calls of the next one. So
+     * writing the same bytes to the same place is not idempotent, as it would undo what was written there meanwhile. A
+     * {@link DuplicateRequestCache} lets idempotent calls pass. The default says so of procedure 0, which does nothing
      * (RFC 5531, section 12.1), and of no other.
      *
      * @param version   the version of the program

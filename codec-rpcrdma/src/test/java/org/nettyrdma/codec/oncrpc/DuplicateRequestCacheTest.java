@@ -191,6 +191,35 @@ class DuplicateRequestCacheTest {
         assertEquals(3, keys.size());
     }
 
+    @Test
+    void shouldTellLongArgumentsApartByTheirEndsAndLength() {
+        send(1, HOLD, 10);
+        RpcCall call = held();
+        CallDigest digest = new CallDigest();
+        for (int length : new int[] {2 * CallDigest.END_BYTES, 2 * CallDigest.END_BYTES + 1, 1 << 20}) {
+            int lastOfBeginning = CallDigest.END_BYTES - 1;
+            int firstOfEnd = length - CallDigest.END_BYTES;
+            Set<CallDigest.Key> keys = new HashSet<>();
+            for (int changed : new int[] {0, lastOfBeginning, firstOfEnd, length - 1}) {
+                keys.add(key(digest, call, Unpooled.buffer().writeZero(length).setByte(changed, 1)));
+            }
+            keys.add(key(digest, call, Unpooled.buffer().writeZero(length)));
+            keys.add(key(digest, call, Unpooled.buffer().writeZero(length + 4)));
+            assertEquals(6, keys.size(), () -> length + " bytes");
+            ByteBuf inPieces = Unpooled.compositeBuffer().addComponents(true, Unpooled.buffer().writeZero(100).skipBytes(1),
+                    Unpooled.buffer().writeZero(length - 99));
+            assertTrue(keys.contains(key(digest, call, inPieces)));
+        }
+    }
+
+    private static CallDigest.Key key(CallDigest digest, RpcCall like, ByteBuf arguments) {
+        try {
+            return digest.of("client", new RpcCall(like.owner(), like.header(), arguments));
+        } finally {
+            arguments.release();
+        }
+    }
+
     /** The stamp of AUTH_SYS is any number, and may be another one when a call is sent again. */
     @Test
     void shouldKnowACallAgainWhoseCredentialHasAnotherStamp() {

@@ -21,9 +21,9 @@ import org.nettyrdma.example.nfs.protocol.Nfs;
  *                               searched for, default 200000; files beyond are {@code NFS3ERR_STALE}
  * @param knownFileBytes         most memory of the files that clients have handles of, in bytes, default 64 MiB, about 150,000
  *                               files; where it is too small the export is searched for files that clients still use
- * @param duplicateCacheEntries  replies of procedures that must not be repeated kept for retransmissions, default 4096;
- *                               where it is too small a client that reconnects under load sees errors like
- *                               {@code NFS3ERR_EXIST}
+ * @param duplicateCacheEntries  replies of procedures that must not be repeated kept for retransmissions, default 16384,
+ *                               about 8 MiB; where it is too small a client that reconnects under load sees errors like
+ *                               {@code NFS3ERR_EXIST}, or a WRITE of before undoes a later one
  * @param duplicateCacheMillis   for how many milliseconds they are kept, default 120000
  * @param maxNameBytes           most memory of the names that are made, in bytes, for file systems that keep them in memory and
  *                               do not count them: 2048 for each, and 128 for each name in the target of a symbolic link. Beyond
@@ -38,7 +38,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
 
     /** The default of every setting. */
     public static final NfsServiceOptions DEFAULTS =
-            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, 4096, 120_000,
+            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, 16384, 120_000,
                     Long.MAX_VALUE);
 
     /**

@@ -22,7 +22,7 @@ final class ProcedureTable {
      * One procedure.
      *
      * @param names      how it takes the name lock
-     * @param repeatable whether a client may send the same call twice and get the same answer
+     * @param repeatable whether the same call may be executed twice, and late, with the same effect and answer
      * @param code       what executes it
      */
     record Entry(Names names, boolean repeatable, Procedure code) {
@@ -52,7 +52,7 @@ final class ProcedureTable {
         put(NfsProcedure.ACCESS, Names.SHARED, true, attributes::access);
         put(NfsProcedure.READLINK, Names.SHARED, true, lookups::readLink);
         put(NfsProcedure.READ, Names.UNLOCKED, true, data::read);
-        put(NfsProcedure.WRITE, Names.UNLOCKED, true, data::write);
+        put(NfsProcedure.WRITE, Names.UNLOCKED, false, data::write); // a late one would undo others
         put(NfsProcedure.CREATE, Names.UNLOCKED, false, creation::create);
         put(NfsProcedure.MKDIR, Names.EXCLUSIVE, false, creation::makeDirectory);
         put(NfsProcedure.SYMLINK, Names.EXCLUSIVE, false, creation::makeSymbolicLink);

@@ -111,6 +111,27 @@ class ReadWriteProceduresTest extends NfsTest {
     }
 
     @Test
+    void shouldNotLetAWriteThatComesAgainUndoALaterOne() throws IOException {
+        FileHandle file = client.create(top, "file");
+        byte[] before = random(MIB);
+        byte[] after = random(MIB - 1);
+        NfsTestClient reconnected = as(NfsTestClient.user(USER));
+        Written answer = write(client, 1000, file, before).ok(Written::read);
+        write(reconnected, 1001, file, after).ok(Written::read);
+
+        assertEquals(answer, write(client, 1000, file, before).ok(Written::read));
+
+        byte[] expected = before.clone();
+        System.arraycopy(after, 0, expected, 0, after.length);
+        assertArrayEquals(expected, Files.readAllBytes(root.resolve("file")));
+    }
+
+    private static NfsTestClient.Reply write(NfsTestClient by, int xid, FileHandle file, byte[] data) {
+        return by.call(xid, NfsProcedure.WRITE,
+                new WriteArguments(file, 0, data.length, StableHow.UNSTABLE, Unpooled.wrappedBuffer(data))::write);
+    }
+
+    @Test
     void shouldKeepHoles() {
         FileHandle file = client.create(top, "file");
         client.write(file, 3 * MIB + 1, "end");
