@@ -10,34 +10,49 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What is left of a closed channel: its queue pair, which can be freed only when the device has returned every buffer and
- * the connection has come to its end. Then, or when that takes too long, the event loop forgets the channel. Event loop
- * only.
+ * the connection has come to its end. Then, or when that takes too long, the event loop forgets the channel. It is made with the
+ * queue pair, since there may be no memory for it at the end. Event loop only.
  */
 final class Draining {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Draining.class);
     private static final int RECHECK_MILLIS = 50;
 
+    private enum State {
+        /** The channel is open, or a closed stream lingers. */
+        AWAITED,
+        STARTED,
+        DONE
+    }
+
     private final QueuePairChannel channel;
     private final RdmaEventLoop loop;
     private final QueuePair queuePair;
     private final PostedWork work;
-    private Future<?> timeout; // null before the start
+    private State state = State.AWAITED;
+    /** {@code null} where there is no limit, or there was no memory for it. */
+    private Future<?> timeout;
+    private boolean overdue;
+    private long pollsWhenOverdue;
     private boolean connectionEnded;
-    private boolean done;
 
     /** What is to end; {@link #start} ends it. */
-    Draining(QueuePairChannel channel, RdmaEventLoop loop, QueuePair queuePair, PostedWork work, boolean connectionEnded) {
+    Draining(QueuePairChannel channel, RdmaEventLoop loop, QueuePair queuePair, PostedWork work) {
         this.channel = channel;
         this.loop = loop;
         this.queuePair = queuePair;
         this.work = work;
-        this.connectionEnded = connectionEnded;
     }
 
-    /** Starts the end of the queue pair. Where a step fails the others are done all the same, and time ends it. */
-    void start() {
-        timeout = loop.schedule(this::timeIsOver, channel.closeTimeoutMillis(), TimeUnit.MILLISECONDS);
+    /**
+     * Starts the end of the queue pair. Where a step fails the others are done all the same, and time ends it.
+     *
+     * @param hasConnectionEnded whether {@link #connectionEnded} is not to come any more
+     */
+    void start(boolean hasConnectionEnded) {
+        state = State.STARTED;
+        connectionEnded = hasConnectionEnded;
+        limitTime();
         try {
             try {
                 queuePair.moveToError(); // from here on the device returns every buffer it has
@@ -46,8 +61,26 @@ final class Draining {
             }
         } catch (RuntimeException | Error e) { // no memory, for instance
             PeerLog.fault(LOGGER, channel, "the end of the connection failed", e);
+        } finally {
+            finishIfDrained();
         }
-        finishIfDrained();
+    }
+
+    boolean isStarted() {
+        return state != State.AWAITED;
+    }
+
+    /** Sets the limit. Where that fails, for want of memory, the channel asks for a turn, in which it is to be tried again. */
+    void limitTime() {
+        if (state != State.STARTED || timeout != null) {
+            return;
+        }
+        try {
+            timeout = loop.schedule(this::timeIsOver, overdue ? RECHECK_MILLIS : channel.closeTimeoutMillis(),
+                    TimeUnit.MILLISECONDS);
+        } catch (Throwable t) {
+            loop.schedule(channel);
+        }
     }
 
     /** The provider has reported the end of the connection. */
@@ -58,25 +91,23 @@ final class Draining {
 
     /** Called after every completion. */
     void finishIfDrained() {
-        if (!done && connectionEnded && work.outstanding() == 0) {
+        if (state == State.STARTED && connectionEnded && work.outstanding() == 0) {
             finish();
         }
     }
 
     /**
      * The device may have returned everything, to a loop that is behind, for instance because it closes very many channels at
-     * once.
+     * once. So this waits for a poll that finds all there is.
      */
     private void timeIsOver() {
-        giveUpAfter(loop.exhaustivePolls());
-    }
-
-    private void giveUpAfter(long polls) {
-        if (done) {
-            return;
+        timeout = null;
+        if (!overdue) {
+            overdue = true;
+            pollsWhenOverdue = loop.exhaustivePolls();
         }
-        if (loop.exhaustivePolls() == polls) {
-            timeout = loop.schedule(() -> giveUpAfter(polls), RECHECK_MILLIS, TimeUnit.MILLISECONDS);
+        if (loop.exhaustivePolls() == pollsWhenOverdue) {
+            limitTime();
         } else {
             giveUp();
         }
@@ -84,8 +115,11 @@ final class Draining {
 
     /** Buffers that the device still has are never used again: that could be worse. */
     private void giveUp() {
-        giveUpBuffers("within " + channel.closeTimeoutMillis() + " ms of the close");
-        finish();
+        try {
+            giveUpBuffers("within " + channel.closeTimeoutMillis() + " ms of the close");
+        } finally {
+            finish();
+        }
     }
 
     private void giveUpBuffers(String when) {
@@ -109,7 +143,7 @@ final class Draining {
      * it says otherwise.
      */
     void contextClosed() {
-        if (!done) {
+        if (state != State.DONE) {
             if (queuePair.mayUsePosted()) {
                 giveUpBuffers("with its context");
             } else {
@@ -120,12 +154,18 @@ final class Draining {
     }
 
     private void forget() {
-        done = true;
-        loop.remove(channel);
-        if (timeout != null) {
-            timeout.cancel(false);
+        state = State.DONE;
+        try {
+            if (timeout != null) {
+                timeout.cancel(false);
+            }
+            work.exposureEnded();
+        } finally {
+            try {
+                loop.remove(channel);
+            } finally {
+                channel.released();
+            }
         }
-        work.exposureEnded();
-        channel.released();
     }
 }

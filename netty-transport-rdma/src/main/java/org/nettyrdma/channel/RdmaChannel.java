@@ -60,7 +60,7 @@ public final class RdmaChannel extends QueuePairChannel {
     private InboundDelivery inbound;
     private OutboundFilter outboundFilter;
     private IOException endCause;
-    private Draining draining;        // once closed, unless there was no queue pair
+    private Draining draining;
 
     /**
      * A channel to connect with, for {@code Bootstrap.channel(RdmaChannel.class)}.
@@ -242,13 +242,20 @@ public final class RdmaChannel extends QueuePairChannel {
         try {
             work = WorkRequests.open(config, statistics(), life, loop.postingTools(), workRequestChannelId,
                     loop.joinReceives(config), attributes -> connection.open(loop, attributes));
+            draining = new Draining(this, loop, work.queuePair(), work);
+            inbound = new InboundDelivery(config, statistics(), life, work);
+            outboundFilter = new OutboundFilter(loop.postingTools(), statistics());
         } catch (Throwable t) {
             loop.remove(this);
+            if (work != null) {
+                work.queuePair().close();
+                work.receives().close();
+                work = null;
+                draining = null;
+            }
             throw t;
         }
         queuePair = work.queuePair();
-        inbound = new InboundDelivery(config, statistics(), life, work);
-        outboundFilter = new OutboundFilter(loop.postingTools(), statistics());
         if (connection.isRequested()) {
             // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
             loop.execute(this::acceptRequest);
@@ -306,6 +313,9 @@ public final class RdmaChannel extends QueuePairChannel {
 
     @Override
     void takeTurn() {
+        if (!isOpen()) {
+            draining.limitTime();
+        }
         try {
             inbound.passOn(loop.maxMessagesPerTurn());
             if (state() == ChannelState.ACTIVE) {
@@ -370,7 +380,7 @@ public final class RdmaChannel extends QueuePairChannel {
         if (inbound.isWaitingForCompletions()) {
             life.schedule();
         }
-        if (draining != null) {
+        if (!isOpen()) {
             draining.finishIfDrained();
         }
     }
@@ -443,33 +453,38 @@ public final class RdmaChannel extends QueuePairChannel {
         if (!isOpen()) {
             return;
         }
-        if (work != null) {
-            work.sends().hold();
-        }
         boolean wasConnecting = state() == ChannelState.CONNECTING;
-        connectionIs(ChannelState.CLOSED);
-        uncounted();
-        if (queuePair != null) {
-            draining = new Draining(this, loop, queuePair, work, !connection.isEndPending());
+        try {
+            if (work != null) {
+                work.sends().hold();
+            }
+        } finally {
+            end(wasConnecting);
         }
-        if (wasConnecting) {
-            connection.abort();
+    }
+
+    /** Where a step fails, for instance for want of memory, the queue pair ends all the same. */
+    private void end(boolean wasConnecting) {
+        try {
+            connectionIs(ChannelState.CLOSED);
+            uncounted();
+            if (wasConnecting) {
+                connection.abort();
+            }
+            if (draining == null && connection.isRequested()) {
+                connection.reject(NO_DATA); // does nothing if it was rejected before
+            }
+        } finally {
+            if (draining != null) {
+                draining.start(!connection.isEndPending());
+            } else {
+                released();
+            }
         }
-        if (draining != null) {
-            draining.start();
-            return;
-        }
-        if (connection.isRequested()) {
-            connection.reject(NO_DATA); // does nothing if it was rejected before
-        }
-        released();
     }
 
     @Override
     void contextClosed() {
-        if (draining == null) { // the close itself has failed
-            draining = new Draining(this, loop, queuePair, work, true);
-        }
         draining.contextClosed();
     }
 
@@ -486,7 +501,7 @@ public final class RdmaChannel extends QueuePairChannel {
 
     @Override
     void connectionEnded() {
-        if (draining != null) {
+        if (draining != null && draining.isStarted()) {
             draining.connectionEnded();
         }
     }

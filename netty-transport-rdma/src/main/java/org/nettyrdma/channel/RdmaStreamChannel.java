@@ -67,7 +67,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private StreamWork work;
     private StreamDelivery delivery;
     private IOException endCause;
-    private Draining draining;       // once closed, unless there was no queue pair
+    private Draining draining;
     private Future<?> firstMessageTimeout; // while it is awaited
     private StreamLinger linger;     // once closed, unless that has cut the connection
     private boolean aborted;
@@ -222,17 +222,21 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     protected void doRegister() throws Exception {
         loop = (RdmaEventLoop) eventLoop();
         config.registered(loop.postingTools().registeredAllocator());
-        QueuePair opened = connection.open(loop, config.queuePairAttributes(loop.provider()));
         workRequestChannelId = loop.add(this);
         try {
-            work = new StreamWork(this, loop.postingTools(), opened, workRequestChannelId, config.getReceiveBufferSize());
+            queuePair = connection.open(loop, config.queuePairAttributes(loop.provider()));
+            work = new StreamWork(this, loop.postingTools(), queuePair, workRequestChannelId, config.getReceiveBufferSize());
+            draining = new Draining(this, loop, queuePair, work);
+            delivery = new StreamDelivery(this, config, work.input(), this::schedule);
         } catch (Throwable t) {
             loop.remove(this);
-            opened.close();
+            if (queuePair != null) {
+                queuePair.close();
+                queuePair = null;
+                draining = null;
+            }
             throw t;
         }
-        queuePair = opened;
-        delivery = new StreamDelivery(this, config, work.input(), this::schedule);
         if (connection.isRequested()) {
             loop.execute(this::acceptRequest); // when the pipeline has been initialised
         } else {
@@ -352,6 +356,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         if (linger != null) {
             linger.proceed();
         }
+        if (!isOpen()) {
+            draining.limitTime();
+        }
     }
 
     @Override
@@ -398,7 +405,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     }
 
     private void endOn() {
-        if (draining != null) {
+        if (draining.isStarted()) {
             draining.finishIfDrained();
         } else if (linger != null) {
             linger.proceed();
@@ -494,24 +501,36 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         ChannelState before = state();
         // To the peer the connection stands once it has the answer to its request, which may be before this side hears of it.
         boolean stands = before == ChannelState.ACTIVE || before == ChannelState.CONNECTING && connection.isRequested();
-        connectionIs(ChannelState.CLOSED);
-        if (firstMessageTimeout != null) {
-            firstMessageTimeout.cancel(false);
-            firstMessageTimeout = null;
+        try {
+            connectionIs(ChannelState.CLOSED);
+            if (firstMessageTimeout != null) {
+                firstMessageTimeout.cancel(false);
+                firstMessageTimeout = null;
+            }
+            if (before == ChannelState.CONNECTING) {
+                connection.abort();
+            }
+        } finally { // where a step has failed, for instance for want of memory, the queue pair ends all the same
+            end(stands && !aborted && config.getSoLinger() != 0);
         }
-        if (before == ChannelState.CONNECTING) {
-            connection.abort();
-        }
-        if (queuePair == null) {
+    }
+
+    private void end(boolean inOrder) {
+        if (draining == null) {
             if (connection.isRequested()) {
                 connection.reject(NO_DATA); // does nothing if it was rejected before
             }
             released();
-        } else if (stands && !aborted && config.getSoLinger() != 0) {
-            linger = new StreamLinger(this, loop, connection, work, this::drain);
-            linger.start();
-        } else {
-            cut();
+            return;
+        }
+        try {
+            if (inOrder) {
+                linger = StreamLinger.start(this, loop, connection, work);
+            }
+        } finally {
+            if (linger == null) {
+                cut();
+            }
         }
     }
 
@@ -532,18 +551,15 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         }
     }
 
-    private void drain() {
-        draining = new Draining(this, loop, queuePair, work, !connection.isEndPending());
-        draining.start();
+    /** Nothing is left to tell the peer, or to hear from it. */
+    void drain() {
+        draining.start(!connection.isEndPending());
     }
 
     @Override
     void contextClosed() {
         if (linger != null) {
             linger.cancel();
-        }
-        if (draining == null) { // the close itself has failed, or was waiting for the peer
-            draining = new Draining(this, loop, queuePair, work, true);
         }
         work.releaseUnposted();
         draining.contextClosed();
@@ -575,7 +591,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     void connectionEnded() {
-        if (draining != null) {
+        if (draining != null && draining.isStarted()) {
             draining.connectionEnded();
         } else if (linger != null) {
             linger.proceed();

@@ -18,25 +18,25 @@ final class StreamLinger {
     private final RdmaEventLoop loop;
     private final QueuePairConnection connection;
     private final StreamWork work;
-    private final Runnable ended;
     private Future<?> timeout; // null when this is over
     private int extensions;
     private long completedAtTimeout;
 
-    /** What runs at the end is called once, unless this is cancelled. */
-    StreamLinger(RdmaStreamChannel channel, RdmaEventLoop loop, QueuePairConnection connection, StreamWork work, Runnable ended) {
+    private StreamLinger(RdmaStreamChannel channel, RdmaEventLoop loop, QueuePairConnection connection, StreamWork work) {
         this.channel = channel;
         this.loop = loop;
         this.connection = connection;
         this.work = work;
-        this.ended = ended;
     }
 
-    void start() {
-        timeout = schedule();
+    /** Begins. At the end {@link RdmaStreamChannel#drain} is called once, perhaps at once, unless this fails or is cancelled. */
+    static StreamLinger start(RdmaStreamChannel channel, RdmaEventLoop loop, QueuePairConnection connection, StreamWork work) {
+        StreamLinger started = new StreamLinger(channel, loop, connection, work);
+        started.timeout = started.schedule();
         if (work.isAgreed()) {
-            disconnect();
+            started.disconnect();
         }
+        return started;
     }
 
     /** The connection stands, which the peer may have known before this side closed it. */
@@ -91,8 +91,16 @@ final class StreamLinger {
         if (extensions < MAX_EXTENSIONS && completed != completedAtTimeout && !work.isAllSent()) {
             extensions++;
             completedAtTimeout = completed;
-            timeout = schedule();
+            extend();
         } else {
+            end();
+        }
+    }
+
+    private void extend() {
+        try {
+            timeout = schedule();
+        } catch (Throwable t) { // without a limit there can be no wait
             end();
         }
     }
@@ -101,7 +109,7 @@ final class StreamLinger {
     void end() {
         if (timeout != null) {
             cancel();
-            ended.run();
+            channel.drain();
         }
     }
 
