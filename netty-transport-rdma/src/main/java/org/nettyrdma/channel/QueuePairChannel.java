@@ -3,6 +3,7 @@ package org.nettyrdma.channel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
@@ -29,6 +30,7 @@ abstract class QueuePairChannel extends AbstractChannel {
     /** Whether its event loop, which sets this, is about to give it a turn. */
     boolean awaitsTurn;
     private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
+    private final ChannelPromise releasePromise;
     private volatile ChannelState state = ChannelState.OPEN;
     /** {@code null} where nobody records. Event loop only. */
     private ConnectionEvent recorded;
@@ -39,6 +41,7 @@ abstract class QueuePairChannel extends AbstractChannel {
     QueuePairChannel(Channel parent, ConnectionRequest request) {
         super(parent);
         connection = new QueuePairConnection(this, request);
+        releasePromise = new ReleasePromise(this, connection::isOpened);
     }
 
     // --- What the event loop calls
@@ -120,7 +123,9 @@ abstract class QueuePairChannel extends AbstractChannel {
     abstract int closeTimeoutMillis();
 
     /** Nothing is left of the channel, which is closed. */
-    abstract void released();
+    void released() {
+        releasePromise.trySuccess();
+    }
 
     /**
      * Runs something once the connection does not count any more. A future would not do: it would need an event loop to tell its
@@ -164,6 +169,17 @@ abstract class QueuePairChannel extends AbstractChannel {
      */
     public RdmaChannelStatistics statistics() {
         return statistics;
+    }
+
+    /**
+     * Tells when nothing of this channel is left: the device has returned every buffer, or the missing ones were given up after
+     * {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}, and its {@link #statistics} do not change any more. The future succeeds
+     * after the channel is closed, possibly later than {@link #closeFuture}.
+     *
+     * @return the future, which always succeeds and cannot be cancelled
+     */
+    public ChannelFuture releaseFuture() {
+        return releasePromise;
     }
 
     @Override

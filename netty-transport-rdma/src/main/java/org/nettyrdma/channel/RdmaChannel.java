@@ -2,10 +2,8 @@ package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
@@ -49,7 +47,6 @@ public final class RdmaChannel extends QueuePairChannel {
     private static final byte[] NO_DATA = {};
 
     private final RdmaChannelConfig config;
-    private final ChannelPromise releasePromise = new ReleasePromise(this);
     private final Life life = new Life();
 
     // Everything below belongs to the event loop, and is there from registration on.
@@ -191,25 +188,6 @@ public final class RdmaChannel extends QueuePairChannel {
         }
         assert eventLoop().inEventLoop();
         return work;
-    }
-
-    /**
-     * Tells when nothing of this channel is left: the device has returned every buffer, or the missing ones were given up after
-     * {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}, and its {@link #statistics} do not change any more. The future succeeds
-     * after the channel is closed, possibly later than {@link #closeFuture}.
-     *
-     * @return the future, which always succeeds and cannot be cancelled
-     */
-    public ChannelFuture releaseFuture() {
-        return releasePromise;
-    }
-
-    @Override
-    void released() {
-        if (work != null) {
-            work.receives().close();
-        }
-        releasePromise.trySuccess();
     }
 
     /**
@@ -481,6 +459,14 @@ public final class RdmaChannel extends QueuePairChannel {
                 released();
             }
         }
+    }
+
+    @Override
+    void released() {
+        if (work != null) {
+            work.receives().close();
+        }
+        super.released();
     }
 
     @Override

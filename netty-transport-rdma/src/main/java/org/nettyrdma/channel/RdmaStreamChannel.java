@@ -57,7 +57,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private static final byte[] NO_DATA = {};
 
     private final RdmaStreamChannelConfig config = new RdmaStreamChannelConfig(this, this::readsCleared);
-    private final ChannelPromise releasePromise = new ReleasePromise(this);
     private volatile boolean outputShutdown;
 
     // Everything below belongs to the event loop, and is there from registration on.
@@ -114,16 +113,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     @Override
     public InetSocketAddress remoteAddress() {
         return (InetSocketAddress) super.remoteAddress();
-    }
-
-    /**
-     * Tells when nothing of this channel is left: the device has returned every buffer, or the missing ones were given up. The
-     * future succeeds after the channel is closed, possibly later than {@link #closeFuture}.
-     *
-     * @return the future, which always succeeds and cannot be cancelled
-     */
-    public ChannelFuture releaseFuture() {
-        return releasePromise;
     }
 
     // --- Half closure
@@ -573,7 +562,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     @Override
     void released() {
         uncounted(); // not before: a peer that does not close its side could hold the memory of any number of connections
-        releasePromise.trySuccess();
+        super.released();
     }
 
     @Override

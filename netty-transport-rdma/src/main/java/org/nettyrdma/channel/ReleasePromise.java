@@ -1,22 +1,24 @@
 package org.nettyrdma.channel;
 
+import io.netty.channel.Channel;
 import io.netty.channel.DefaultChannelPromise;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ImmediateEventExecutor;
+import java.util.function.BooleanSupplier;
 
 /** Succeeds when nothing of a channel is left, also of one that has never had an event loop, as one that was rejected. */
 final class ReleasePromise extends DefaultChannelPromise {
 
-    private final QueuePairConnection connection;
+    private final BooleanSupplier opened;
 
-    ReleasePromise(QueuePairChannel channel) {
+    ReleasePromise(Channel channel, BooleanSupplier opened) {
         super(channel);
-        connection = channel.connection;
+        this.opened = opened;
         setUncancellable();
     }
 
     @Override
     protected EventExecutor executor() {
-        return connection.isOpened() ? super.executor() : ImmediateEventExecutor.INSTANCE;
+        return opened.getAsBoolean() ? super.executor() : ImmediateEventExecutor.INSTANCE;
     }
 }
