@@ -92,11 +92,12 @@ final class AttributeChanges {
 
     /**
      * Makes changes that {@link #requireAllowed} allowed: the size before the times, which it changes; the mode after the
-     * owner, whose change clears bits of it. Who sets the size of a file that others may know has the lock of its contents
-     * alone: what they write behind its end before it is extended would be lost.
+     * size and the owner, whose changes clear bits of it. Who sets the size of a file that others may know has the lock of its
+     * contents alone: what they write behind its end before it is extended would be lost.
      */
     void apply(Credentials caller, FileObject file, Sattr changes) throws IOException {
         if (changes.size().isPresent()) {
+            clearSetIdBits(caller, file);
             resize(file, changes.size().getAsLong());
         }
         changeOwner(caller, file, changes);

@@ -119,6 +119,23 @@ class AttributeProceduresTest extends NfsTest {
         assertEquals(past, client.attributes(file).accessTime());
     }
 
+    @Test
+    void shouldTakeTheSetIdBitsOffWhatChanges() {
+        FileHandle file = client.create(top, "file", "text");
+        client.mode(file, 06755);
+        assumeTrue(client.attributes(file).mode() == 06755, "this file system has no such bits");
+        client.setAttributes(file, Sattr.NONE.withSize(2), null).ok(WccData::read);
+        assertEquals(0755, client.attributes(file).mode());
+        client.mode(file, 06755);
+        client.create(top, "file", CreateMode.UNCHECKED, Sattr.NONE.withSize(0), 0).ok(NfsTestClient.Created::read);
+        assertEquals(0755, client.attributes(file).mode());
+        client.mode(file, 06755);
+        client.write(file, 0, "text");
+        assertEquals(0755, client.attributes(file).mode());
+        client.setAttributes(file, Sattr.NONE.withSize(2).withMode(06711), null).ok(WccData::read);
+        assertEquals(06711, client.attributes(file).mode());
+    }
+
     /** A process that is not root may write to a file of another user, and not set its times as it likes. */
     @Test
     void shouldSetTheSizeWhereItMayNotSetTheTime() throws IOException {
