@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileSystemInfo;
 import org.nettyrdma.example.nfs.protocol.FileSystemStatus;
+import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.PathConfiguration;
 
@@ -35,7 +36,9 @@ final class FileSystemProcedures {
 
     void status(NfsCall call, ByteBuf out) throws IOException {
         FileObject file = locate(call, out);
-        FileStore store = Files.getFileStore(file.path());
+        // Java follows a symbolic link here; one is in the file system of its directory.
+        boolean isLink = file.attributes().type() == FileType.SYMBOLIC_LINK;
+        FileStore store = Files.getFileStore(isLink ? file.path().getParent() : file.path());
         new FileSystemStatus(store.getTotalSpace(), store.getUnallocatedSpace(), store.getUsableSpace(),
                 names.most(), names.free(), names.free(), 0).write(out);
     }

@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileSystemInfo;
 import org.nettyrdma.example.nfs.protocol.FileSystemStatus;
+import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.PathConfiguration;
@@ -38,6 +41,20 @@ class FileSystemProceduresTest extends NfsTest {
         assertTrue(status.totalBytes() > 0);
         assertTrue(status.availableBytes() <= status.freeBytes() && status.freeBytes() <= status.totalBytes());
         assertTrue(status.availableFiles() > 0);
+    }
+
+    @Test
+    void shouldTellHowFullTheFileSystemOfALinkIs() {
+        long totalBytes = ask(NfsProcedure.FSSTAT, FileSystemStatus::read).totalBytes();
+        for (String target : List.of("nowhere", "/proc")) { // which says of itself that it has 0 bytes
+            String name = "link to " + target.replace('/', '-');
+            FileHandle link = client.symbolicLink(top, name, target).ok(NfsTestClient.Created::read).handle();
+            FileSystemStatus status = client.call(NfsProcedure.FSSTAT, link::write).ok(in -> {
+                assertEquals(FileType.SYMBOLIC_LINK, Fattr.readOptional(in).type());
+                return FileSystemStatus.read(in);
+            });
+            assertEquals(totalBytes, status.totalBytes());
+        }
     }
 
     @Test
