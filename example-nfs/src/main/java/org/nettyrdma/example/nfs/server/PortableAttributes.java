@@ -15,9 +15,11 @@ import java.security.Principal;
 import java.util.EnumSet;
 import java.util.OptionalInt;
 import java.util.Set;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.DeviceNumber;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.NameText;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
 
 /**
@@ -60,9 +62,10 @@ final class PortableAttributes implements AttributeStore {
         long inode = inode(basic.fileKey(), path);
         FileTime modifyTime = basic.lastModifiedTime();
         FileTime changeTime = modifyTime.compareTo(basic.creationTime()) < 0 ? basic.creationTime() : modifyTime;
+        long size = type == FileType.SYMBOLIC_LINK ? targetBytes(path) : basic.size();
         Fattr attributes = new Fattr(type, posix == null ? mode : mode(posix.permissions()), linkCount(path, type),
                 posix == null ? 0 : number(posix.owner()), posix == null ? 0 : number(posix.group()),
-                basic.size(), basic.size(), DeviceNumber.NONE, DEVICE, inode,
+                size, size, DeviceNumber.NONE, DEVICE, inode,
                 NfsTime.of(basic.lastAccessTime()), NfsTime.of(modifyTime), NfsTime.of(changeTime));
         return new FileStatus(new FileId(DEVICE, inode, 0), attributes);
     }
@@ -112,6 +115,11 @@ final class PortableAttributes implements AttributeStore {
         }
         // Java does not tell one special file from another; a pipe is the one that clients leave alone.
         return attributes.isRegularFile() ? FileType.REGULAR : FileType.FIFO;
+    }
+
+    /** The size of a link, as programs expect it that make room for its target; Jimfs says 0. */
+    private static long targetBytes(Path link) throws IOException {
+        return NameText.encode(LocalNames.textOf(Files.readSymbolicLink(link))).length;
     }
 
     /** One more than the key, which begins at 0 in Jimfs: programs take a file number of 0 for a deleted file. */

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -234,6 +235,7 @@ class CreateProceduresTest extends NfsTest {
         for (String target : new String[] {"file", "/etc/passwd", "../../..", "missing/grün"}) {
             Created created = client.symbolicLink(top, "link", target).ok(Created::read);
             assertEquals(FileType.SYMBOLIC_LINK, created.attributes().type());
+            assertEquals(target.getBytes(StandardCharsets.UTF_8).length, created.attributes().size());
             assertEquals(target, Files.readSymbolicLink(root.resolve("link")).toString());
             client.remove(top, "link").ok(WccData::read);
         }
