@@ -72,6 +72,11 @@ final class AccessControl {
         require(!sticky || owns(caller, file) || owns(caller, directory), NfsStatus.ACCES);
     }
 
+    /** Giving a directory another parent, which changes its {@code ..} and looks for nothing in it. */
+    static void requireMove(Credentials caller, Fattr directory) throws NfsException {
+        require((permissions(caller, directory) & WRITE) != 0, NfsStatus.ACCES);
+    }
+
     static void requireOwner(Credentials caller, Fattr file) throws NfsException {
         require(owns(caller, file), NfsStatus.PERM);
     }

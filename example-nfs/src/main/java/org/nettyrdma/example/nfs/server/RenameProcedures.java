@@ -66,7 +66,7 @@ final class RenameProcedures {
         if (isDirectory) {
             AccessControl.require(!tree.isBelow(toDirectory, file), NfsStatus.INVAL);
             if (fromDirectory.node() != toDirectory.node()) {
-                AccessControl.requireAdd(caller, file.attributes()); // its .. changes
+                AccessControl.requireMove(caller, file.attributes());
             }
         }
         if (replaced != null && replaced.node() != file.node()) {

@@ -152,6 +152,18 @@ class RenameProceduresTest extends NfsTest {
     }
 
     @Test
+    void shouldNeedToWriteOnlyToADirectoryThatMoves() {
+        FileHandle moving = client.makeDirectory(top, "moving");
+        FileHandle directory = client.makeDirectory(top, "directory");
+        client.mode(moving, 0500);
+        assertRefused(client.rename(top, "moving", directory, "moved"), NfsStatus.ACCES);
+        client.mode(moving, 0200);
+        changes(client.rename(top, "moving", directory, "moved"), NfsStatus.OK);
+        assertTrue(client.exists(directory, "moved"));
+        client.mode(moving, 0700);
+    }
+
+    @Test
     void shouldLinkAFile() {
         FileHandle file = client.create(top, "file", "hello");
         FileHandle directory = client.makeDirectory(top, "directory");
