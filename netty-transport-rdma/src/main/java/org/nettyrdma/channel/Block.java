@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.LongAdder;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.support.DirectMemory;
 
@@ -14,6 +15,7 @@ final class Block {
     final Slab slab; // null if it is not registered
     final int offset;
     final ByteBuffer view;
+    private final LongAdder unregisteredBytes; // null if it is registered
 
     /** The buffer that last used this block, kept to be used again; {@code null} if it moved to a larger block. */
     RegisteredByteBuf buffer;
@@ -32,13 +34,20 @@ final class Block {
         this.slab = slab;
         this.offset = offset;
         view = slab.region.memory().slice(offset, size);
+        unregisteredBytes = null;
     }
 
-    /** Memory of its own. */
-    Block(ByteBuffer memory) {
+    /**
+     * Memory of its own.
+     *
+     * @param unregisteredBytes counts the memory until it is released
+     */
+    Block(ByteBuffer memory, LongAdder unregisteredBytes) {
         slab = null;
         offset = 0;
         view = memory;
+        this.unregisteredBytes = unregisteredBytes;
+        unregisteredBytes.add(memory.capacity());
     }
 
     boolean isRegistered() {
@@ -56,6 +65,7 @@ final class Block {
     void release() {
         if (slab == null) {
             DirectMemory.free(view);
+            unregisteredBytes.add(-view.capacity());
         } else {
             home.push(this);
         }

@@ -56,6 +56,7 @@ final class BlockPool {
     private final BlockStack[][] stripes; // by stripe and size class
     private final AtomicInteger threads = new AtomicInteger();
     private final LongAdder unregisteredBlocks = new LongAdder();
+    private final LongAdder unregisteredBytes = new LongAdder();
     private final FastThreadLocal<BlockStack[]> stripe = new FastThreadLocal<>() {
         @Override
         protected BlockStack[] initialValue() {
@@ -107,7 +108,7 @@ final class BlockPool {
     Block takeBlock(int bytes) {
         Block block = take(bytes);
         if (block == null) {
-            block = new Block(DirectMemory.allocate(bytes));
+            block = new Block(DirectMemory.allocate(bytes), unregisteredBytes);
             unregisteredBlocks.increment();
         }
         return block;
@@ -116,6 +117,11 @@ final class BlockPool {
     /** How many blocks that are not registered were handed out. */
     long unregisteredBlocks() {
         return unregisteredBlocks.sum();
+    }
+
+    /** How much memory those have that were not released. */
+    long unregisteredBytes() {
+        return unregisteredBytes.sum();
     }
 
     /** A block of at least {@code bytes}, or {@code null} if that is too large or the memory is used up. */

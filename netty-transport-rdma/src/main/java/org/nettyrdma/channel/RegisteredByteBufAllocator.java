@@ -196,8 +196,13 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
         return 0;
     }
 
+    /**
+     * Memory registered so far, and that of the direct buffers in use that are not in it.
+     *
+     * @return the size in bytes
+     */
     @Override
     public long usedDirectMemory() {
-        return registeredBytes();
+        return registeredBytes() + pool.unregisteredBytes();
     }
 }

@@ -15,6 +15,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
 class BlockStackTest {
@@ -24,7 +25,7 @@ class BlockStackTest {
     private final BlockStack stack = new BlockStack();
 
     private static Block newBlock() {
-        return new Block(ByteBuffer.allocate(1));
+        return new Block(ByteBuffer.allocate(1), new LongAdder());
     }
 
     @Test

@@ -33,6 +33,22 @@ class RegisteredByteBufGrowthTest {
     }
 
     @Test
+    void shouldTellOfUnregisteredMemoryWhileItIsInUse() {
+        int registeredBytes = 1 << 20;
+        var limited = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), registeredBytes);
+        ByteBuf pooled = limited.directBuffer(registeredBytes);
+        ByteBuf growing = limited.directBuffer(100);
+        ByteBuf large = limited.directBuffer(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1);
+        assertEquals(registeredBytes + 100 + large.capacity(), limited.usedDirectMemory());
+        growing.capacity(200);
+        large.release();
+        assertEquals(registeredBytes + 200, limited.usedDirectMemory());
+        growing.release();
+        pooled.release();
+        assertEquals(registeredBytes, limited.usedDirectMemory());
+    }
+
+    @Test
     void shouldGrowInPlaceWithinItsBlock() {
         ByteBuf buffer = allocator.directBuffer(1025);
         Block block = RegisteredByteBufAllocatorTest.unwrapped(buffer).block();
