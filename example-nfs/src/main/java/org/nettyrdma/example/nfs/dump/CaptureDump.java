@@ -69,7 +69,7 @@ public final class CaptureDump {
         try {
             for (PcapReader.Packet packet = reader.next(); packet != null; packet = reader.next()) {
                 packets++;
-                TcpSegment segment = packet.ip() == null ? null : TcpSegment.ofIp(packet.ip());
+                TcpSegment segment = packet.ip() == null ? null : TcpSegment.ofIp(packet.ip(), packet.cutBytes());
                 if (segment != null) {
                     segments++;
                     time = TIME.format(Instant.ofEpochSecond(packet.seconds(), packet.nanos()));

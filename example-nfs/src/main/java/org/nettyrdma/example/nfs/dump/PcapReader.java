@@ -44,9 +44,9 @@ final class PcapReader {
      * @param seconds  when it was captured, in seconds since 1970
      * @param nanos    and nanoseconds
      * @param ip       the IP packet in it, {@code null} if there is none
-     * @param cutBytes how many bytes at the end were not captured
+     * @param cutBytes how many bytes at the end were not captured, as the file says, or 1 MiB if that is less
      */
-    record Packet(long seconds, int nanos, ByteBuf ip, long cutBytes) {
+    record Packet(long seconds, int nanos, ByteBuf ip, int cutBytes) {
     }
 
     /**
@@ -109,7 +109,7 @@ final class PcapReader {
         long nanos = nanoseconds ? fraction : fraction * NANOS_PER_MICRO;
         return new Packet(readUnsignedInt(header, 0), (int) (nanos % 1_000_000_000),
                 linkType.ipPacket(Unpooled.wrappedBuffer(bytes)),
-                Math.max(0, whole - captured));
+                (int) Math.min(MAX_CAPTURED_BYTES, Math.max(0, whole - captured)));
     }
 
     private long readUnsignedInt(ByteBuf header, int offset) {

@@ -29,19 +29,24 @@ record TcpSegment(String source, String destination, int sequence, boolean isSyn
     private static final int WORD_LENGTH = 4;
     private static final int EXTENSION_UNIT = 8;
 
-    /** Reads an IP packet; returns {@code null} if it is no TCP segment, a fragment, or captured without all its headers. */
-    static TcpSegment ofIp(ByteBuf packet) {
+    /**
+     * Reads an IP packet.
+     *
+     * @param cutBytes how many bytes at its end were not captured, for packets that do not tell how long they are
+     * @return {@code null} if it is no TCP segment, a fragment, or captured without all its headers
+     */
+    static TcpSegment ofIp(ByteBuf packet, int cutBytes) {
         if (!packet.isReadable()) {
             return null;
         }
         return switch (packet.getUnsignedByte(packet.readerIndex()) >> 4) {
-            case 4 -> ofIpv4(packet);
-            case 6 -> ofIpv6(packet);
+            case 4 -> ofIpv4(packet, cutBytes);
+            case 6 -> ofIpv6(packet, cutBytes);
             default -> null;
         };
     }
 
-    private static TcpSegment ofIpv4(ByteBuf packet) {
+    private static TcpSegment ofIpv4(ByteBuf packet, int cutBytes) {
         int start = packet.readerIndex();
         if (packet.readableBytes() < IPV4_HEADER_LENGTH) {
             return null;
@@ -52,10 +57,10 @@ record TcpSegment(String source, String destination, int sequence, boolean isSyn
             return null;
         }
         int length = packet.getUnsignedShort(start + 2); // 0 if the network card was to cut it into pieces
-        return ofTcp(packet, headerLength, length == 0 ? packet.readableBytes() : length, start + 12, 4);
+        return ofTcp(packet, headerLength, length == 0 ? packet.readableBytes() + cutBytes : length, start + 12, 4);
     }
 
-    private static TcpSegment ofIpv6(ByteBuf packet) {
+    private static TcpSegment ofIpv6(ByteBuf packet, int cutBytes) {
         int start = packet.readerIndex();
         if (packet.readableBytes() < IPV6_HEADER_LENGTH) {
             return null;
@@ -70,7 +75,7 @@ record TcpSegment(String source, String destination, int sequence, boolean isSyn
             next = packet.getUnsignedByte(start + offset);
             offset += (packet.getUnsignedByte(start + offset + 1) + 1) * EXTENSION_UNIT;
         }
-        int length = payloadLength == 0 ? packet.readableBytes() : IPV6_HEADER_LENGTH + payloadLength;
+        int length = payloadLength == 0 ? packet.readableBytes() + cutBytes : IPV6_HEADER_LENGTH + payloadLength;
         return next == TCP ? ofTcp(packet, offset, length, start + 8, 16) : null;
     }
 

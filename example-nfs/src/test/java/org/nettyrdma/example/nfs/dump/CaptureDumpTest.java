@@ -125,6 +125,20 @@ class CaptureDumpTest {
                 directions(dump(false, file)));
     }
 
+    /** As those are that the network card cuts into pieces, if they are long: what follows is not to wait for more. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldReportPacketsThatWereCutAndTellNoLength(boolean ipv6) throws IOException {
+        List<ByteBuf> frames = frames(true);
+        int length = frames.get(0).readableBytes();
+        byte[] file = new CaptureFile(0xA1B2C3D4, true, 1, ipv6).withoutLengths().data(true, FIRST, frames.get(0))
+                .packet(true, FIRST + length, CaptureFile.ACK, frames.get(1), 10)
+                .data(true, FIRST + length + frames.get(1).readableBytes(), frames.get(2))
+                .data(false, FIRST, frames(false).get(0)).bytes();
+        assertEquals(List.of(LINUX_SERVER.get(0), "> the capture lacks 10 bytes", LINUX_SERVER.get(4), LINUX_SERVER.get(1)),
+                directions(dump(false, file)));
+    }
+
     @Test
     void shouldBeginInTheMiddleOfAConnection() throws IOException {
         List<ByteBuf> frames = frames(true);

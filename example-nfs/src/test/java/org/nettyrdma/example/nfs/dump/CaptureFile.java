@@ -20,6 +20,7 @@ final class CaptureFile {
     private final int linkType;
     private final boolean ipv6;
     private int seconds = 86_399;
+    private boolean lengths = true;
 
     CaptureFile() {
         this(0xA1B2C3D4, true, 1, false);
@@ -30,6 +31,12 @@ final class CaptureFile {
         this.linkType = linkType;
         this.ipv6 = ipv6;
         words(magic, littleEndian ? 0x0004_0002 : 0x0002_0004, 0, 0, 262_144, linkType);
+    }
+
+    /** From here on no IP packet says how long it is. */
+    CaptureFile withoutLengths() {
+        lengths = false;
+        return this;
     }
 
     /** Appends a packet without data. */
@@ -46,12 +53,12 @@ final class CaptureFile {
         link(packet);
         int tcpLength = 20 + payload.readableBytes();
         if (ipv6) {
-            packet.writeInt(0x6000_0000).writeShort(tcpLength + 8).writeByte(0).writeByte(64); // hop-by-hop options
+            packet.writeInt(0x6000_0000).writeShort(lengths ? tcpLength + 8 : 0).writeByte(0).writeByte(64); // hop-by-hop options
             packet.writeZero(15).writeByte(client ? 1 : 2).writeZero(15).writeByte(client ? 2 : 1);
             packet.writeByte(6).writeByte(0).writeZero(6);
         } else {
-            packet.writeByte(0x45).writeByte(0).writeShort(20 + tcpLength).writeInt(0x4000).writeByte(64).writeByte(6)
-                    .writeShort(0);
+            packet.writeByte(0x45).writeByte(0).writeShort(lengths ? 20 + tcpLength : 0).writeInt(0x4000).writeByte(64)
+                    .writeByte(6).writeShort(0);
             packet.writeInt(client ? 0x0A00_0001 : 0x0A00_0002).writeInt(client ? 0x0A00_0002 : 0x0A00_0001);
         }
         packet.writeShort(client ? 1000 : 2000).writeShort(client ? 2000 : 1000).writeInt(sequence).writeInt(0);
