@@ -51,10 +51,7 @@ final class StreamDelivery {
         return readPending || inputShutdown;
     }
 
-    /**
-     * Whether a read is wanted, or may be in a moment: the next one is asked for when handlers have been told of all data. That
-     * AUTO_READ is on says nothing, as a handler may hold reads back for as long as it likes.
-     */
+    /** Whether a read is wanted, or may be in a moment: some handlers ask for the next one once they are told of all data. */
     boolean isReadExpected() {
         return isWanted() || passingOn;
     }
@@ -128,7 +125,8 @@ final class StreamDelivery {
             }
             handle.lastBytesRead(buffer.readableBytes());
             handle.incMessagesRead(1);
-            readPending = false;
+            // As with Netty's own transports, AUTO_READ asks once: a handler that swallows later ones holds nothing back.
+            readPending = config.isAutoRead();
             pipeline.fireChannelRead(buffer);
             if (!channel.isOpen() || inputShutdown || !handle.continueReading()) {
                 break;

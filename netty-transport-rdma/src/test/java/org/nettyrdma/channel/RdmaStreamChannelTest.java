@@ -15,6 +15,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelProgressiveFuture;
 import io.netty.channel.ChannelProgressiveFutureListener;
 import io.netty.channel.ChannelProgressivePromise;
@@ -33,10 +34,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 
 @Timeout(60)
@@ -410,6 +414,55 @@ class RdmaStreamChannelTest extends StreamFixture {
         server.channel.config().setAutoRead(true);
         assertArrayEquals(bytes(100_000, 14), server.awaitBytes(100_000));
         await(written);
+    }
+
+    /** As with Netty's own transports, which ask once. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldReadOnAndTellTheEndWhereAHandlerSwallowsReads(int passed) throws Exception {
+        AtomicInteger left = new AtomicInteger(passed);
+        RdmaServerStreamChannel listener = listen(serverBootstrap(channel -> channel.pipeline()
+                .addLast(new ChannelOutboundHandlerAdapter() {
+                    @Override
+                    public void read(ChannelHandlerContext ctx) throws Exception {
+                        if (left.getAndDecrement() > 0) {
+                            super.read(ctx);
+                        }
+                    }
+                })));
+        End client = connect(bootstrap(), listener.localAddress());
+        End server = awaitAccepted();
+        for (int count = 1; count <= 3; count++) {
+            await(client.write(new byte[1]));
+            server.awaitBytes(count);
+        }
+        client.channel.close();
+        server.awaitEvent("inactive");
+    }
+
+    /** A read that is swallowed afterwards does not turn reading on again. */
+    @Test
+    void shouldNotReadOnWhereAHandlerSwallowsReadsBehindAutoReadOff() throws Exception {
+        AtomicBoolean swallows = new AtomicBoolean();
+        RdmaServerStreamChannel listener = listen(serverBootstrap(channel -> channel.pipeline()
+                .addLast(new ChannelOutboundHandlerAdapter() {
+                    @Override
+                    public void read(ChannelHandlerContext ctx) throws Exception {
+                        if (!swallows.get()) {
+                            super.read(ctx);
+                        }
+                    }
+                })));
+        End client = connect(bootstrap(), listener.localAddress());
+        End server = awaitAccepted();
+        swallows.set(true);
+        server.channel.eventLoop().submit(() -> server.channel.config().setAutoRead(false).setAutoRead(true)).sync();
+        ChannelFuture written = client.write(bytes(100_000, 15));
+        assertFalse(written.await(200, TimeUnit.MILLISECONDS));
+        assertEquals(0, server.received.size());
+        swallows.set(false);
+        server.channel.read();
+        assertArrayEquals(bytes(100_000, 15), server.awaitBytes(100_000));
     }
 
     /** As a proxy that reads on when what it has read is written: it would wait for ever. */
