@@ -9,6 +9,7 @@ import io.netty.channel.FileRegion;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.SocketChannelConfig;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.Future;
 import io.netty.util.internal.StringUtil;
 import java.io.IOException;
@@ -411,6 +412,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     protected Object filterOutboundMessage(Object message) {
+        if (message instanceof ByteBuf buffer && buffer.isReadable() && buffer.refCnt() <= 0) {
+            throw new IllegalReferenceCountException(buffer.refCnt()); // later it would cost the connection
+        }
         if (message instanceof ByteBuf || message instanceof FileRegion) {
             return message;
         }

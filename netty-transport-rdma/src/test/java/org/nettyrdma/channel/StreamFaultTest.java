@@ -10,6 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -75,6 +76,22 @@ class StreamFaultTest extends StreamFixture {
         assertCut(pair.server());
         assertFalse(written.isSuccess());
         assertTrue(pair.client().channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    }
+
+    /** As with TCP: nothing of it was to be sent yet, so nothing is missing in the stream. */
+    @Test
+    void shouldFailNothingButTheWriteOfABufferThatWasReleased() throws Exception {
+        Pair pair = settledPair();
+        for (ByteBuf buffer : List.of(Unpooled.wrappedBuffer(bytes(10, 2)), Unpooled.directBuffer().writeBytes(bytes(10, 2)),
+                pair.client().channel.alloc().buffer().writeBytes(bytes(10, 2)))) {
+            buffer.release();
+            ChannelFuture written = pair.client().channel.writeAndFlush(buffer);
+            assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+            assertInstanceOf(IllegalReferenceCountException.class, written.cause());
+        }
+        await(pair.client().write(bytes(10, 3)));
+        assertArrayEquals(bytes(10, 3), Arrays.copyOfRange(pair.server().awaitBytes(20), 10, 20));
+        assertEquals(List.of("active"), pair.server().events());
     }
 
     /** The end of the channel would send as little of it, and succeed its promise. */
