@@ -2,6 +2,7 @@ package org.nettyrdma.streamtests.frameworks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.netty.resolver.DefaultAddressResolverGroup;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
@@ -13,6 +14,7 @@ class ReactorNettyTest extends Framework {
 
     @Test
     void shouldCarryHttp() {
+        String serverName = "127.1"; // an address for the JDK, a name for the resolver of Reactor Netty
         LoopResources loops = new RdmaLoopResources(group);
         DisposableServer server = HttpServer.create()
                 .runOn(loops)
@@ -21,7 +23,9 @@ class ReactorNettyTest extends Framework {
                 .bindNow();
         HttpClient client = HttpClient.create()
                 .runOn(loops)
-                .remoteAddress(server::address);
+                .resolver(DefaultAddressResolverGroup.INSTANCE)
+                .host(serverName)
+                .port(server.port());
         try {
             assertEquals(text, client.post().uri("/").send((request, out) -> out.sendString(Mono.just(text)))
                     .responseContent().aggregate().asString().block());
