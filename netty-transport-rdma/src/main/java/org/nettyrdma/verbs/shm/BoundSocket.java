@@ -48,7 +48,7 @@ final class BoundSocket {
     /**
      * Listens.
      *
-     * @throws BindException if somebody listens there
+     * @throws BindException if somebody listens there, or it is an address of another host
      */
     static BoundSocket bind(ProcessDirectory directory, SocketAddress address, int backlog) throws IOException {
         if (ShmAddresses.isPath(address)) {
@@ -56,7 +56,7 @@ final class BoundSocket {
             removeStale(path);
             return new BoundSocket(listen(path, backlog), address, path, List.of());
         }
-        InetSocketAddress inet = ShmAddresses.inet(address);
+        InetSocketAddress inet = ShmAddresses.local(address);
         Path socket = directory.file(KIND, directory.newNumber());
         ServerSocketChannel channel = listen(socket, backlog);
         try {

@@ -1,11 +1,9 @@
 package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
-import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardProtocolFamily;
@@ -112,11 +110,7 @@ final class Setup implements SocketHandler {
         if (!(remote instanceof InetSocketAddress inet)) {
             return ShmAddresses.like(remote, parts.directory().file(OwnControl.KIND, control.number()));
         }
-        InetSocketAddress wanted = local == null ? null : ShmAddresses.inet(local);
-        if (wanted != null && !wanted.getAddress().isLoopbackAddress() && !wanted.getAddress().isAnyLocalAddress()
-                && NetworkInterface.getByInetAddress(wanted.getAddress()) == null) {
-            throw new BindException("Cannot assign requested address: " + wanted);
-        }
+        InetSocketAddress wanted = local == null ? null : ShmAddresses.local(local);
         InetAddress host = wanted != null && !wanted.getAddress().isAnyLocalAddress() ? wanted.getAddress()
                 : inet.getAddress().isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : inet.getAddress();
         return new InetSocketAddress(host, wanted != null && wanted.getPort() != 0 ? wanted.getPort()

@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import io.netty.channel.unix.DomainSocketAddress;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -65,6 +66,19 @@ final class ShmAddresses {
         }
         if (inet.isUnresolved()) {
             throw new UnknownHostException(inet.getHostString());
+        }
+        return inet;
+    }
+
+    /**
+     * An IP address for this side.
+     *
+     * @throws BindException if it is not of this host, so that nobody would find it
+     */
+    static InetSocketAddress local(SocketAddress address) throws IOException {
+        InetSocketAddress inet = inet(address);
+        if (!isOfThisHost(inet.getAddress())) {
+            throw new BindException("Cannot assign requested address: " + inet + " is not an address of this host");
         }
         return inet;
     }

@@ -2,9 +2,13 @@ package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
+import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import org.junit.jupiter.api.Test;
 
@@ -20,5 +24,15 @@ class ShmAddressesTest {
         assertEquals(ShmAddresses.name(plain), ShmAddresses.name(scoped));
         assertEquals("fd00:0:0:0:0:0:0:2", ShmAddresses.name(scoped));
         assertEquals("127.0.0.1", ShmAddresses.name(InetAddress.getByName("127.0.0.1")));
+    }
+
+    /** Nobody could connect to it. */
+    @Test
+    void shouldRefuseToListenAtAnAddressOfAnotherHost() throws IOException {
+        try (ShmSide side = new ShmSide(new ShmProvider())) {
+            var address = new InetSocketAddress("192.0.2.1", 0); // of documents, RFC 5737
+            BindException refused = assertThrows(BindException.class, () -> side.listen(address));
+            assertEquals("Cannot assign requested address: /192.0.2.1:0 is not an address of this host", refused.getMessage());
+        }
     }
 }
