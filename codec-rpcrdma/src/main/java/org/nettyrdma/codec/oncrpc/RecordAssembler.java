@@ -8,14 +8,18 @@ import io.netty.buffer.Unpooled;
 /**
  * Puts a record together from the pieces in which it arrives. A piece that fills a good part of the buffer it came in is
  * kept as a slice of that buffer; a smaller one is copied behind the one before, as otherwise a peer that sends single bytes
- * could make each of them hold a whole receive buffer. Memory stays below a small multiple of the bytes received. A record
- * that came whole is a slice of any size, since most are done with at once; a call that waits
+ * could make each of them hold a whole receive buffer. So is a short one of a record that has many pieces already: receive
+ * buffers become as small as what comes, and the objects of a piece take some hundred bytes. Memory stays below a small multiple
+ * of the bytes received. A record that came whole is a slice of any size, since most are done with at once; a call that waits
  * {@linkplain RpcCall#letGoOfLargeBuffer lets go} of the buffer.
  */
 final class RecordAssembler {
 
     /** A piece is kept without copying if it is at least this part of its buffer's capacity. */
     static final int MIN_KEPT_SHARE = 4;
+    /** Shorter pieces are copied once there are so many pieces. */
+    static final int LONG_PIECE_BYTES = 1024;
+    static final int FEW_PIECES = 16;
     private static final int MIN_TAIL_BYTES = 512;
 
     private CompositeByteBuf pieces;
@@ -39,12 +43,16 @@ final class RecordAssembler {
         }
         if (last && length == 0) {
             whole = in.readRetainedSlice(bytes);
-        } else if (bytes >= in.capacity() / MIN_KEPT_SHARE) {
+        } else if (bytes >= in.capacity() / MIN_KEPT_SHARE && (bytes >= LONG_PIECE_BYTES || hasFewPieces())) {
             append(alloc, in.readRetainedSlice(bytes));
         } else {
             copyToTail(alloc, in, bytes);
         }
         length += bytes;
+    }
+
+    private boolean hasFewPieces() {
+        return pieces == null || pieces.numComponents() < FEW_PIECES;
     }
 
     /** The reference of the piece passes to this, also where there is no memory for it. */

@@ -161,6 +161,24 @@ class RecordMarkingCodecTest {
         assertEquals(0, first.refCnt());
     }
 
+    /** A receive buffer is as small as what came before, so that a slice would be as large a part of it as one likes. */
+    @Test
+    void shouldNotKeepObjectsForEachOfManyShortPieces() {
+        EmbeddedChannel large = new EmbeddedChannel(new RecordMarkingCodec(1 << 20));
+        large.writeInbound(hex("80010000"));
+        for (int i = 0; i < 4096; i++) {
+            large.writeInbound(large.alloc().buffer(16, 16).writeLong(i).writeLong(-i));
+        }
+        CompositeByteBuf message = large.readInbound();
+        assertTrue(message.numComponents() <= RecordAssembler.FEW_PIECES + 1, () -> message.numComponents() + " pieces");
+        for (int i = 0; i < 4096; i++) {
+            assertEquals(i, message.readLong());
+            assertEquals(-i, message.readLong());
+        }
+        assertFalse(message.isReadable());
+        message.release();
+    }
+
     @Test
     void shouldTakeARecordOfTheLimit() {
         channel.writeInbound(hex("80000040" + "ab".repeat(64)));
