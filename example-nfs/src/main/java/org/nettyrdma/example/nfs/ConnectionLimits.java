@@ -17,9 +17,10 @@ import io.netty.util.internal.PlatformDependent;
 public record ConnectionLimits(int maxConnections, int maxConnectionsPerAddress, long idleTimeoutMillis) {
 
     /**
-     * As a number of connections: over RDMA as many as may take 3/8 of the direct memory for their receive buffers, but not less
-     * than {@value #FEWEST} and not more than {@value #MOST}; over TCP, which holds no buffers for idle connections,
-     * {@value #MOST}. As a number by address: three quarters of all, so that no address alone can keep the others out.
+     * As a number of connections: as many as may take 3/8 of the direct memory for their receive buffers, but not less than
+     * {@value #FEWEST} and not more than {@value #MOST}. Over RDMA these are the receives of all credits; over TCP one buffer of
+     * 64 KiB, which may hold the beginning of a record that the client does not end. As a number by address: three quarters of
+     * all, so that no address alone can keep the others out.
      */
     public static final int AUTOMATIC = 0;
 
@@ -43,13 +44,13 @@ public record ConnectionLimits(int maxConnections, int maxConnectionsPerAddress,
         checkPositiveOrZero(idleTimeoutMillis, "idleTimeoutMillis");
     }
 
-    /** The limits with numbers where they are automatic, for connections that hold so much direct memory each; 0 for none. */
+    /** The limits with numbers where they are automatic, for connections that may hold so much direct memory each. */
     ConnectionLimits resolved(int bytesPerConnection) {
         return resolved(bytesPerConnection, PlatformDependent.maxDirectMemory());
     }
 
     ConnectionLimits resolved(int bytesPerConnection, long directMemoryBytes) {
-        int all = maxConnections != AUTOMATIC ? maxConnections : bytesPerConnection == 0 ? MOST
+        int all = maxConnections != AUTOMATIC ? maxConnections
                 : (int) Math.max(FEWEST, Math.min(MOST, directMemoryBytes / 8 * 3
                         / checkPositive(bytesPerConnection, "bytesPerConnection")));
         int perAddress = maxConnectionsPerAddress != AUTOMATIC ? maxConnectionsPerAddress : Math.max(1, all - all / 4);

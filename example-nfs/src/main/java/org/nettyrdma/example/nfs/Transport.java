@@ -70,7 +70,7 @@ public enum Transport {
         @Override
         public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
                 MeterRegistry registry, RdmaSettings settings, ConnectionLimits connections, MemoryBudget memory) {
-            ConnectionLimits limits = connections.resolved(settings.credits() * RpcRdmaLimits.DEFAULT.inlineThresholdBytes());
+            ConnectionLimits limits = connections.resolved(receiveBytes(settings));
             RpcRdma rpcRdma = withBindings(RpcRdma.server().memory(memory).idleTimeoutMillis(limits.idleTimeoutMillis()), handler,
                     settings, new ConnectionMeters(registry, "server"), callTimes(registry));
             new RdmaMetrics(rpcRdma, Tags.of(ROLE_TAG, "server")).bindTo(registry);
@@ -88,6 +88,11 @@ public enum Transport {
         @Override
         public Netid netid(InetAddress address) {
             return Netid.rdma(address);
+        }
+
+        @Override
+        int receiveBytes(RdmaSettings settings) {
+            return settings.credits() * RpcRdmaLimits.DEFAULT.inlineThresholdBytes();
         }
 
         private static RpcRdma withBindings(RpcRdmaBuilder builder, Supplier<? extends ChannelHandler> handler,
@@ -120,7 +125,7 @@ public enum Transport {
         @Override
         public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
                 MeterRegistry registry, RdmaSettings settings, ConnectionLimits connections, MemoryBudget memory) {
-            ConnectionLimits limits = connections.resolved(0);
+            ConnectionLimits limits = connections.resolved(receiveBytes(settings));
             return new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                     .handler(new ConnectionLimitHandler(limits.maxConnections(), limits.maxConnectionsPerAddress()))
                     .childOption(ChannelOption.TCP_NODELAY, true).childOption(ChannelOption.SO_KEEPALIVE, true)
@@ -135,6 +140,11 @@ public enum Transport {
         @Override
         public Netid netid(InetAddress address) {
             return Netid.tcp(address);
+        }
+
+        @Override
+        int receiveBytes(RdmaSettings settings) {
+            return MAX_TCP_RECEIVE_BYTES;
         }
 
         private static ChannelHandler recordMarking(Supplier<? extends ChannelHandler> handler, long idleTimeoutMillis,
@@ -160,6 +170,9 @@ public enum Transport {
 
     /** Most bytes of an RPC message: the data, and room for all that surrounds it. */
     public static final int MAX_MESSAGE_BYTES = MAX_DATA_BYTES + (1 << 16);
+
+    /** The largest buffer that Netty reads from a TCP connection into. */
+    private static final int MAX_TCP_RECEIVE_BYTES = 1 << 16;
 
     /** The tag of all meters that says which side they measure: {@code client} or {@code server}. */
     public static final String ROLE_TAG = "role";
@@ -203,6 +216,9 @@ public enum Transport {
      * @return the allocator
      */
     public abstract ByteBufAllocator allocator(Supplier<VerbsProvider> provider);
+
+    /** What a connection may hold of the direct memory, besides what is counted for its calls. */
+    abstract int receiveBytes(RdmaSettings settings);
 
     /** Keeps how long calls take; {@code null} if nobody would see it. */
     final RpcCallListener callTimes(MeterRegistry registry) {

@@ -23,11 +23,18 @@ class ConnectionLimitsTest {
         "524288,  268435456,   192,   144",
         "524288,    1048576,    64,    48",
         "4096, 137438953472, 16384, 12288",
-        "0,        1048576,  16384, 12288",
+        "65536,  268435456,  1536,  1152",
     })
     void shouldChooseAsManyAsMemoryHasReceivesFor(int bytesPerConnection, long directMemoryBytes, int all, int perAddress) {
         assertEquals(new ConnectionLimits(all, perAddress, 360_000),
                 ConnectionLimits.DEFAULTS.resolved(bytesPerConnection, directMemoryBytes));
+    }
+
+    /** A client can begin a small record on each, which nobody else counts. */
+    @ParameterizedTest
+    @CsvSource({"RDMA, 524288", "TCP, 65536"})
+    void shouldKnowWhatAConnectionMayHold(Transport transport, int bytes) {
+        assertEquals(bytes, transport.receiveBytes(RdmaSettings.DEFAULTS));
     }
 
     @Test

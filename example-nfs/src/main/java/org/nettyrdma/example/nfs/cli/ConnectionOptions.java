@@ -8,9 +8,8 @@ import picocli.CommandLine.Option;
 final class ConnectionOptions {
 
     @Option(names = "--max-connections", paramLabel = "N", converter = NumberConverter.Connections.class,
-            description = "Connections of each transport at once, 1 to 1000000; default: over RDMA what three eighths of "
-                    + "the direct memory have receive buffers for, 64 to 16384, "
-                    + "over TCP 16384.")
+            description = "Connections of each transport at once, 1 to 1000000; default: what three eighths of the direct "
+                    + "memory have receive buffers for, 64 to 16384.")
     private int maxConnections;
 
     @Option(names = "--max-connections-per-address", paramLabel = "N", converter = NumberConverter.Connections.class,
