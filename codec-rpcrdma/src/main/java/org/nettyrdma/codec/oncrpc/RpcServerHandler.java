@@ -570,6 +570,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             } else {
                 PeerLog.warn(LOGGER, context.channel(), "lost: {}", cause);
             }
+        } else if (cause instanceof OutOfMemoryError) {
+            PeerLog.fault(LOGGER, context.channel(), "lost, there is no memory to read from it", cause); // closes itself, too
         } else {
             context.fireExceptionCaught(cause);
         }

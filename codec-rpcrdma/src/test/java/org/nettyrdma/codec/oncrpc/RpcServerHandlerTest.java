@@ -530,6 +530,15 @@ class RpcServerHandlerTest {
         end.finishAndReleaseAll();
     }
 
+    /** Peers cause it as often as they like. */
+    @Test
+    void shouldTellThatThereIsNoMemoryToReadInOneLine() {
+        EmbeddedChannel end = channel(new RpcServerHandler(TestProgram.echo()));
+        end.pipeline().fireExceptionCaught(new OutOfMemoryError("for the test"));
+        end.checkException(); // not passed on to where its trace would be logged
+        end.finishAndReleaseAll();
+    }
+
     private String replyTo(TestProgram.Procedure procedure) {
         EmbeddedChannel server = serve(procedure);
         ByteBuf message = hex(CALL);
