@@ -13,6 +13,7 @@ import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.UnresolvedAddressException;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.slf4j.Logger;
@@ -235,6 +236,15 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     final QueuePairUnsafe queuePairUnsafe() {
         return (QueuePairUnsafe) unsafe();
+    }
+
+    /**
+     * There is no memory, or no queue pair, to register a channel that a peer has asked for. To fail the registration costs the
+     * log of a server a stack trace, as often as peers like; so the channel is registered, and closed before anything else.
+     */
+    final void refuse(Throwable cause) {
+        eventLoop().execute(this::closeNow);
+        PeerLog.fault(LOGGER, connection.remoteAddress(), "is refused", cause);
     }
 
     /** The first failure is the cause of the end; what comes after it is only its consequence. Event loop only. */

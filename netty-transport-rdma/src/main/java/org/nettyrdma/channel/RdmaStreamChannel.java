@@ -141,7 +141,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     public ChannelFuture shutdownInput(ChannelPromise promise) {
-        return onEventLoop(promise, () -> {
+        return LoopStep.run(eventLoop(), promise, () -> {
             requireConnected();
             delivery.shutdownInput();
             promise.trySuccess();
@@ -155,7 +155,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     public ChannelFuture shutdownOutput(ChannelPromise promise) {
-        return onEventLoop(promise, () -> ((AbstractUnsafe) unsafe()).shutdownOutput(promise));
+        return LoopStep.run(eventLoop(), promise, () -> ((AbstractUnsafe) unsafe()).shutdownOutput(promise));
     }
 
     @Override
@@ -176,27 +176,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         return promise;
     }
 
-    /** What may fail; then the promise does. */
-    private interface Step {
-        void run() throws Exception;
-    }
-
-    private ChannelFuture onEventLoop(ChannelPromise promise, Step step) {
-        Runnable run = () -> {
-            try {
-                step.run();
-            } catch (Throwable t) {
-                promise.tryFailure(t);
-            }
-        };
-        if (eventLoop().inEventLoop()) {
-            run.run();
-        } else {
-            eventLoop().execute(run);
-        }
-        return promise;
-    }
-
     private void requireConnected() throws IOException {
         if (!isOpen()) {
             throw new ClosedChannelException();
@@ -212,6 +191,17 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     protected void doRegister() throws Exception {
         loop = (RdmaEventLoop) eventLoop();
         config.registered(loop.postingTools().registeredAllocator());
+        try {
+            open();
+        } catch (Throwable t) {
+            if (!connection.isRequested()) {
+                throw t;
+            }
+            refuse(t);
+        }
+    }
+
+    private void open() throws IOException {
         workRequestChannelId = loop.add(this);
         try {
             queuePair = connection.open(loop, config.queuePairAttributes(loop.provider()));
@@ -289,7 +279,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     protected void doBeginRead() {
-        delivery.beginRead();
+        if (delivery != null) { // else it is about to be refused
+            delivery.beginRead();
+        }
     }
 
     /** No read is wanted any more. Any thread. */
@@ -309,9 +301,11 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     }
 
     private void readsClearedHere() {
-        delivery.readsCleared();
-        if (hasPeerEnded()) {
-            schedule();
+        if (delivery != null) { // as above
+            delivery.readsCleared();
+            if (hasPeerEnded()) {
+                schedule();
+            }
         }
     }
 

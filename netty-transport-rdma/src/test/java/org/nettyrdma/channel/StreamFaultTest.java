@@ -12,8 +12,12 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -226,6 +230,35 @@ class StreamFaultTest extends StreamFixture {
             memory.giveBack((long) all * StreamMemory.BYTES);
         }
         assertEquals(lost, LostMemory.size());
+    }
+
+    /** Netty writes a stack trace for each channel that it cannot register; peers can ask for as many as they like. */
+    @Test
+    void shouldRefuseConnectionsForWhichThereIsNoMemoryWithFewLinesInTheLog() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap());
+        ConnectionMemory memory = RegisteredByteBufAllocator.of(provider).connectionMemory();
+        int stream = StreamMemory.BYTES + 2 * StreamRing.FIRST_BLOCK_BYTES;
+        int all = memory.take(Integer.MAX_VALUE, stream);
+        long lost = LostMemory.size();
+        PrintStream before = System.err;
+        ByteArrayOutputStream log = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+        try {
+            memory.giveBack(stream); // for the client
+            for (int i = 0; i < 20; i++) {
+                ChannelFuture connect = bootstrap().handler(new End()).connect(listener.localAddress());
+                assertTrue(connect.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+                assertInstanceOf(EOFException.class, connect.cause(), connect::toString);
+                assertTrue(((RdmaStreamChannel) connect.channel()).releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            }
+        } finally {
+            System.setErr(before);
+            memory.giveBack((long) (all - 1) * stream);
+        }
+        String text = log.toString(StandardCharsets.UTF_8);
+        assertFalse(text.contains("Failed to register"), text);
+        assertEquals(lost, LostMemory.size());
+        settledPair();
     }
 
     /** A client would lose memory with each attempt to connect to such a server. */
