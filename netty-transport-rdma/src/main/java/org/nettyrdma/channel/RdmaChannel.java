@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.util.internal.ObjectUtil;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
@@ -33,7 +34,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  *
  * <h2>Memory exposed to the peer</h2>
  * {@link #expose} opens memory to the peer of this channel until it is invalidated. Where a message of the peer invalidates
- * memory, the user event {@link RemoteInvalidation}, says so directly before the message.
+ * memory, the user event {@link RemoteInvalidation} says so directly before the message.
  *
  * <h2>Life</h2>
  * The queue pair belongs to the event loop that the channel is registered with. A channel that is deregistered is closed.
@@ -174,11 +175,14 @@ public final class RdmaChannel extends QueuePairChannel {
      * {@link RdmaChannelOption#SHARED_RECEIVES} it is a part of what other channels of the event loop leave. Event loop only.
      *
      * @param wanted  so many would do, 1 or more
-     * @param besides so many more receives are kept in any case, for messages that nobody is asked for
+     * @param besides so many more receives are kept in any case, for messages that nobody is asked for; 0 or more
      * @return 1 to {@code wanted}
-     * @throws IllegalStateException if the channel is not registered
+     * @throws IllegalStateException    if the channel is not registered
+     * @throws IllegalArgumentException if {@code wanted} is not positive, or {@code besides} is negative
      */
     public int reserveReceives(int wanted, int besides) {
+        ObjectUtil.checkPositive(wanted, "wanted");
+        ObjectUtil.checkPositiveOrZero(besides, "besides");
         return registeredWork().receives().reserve(wanted, besides);
     }
 

@@ -165,9 +165,10 @@ final class SharedReceives implements Receives {
     @Override
     public int reserve(int wanted, int besides) {
         int share = (int) Math.max(1, Math.min(wanted, pool.shareOfWhatIsLeft(promised, besides)));
-        if (promised != share + besides) {
-            pool.promise(share + besides - promised);
-            promised = share + besides;
+        long all = (long) share + besides;
+        if (promised != all) {
+            pool.promise(all - promised);
+            promised = all;
         }
         return share;
     }

@@ -2,6 +2,7 @@ package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -23,6 +24,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.testkit.Endpoint;
 import org.nettyrdma.testkit.TransportFixture;
@@ -166,15 +170,26 @@ class ReceivePoolTest extends TransportFixture {
         reserve(servers.get(0), 128, 5, 128);
     }
 
-    @Test
-    void shouldGiveAtLeastOneHoweverLittleIsLeft() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {1_000_000, Integer.MAX_VALUE})
+    void shouldGiveAtLeastOneHoweverLittleIsLeft(int besides) throws Exception {
         connect(2, true);
-        servers.get(0).call(() -> servers.get(0).channel().reserveReceives(1, 1_000_000));
+        servers.get(0).call(() -> servers.get(0).channel().reserveReceives(1, besides));
         reserve(servers.get(1), 128, 0, 1);
         clients.get(1).send("served");
         assertEquals("served", servers.get(1).awaitText());
         servers.get(0).call(() -> servers.get(0).channel().reserveReceives(1, 0));
         reserve(servers.get(1), 128, 0, 128);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0, wanted", "-1, 0, wanted", "1, -1, besides", "128, -2147483648, besides"})
+    void shouldRefuseToReserveWhatIsNoNumberOfReceives(int wanted, int besides, String what) throws Exception {
+        connect(1, true);
+        RdmaChannel server = servers.get(0).channel();
+        Throwable refusal = Endpoint.awaitFailure(server.eventLoop().submit(() -> server.reserveReceives(wanted, besides)));
+        assertInstanceOf(IllegalArgumentException.class, refusal);
+        assertTrue(refusal.getMessage().startsWith(what + " : "), refusal.getMessage());
     }
 
     @Test
