@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.cli;
 
 import java.io.IOException;
 import java.nio.file.FileSystemException;
+import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 import org.nettyrdma.example.nfs.client.LocalFailures;
@@ -46,8 +47,14 @@ final class ErrorMessage {
         if (failure instanceof FileSystemException localFailure) {
             return (localFailure.getFile() == null ? "" : localFailure.getFile() + ": ") + LocalFailures.reason(localFailure);
         }
-        if (failure instanceof IllegalStateException && failure.getCause() instanceof IOException cause) {
-            return describe(cause); // Netty's event loop groups hide why the provider cannot be opened
+        if (failure instanceof IllegalStateException && failure.getCause() != null) {
+            Throwable cause = failure.getCause();
+            if (cause instanceof IOException || cause instanceof IllegalArgumentException) {
+                return describe(cause); // Netty's event loop groups hide why the provider cannot be opened
+            }
+            if (cause == Rdma.unavailabilityCause()) {
+                return cause.getMessage();
+            }
         }
         boolean meantForPeople = failure instanceof IOException || failure instanceof IllegalArgumentException;
         return meantForPeople && failure.getMessage() != null ? failure.getMessage() : "unexpected failure: " + failure;

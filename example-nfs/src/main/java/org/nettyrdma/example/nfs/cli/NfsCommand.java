@@ -6,11 +6,13 @@ import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The command line: {@code nfs COMMAND ...}. */
 @Command(
@@ -53,13 +55,27 @@ public final class NfsCommand implements Runnable {
     private boolean verbose;
 
     /** Read when the first event loop asks for a provider, which is after the options were read. */
-    @Option(names = "--provider", paramLabel = "NAME", scope = ScopeType.INHERIT,
+    @Option(names = "--provider", paramLabel = "NAME", scope = ScopeType.INHERIT, converter = ProviderConverter.class,
             description = {"What carries RDMA: iwarp (TCP), shm (shared memory, on one host), iwarp-shm (TCP, and to "
                     + "processes of this host shared memory) or disni (a device);",
                     "default: disni where there is a device, else iwarp-shm where /dev/shm has room, else iwarp; demo: iwarp "
                     + "for iwarp-shm."})
     private void useProvider(String name) {
         System.setProperty("org.nettyrdma.provider", name);
+    }
+
+    /** Does not ask the library, which looks for its providers once, and needs the name then. */
+    static final class ProviderConverter implements ITypeConverter<String> {
+
+        static final List<String> NAMES = List.of("iwarp", "shm", "iwarp-shm", "disni");
+
+        @Override
+        public String convert(String value) {
+            if (!NAMES.contains(value)) {
+                throw new TypeConversionException("'" + value + "' is none of " + String.join(", ", NAMES));
+            }
+            return value;
+        }
     }
 
     /** Creates the command; picocli fills in its fields. */

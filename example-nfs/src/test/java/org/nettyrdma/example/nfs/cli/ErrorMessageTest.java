@@ -35,5 +35,7 @@ class ErrorMessageTest {
         var cause = new AccessDeniedException("/dev/shm/shared/lock");
         assertEquals("/dev/shm/shared/lock: " + LocalFailures.reason(cause),
                 ErrorMessage.of(new IllegalStateException("failed to create a child event loop", cause)));
+        assertEquals("maxRegisteredBytes : -1 (expected: >= 0)", ErrorMessage.of(new IllegalStateException("failed to create a "
+                + "child event loop", new IllegalArgumentException("maxRegisteredBytes : -1 (expected: >= 0)"))));
     }
 }

@@ -17,9 +17,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,7 @@ import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.verbs.VerbsProvider;
 import picocli.CommandLine;
 
 class NfsCommandTest {
@@ -88,12 +91,22 @@ class NfsCommandTest {
                 + "1000000; try ''nfs serve --help'''",
         "serve --drain-timeout x,   'nfs serve: Invalid value for option ''--drain-timeout'': ''x'' is not a number from 0 to "
                 + "1000000; try ''nfs serve --help'''",
+        "ls --provider x rdma://x/, 'nfs ls: Invalid value for option ''--provider'': ''x'' is none of iwarp, shm, iwarp-shm, "
+                + "disni; try ''nfs ls --help'''",
+        "--provider x ls rdma://x/, 'nfs: Invalid value for option ''--provider'': ''x'' is none of iwarp, shm, iwarp-shm, "
+                + "disni; try ''nfs --help'''",
         "ping -c 0 tcp://x,  'nfs ping: Invalid value for option ''-c'': ''0'' is not a number from 1 to 2147483647; try ''nfs "
                 + "ping --help'''",
     })
     void shouldExitWith2AndOneLineOnWrongUsage(String arguments, String error) {
         assertEquals(2, run(arguments.isEmpty() ? new String[0] : arguments.split(" ")));
         assertEquals(error, err.strip());
+    }
+
+    @Test
+    void shouldTakeTheNamesOfAllProviders() {
+        assertEquals(Rdma.providers().stream().map(VerbsProvider::name).collect(Collectors.toSet()),
+                Set.copyOf(NfsCommand.ProviderConverter.NAMES));
     }
 
     @ParameterizedTest

@@ -154,6 +154,20 @@ class NfsProcessTest {
         }
     }
 
+    /** The version of Netty stands for all that a provider may want: it is there on every machine. */
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest
+    @ValueSource(strings = {"serve --port 0", "demo", "ping rdma://127.0.0.1"})
+    void shouldSayInOneLineWhyThereIsNoProvider(String arguments) throws Exception {
+        List<String> command = command(arguments.split(" "));
+        command.add(1, "-Dorg.nettyrdma.nettyVersion=9.9.Final");
+        Process process = start(command);
+        String error = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(1, exitCode(process), error);
+        assertTrue(error.startsWith("nfs " + arguments.split(" ")[0] + ": not tested with this version of Netty: "), error);
+        assertEquals(1, error.lines().count(), error);
+    }
+
     private static void assertCarried(String provider, byte[] content, Process cat) throws Exception {
         assertArrayEquals(content, cat.getInputStream().readAllBytes());
         String statistics = new String(cat.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
