@@ -5,6 +5,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoopGroup;
+import io.netty.util.NetUtil;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
@@ -99,8 +100,9 @@ public final class NfsServer implements AutoCloseable {
                 options.meterRegistry(), options.rdmaSettings(), options.connectionLimits(), memory);
         ChannelFuture bound = shutdown.collect(bootstrap).bind(address).awaitUninterruptibly();
         if (!bound.isSuccess()) {
-            throw new IOException("cannot listen on " + transport.scheme() + " port " + port + ": " + bound.cause().getMessage(),
-                    bound.cause());
+            String at = options.bindAddress() == null ? "" : " of " + NetUtil.toAddressString(options.bindAddress());
+            throw new IOException("cannot listen on " + transport.scheme() + " port " + port + at + ": "
+                    + bound.cause().getMessage(), bound.cause());
         }
         channels.put(transport, bound.channel());
     }

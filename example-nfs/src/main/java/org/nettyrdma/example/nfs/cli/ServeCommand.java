@@ -29,6 +29,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code nfs serve}. */
@@ -68,7 +69,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--metrics-bind", paramLabel = "ADDRESS", converter = BindConverter.class,
             description = "Show them on this address instead.")
-    private InetAddress metricsAddress = InetAddress.getLoopbackAddress();
+    private InetAddress metricsAddress;
 
     @Option(names = "--rpcbind", paramLabel = "SOCKET", arity = "0..1", fallbackValue = "/run/rpcbind.sock",
             description = "Register NFS and MOUNT with the rpcbind of this machine, for rdma, rdma6, tcp and tcp6 as far as they "
@@ -112,6 +113,9 @@ final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        if (metricsAddress != null && metricsPort.isEmpty()) {
+            throw new ParameterException(spec.commandLine(), "--metrics-bind is for --metrics-port only");
+        }
         if (exported != null && !Files.isDirectory(exported)) {
             throw new NotDirectoryException(exported.toString());
         }
@@ -159,7 +163,8 @@ final class ServeCommand implements Callable<Integer> {
         if (metricsPort.isEmpty()) {
             return null;
         }
-        MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(metricsAddress, metricsPort.get()));
+        InetAddress address = metricsAddress != null ? metricsAddress : InetAddress.getLoopbackAddress();
+        MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(address, metricsPort.get()));
         meters.add(endpoint.registry());
         return endpoint;
     }

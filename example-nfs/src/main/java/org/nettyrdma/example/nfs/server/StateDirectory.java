@@ -1,7 +1,9 @@
 package org.nettyrdma.example.nfs.server;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
@@ -18,9 +20,15 @@ final class StateDirectory {
 
     /** Reads the key, and makes one at the first start. */
     static byte[] key(Path directory, Path exportRoot) throws IOException {
-        Files.createDirectories(directory.toAbsolutePath().getParent());
-        if (!Files.isDirectory(directory)) {
-            Files.createDirectory(directory, onlyOwner(directory, "rwx------"));
+        try {
+            Files.createDirectories(directory.toAbsolutePath().getParent());
+            if (!Files.isDirectory(directory)) {
+                Files.createDirectory(directory, onlyOwner(directory, "rwx------"));
+            }
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isDirectory(directory)) { // which another server may just have made
+                throw new NotDirectoryException(e.getFile());
+            }
         }
         if (isInside(directory.toRealPath(), exportRoot)) {
             throw new IOException("the state directory " + directory + " is inside of the export " + exportRoot

@@ -91,6 +91,7 @@ class NfsCommandTest {
                 + "1000000; try ''nfs serve --help'''",
         "serve --drain-timeout x,   'nfs serve: Invalid value for option ''--drain-timeout'': ''x'' is not a number from 0 to "
                 + "1000000; try ''nfs serve --help'''",
+        "serve --metrics-bind ::1,  'nfs serve: --metrics-bind is for --metrics-port only; try ''nfs serve --help'''",
         "ls --provider x rdma://x/, 'nfs ls: Invalid value for option ''--provider'': ''x'' is none of iwarp, shm, iwarp-shm, "
                 + "disni; try ''nfs ls --help'''",
         "--provider x ls rdma://x/, 'nfs: Invalid value for option ''--provider'': ''x'' is none of iwarp, shm, iwarp-shm, "

@@ -396,7 +396,7 @@ class NfsProcessTest {
             Process second = start("serve", "--port", port, "--bind", "127.0.0.1");
             String error = new String(second.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
             assertEquals(1, exitCode(second));
-            assertTrue(error.startsWith("nfs serve: cannot listen on rdma port " + port + ": "), error);
+            assertTrue(error.startsWith("nfs serve: cannot listen on rdma port " + port + " of 127.0.0.1: "), error);
         } finally {
             first.destroyForcibly();
         }

@@ -94,6 +94,15 @@ class UsageTest {
     }
 
     @Test
+    void shouldSayThatTheStateDirectoryIsAFile() throws IOException {
+        Path file = Files.createFile(local.resolve("file"));
+        for (Path directory : List.of(file, file.resolve("below"))) {
+            assertEquals(1, run("serve", "--port", "0", "--state-dir", directory.toString()));
+            assertEquals("nfs serve: " + file + ": not a directory", err.strip());
+        }
+    }
+
+    @Test
     @Timeout(30)
     void shouldWaitForAConnectionAsLongAsItWasTold() throws IOException {
         try (ServerSocket silent = new ServerSocket(0)) {
