@@ -14,12 +14,15 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Runs the same RPC calls over the library and its peers in turn, and writes what they have shown.
  */
-@Command(name = "run", mixinStandardHelpOptions = true, sortOptions = false,
+@Command(name = "benchmarks/run", sortOptions = false,
         description = "Compares RPC over RDMA (software iWARP) with what people use instead.")
 public final class BenchmarkRun implements Callable<Integer> {
 
@@ -44,6 +47,7 @@ public final class BenchmarkRun implements Callable<Integer> {
     private static final double IDLE_SECONDS = 10;
     private static final double DEFAULT_SECONDS = 2;
     private static final double DEFAULT_WARM_UP_SECONDS = 3;
+    private static final int MAX_SECONDS = 3600;
 
     @Option(names = "--quick",
             description = "The main cases against Netty's transports, in less than ten minutes. The exit code is 1 where a ratio"
@@ -56,8 +60,9 @@ public final class BenchmarkRun implements Callable<Integer> {
 
     @Option(names = {"--cases", "--workloads"}, split = ",", paramLabel = "CASE",
             description = "What to measure: ping-pong, calls-32, read-1m, write-1m, and both also of 64k, 16k, 4k; idle,"
-                    + " registrations; default all of these. And growth, which takes minutes, or its parts growth-connections,"
-                    + " growth-credits, growth-sizes, growth-event-loops.")
+                    + " registrations; default all of these, and of peers without RPC and gRPC echo-64k, echo-1m. And growth,"
+                    + " which takes minutes, or its parts growth-connections, growth-credits, growth-sizes,"
+                    + " growth-event-loops.")
     private List<String> cases;
 
     @Option(names = "--connections", split = ",", paramLabel = "NUMBER", defaultValue = "1,10,100,1000,10000",
@@ -71,13 +76,15 @@ public final class BenchmarkRun implements Callable<Integer> {
     @Option(names = "--two-processes", description = "Runs client and server in a process each, as the scheduler likes.")
     private boolean twoProcesses;
 
-    @Option(names = "--pairs", description = "Windows of the library and each peer; default " + QUICK_PAIRS + ".")
+    @Option(names = "--pairs", paramLabel = "NUMBER",
+            description = "Windows of the library and each peer; default " + QUICK_PAIRS + ".")
     private int pairs = QUICK_PAIRS;
 
-    @Option(names = "--seconds", description = "Length of a window in seconds; default 2, with --quick " + QUICK_SECONDS + ".")
+    @Option(names = "--seconds", paramLabel = "SECONDS",
+            description = "Length of a window in seconds; default 2, with --quick " + QUICK_SECONDS + ".")
     private Double seconds;
 
-    @Option(names = "--warm-up",
+    @Option(names = "--warm-up", paramLabel = "SECONDS",
             description = "Seconds of each case on each peer before its first window, up to four times as long"
             + " while its JIT compiler is busy; default 3, with --quick " + QUICK_WARM_UP_SECONDS + ".")
     private Double warmUpSeconds;
@@ -85,6 +92,12 @@ public final class BenchmarkRun implements Callable<Integer> {
     @Option(names = "--output", paramLabel = "FOLDER",
             description = "Where results.json, report.md and plots go; default ${DEFAULT-VALUE}.")
     private Path output = Path.of(System.getProperty("nettyrdma.root", "."), "benchmarks", "target", "results");
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help.")
+    private boolean help;
+
+    @Spec
+    private CommandSpec spec;
 
     private final MarkdownReport markdown = new MarkdownReport();
     private final JsonReport json = new JsonReport();
@@ -109,9 +122,35 @@ public final class BenchmarkRun implements Callable<Integer> {
         return new CommandLine(run).setCaseInsensitiveEnumValuesAllowed(true).registerConverter(Peer.class, Peer::named);
     }
 
+    /** Before anything is measured. */
+    private void checkOptions() {
+        requireOption(pairs > 0, "--pairs", pairs, "at least 1");
+        requireOption(seconds() > 0 && seconds() <= MAX_SECONDS, "--seconds", seconds(), "more than 0, at most " + MAX_SECONDS);
+        requireOption(warmUpSeconds() >= 0 && warmUpSeconds() <= MAX_SECONDS, "--warm-up", warmUpSeconds(),
+                "0 to " + MAX_SECONDS);
+        for (int number : connections) {
+            requireOption(number > 0, "--connections", number, "at least 1");
+        }
+        requireOption(!oneCpu || !twoProcesses, "--two-processes", "with --one-cpu", "one of them");
+        for (String name : caseNames()) {
+            requireOption(STUDIES.contains(name) || Case.isNamed(name), "--cases", "'" + name + "'", "what --help lists");
+        }
+        try {
+            Files.createDirectories(output);
+        } catch (IOException e) {
+            requireOption(false, "--output", output, "a folder that can be made or is there");
+        }
+    }
+
+    private void requireOption(boolean right, String option, Object value, String expected) {
+        if (!right) {
+            throw new ParameterException(spec.commandLine(), option + ": " + value + " (expected: " + expected + ")");
+        }
+    }
+
     @Override
     public Integer call() throws Exception {
-        Files.createDirectories(output);
+        checkOptions();
         List<CaseResult> results = new ArrayList<>();
         Map<Peer, String> descriptions = new EnumMap<>(Peer.class);
         double wakeUpMicros = WakeUp.medianMicros();

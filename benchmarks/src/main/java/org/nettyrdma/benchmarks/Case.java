@@ -1,6 +1,7 @@
 package org.nettyrdma.benchmarks;
 
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /**
  * What is compared: a load, and where the two ends run.
@@ -41,7 +42,16 @@ enum Case {
 
     /** The case with a name, in any case, with hyphens or underscores. */
     static Case named(String name) {
-        return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
+        return valueOf(constant(name));
+    }
+
+    /** Whether there is a case of a name. */
+    static boolean isNamed(String name) {
+        return Stream.of(values()).anyMatch(scenario -> scenario.name().equals(constant(name)));
+    }
+
+    private static String constant(String name) {
+        return name.toUpperCase(Locale.ROOT).replace('-', '_');
     }
 
     /** The name on the command line. */

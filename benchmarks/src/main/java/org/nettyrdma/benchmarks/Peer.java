@@ -2,6 +2,8 @@ package org.nettyrdma.benchmarks;
 
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * What can be compared: the library in its variants, and what people would use instead. The first are those of this project.
@@ -68,7 +70,9 @@ enum Peer {
 
     /** The peer with a name, in any case, with hyphens or underscores. */
     static Peer named(String name) {
-        return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
+        String constant = name.toUpperCase(Locale.ROOT).replace('-', '_');
+        return Stream.of(values()).filter(peer -> peer.name().equals(constant)).findFirst()
+                .orElseThrow(() -> new TypeConversionException("'" + name + "' is no peer"));
     }
 
     /** What to do where it cannot run. */
