@@ -165,7 +165,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
      * @throws IllegalArgumentException if the value is out of range
      */
     public RdmaChannelConfig setReceiveQueueDepth(int buffers) {
-        requireUnregistered();
+        requireUnregistered("receiveQueueDepth");
         receiveQueueDepth = ObjectUtil.checkInRange(buffers, 1, WorkRequestId.MAX_SLOT + 1, "receiveQueueDepth");
         return this;
     }
@@ -209,7 +209,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
      * @return this
      */
     public RdmaChannelConfig setSharedReceives(boolean shared) {
-        requireUnregistered();
+        requireUnregistered("sharedReceives");
         sharedReceives = shared;
         return this;
     }
@@ -231,7 +231,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
      * @throws IllegalArgumentException if the value is out of range
      */
     public RdmaChannelConfig setSendQueueDepth(int workRequests) {
-        requireUnregistered();
+        requireUnregistered("sendQueueDepth");
         sendQueueDepth = ObjectUtil.checkInRange(workRequests, 1, WorkRequestId.MAX_SLOT + 1, "sendQueueDepth");
         return this;
     }
@@ -275,7 +275,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
      * @throws IllegalArgumentException if the value is negative
      */
     public RdmaChannelConfig setInboundReadDepth(int reads) {
-        requireUnregistered();
+        requireUnregistered("inboundReadDepth");
         inboundReadDepth = ObjectUtil.checkPositiveOrZero(reads, "inboundReadDepth");
         return this;
     }
@@ -297,7 +297,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
      * @throws IllegalArgumentException if the value is negative
      */
     public RdmaChannelConfig setOutboundReadDepth(int reads) {
-        requireUnregistered();
+        requireUnregistered("outboundReadDepth");
         outboundReadDepth = ObjectUtil.checkPositiveOrZero(reads, "outboundReadDepth");
         return this;
     }
@@ -338,7 +338,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
      * @return this
      */
     public RdmaChannelConfig setChecksum(boolean ask) {
-        requireUnregistered();
+        requireUnregistered("checksum");
         checksum = ask;
         return this;
     }
@@ -360,14 +360,14 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
      * @throws IllegalArgumentException if the value is not positive
      */
     public RdmaChannelConfig setCloseTimeoutMillis(int millis) {
-        requireUnregistered();
+        requireUnregistered("closeTimeoutMillis");
         closeTimeoutMillis = ObjectUtil.checkPositive(millis, "closeTimeoutMillis");
         return this;
     }
 
-    private void requireUnregistered() {
+    private void requireUnregistered(String option) {
         if (channel.isRegistered()) {
-            throw new IllegalStateException("can be set only before the channel is registered");
+            throw new IllegalStateException(option + ": can be set only before the channel is registered");
         }
     }
 

@@ -122,7 +122,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
      */
     @Override
     public RdmaServerChannelConfig setBacklog(int requests) {
-        requireUnbound();
+        requireUnbound("backlog");
         backlog = ObjectUtil.checkPositiveOrZero(requests, "backlog");
         return this;
     }
@@ -145,7 +145,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
      */
     @Override
     public RdmaServerChannelConfig setReuseAddress(boolean reuse) {
-        requireUnbound();
+        requireUnbound("reuseAddress");
         reuseAddress = reuse;
         return this;
     }
@@ -169,7 +169,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
      */
     @Override
     public RdmaServerChannelConfig setReceiveBufferSize(int bytes) {
-        requireUnbound();
+        requireUnbound("receiveBufferBytes");
         receiveBufferBytes = ObjectUtil.checkPositiveOrZero(bytes, "receiveBufferBytes");
         return this;
     }
@@ -191,7 +191,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
      * @throws IllegalArgumentException if the value is not positive
      */
     public RdmaServerChannelConfig setRequestTimeoutMillis(int millis) {
-        requireUnbound();
+        requireUnbound("requestTimeoutMillis");
         requestTimeoutMillis = ObjectUtil.checkPositive(millis, "requestTimeoutMillis");
         return this;
     }
@@ -213,7 +213,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
      * @throws IllegalArgumentException if the value is not positive
      */
     public RdmaServerChannelConfig setMaxPendingRequests(int requests) {
-        requireUnbound();
+        requireUnbound("maxPendingRequests");
         maxPendingRequests = ObjectUtil.checkPositive(requests, "maxPendingRequests");
         return this;
     }
@@ -235,7 +235,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
      * @throws IllegalArgumentException if the value is not positive
      */
     public RdmaServerChannelConfig setMaxPendingRequestsPerAddress(int requests) {
-        requireUnbound();
+        requireUnbound("maxPendingRequestsPerAddress");
         maxPendingRequestsPerAddress = ObjectUtil.checkPositive(requests, "maxPendingRequestsPerAddress");
         return this;
     }
@@ -257,7 +257,7 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
      * @throws IllegalArgumentException if the value is not positive
      */
     public RdmaServerChannelConfig setMaxConnections(int connections) {
-        requireUnbound();
+        requireUnbound("maxConnections");
         maxConnections = ObjectUtil.checkPositive(connections, "maxConnections");
         return this;
     }
@@ -279,14 +279,14 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
      * @throws IllegalArgumentException if the value is not positive
      */
     public RdmaServerChannelConfig setMaxConnectionsPerAddress(int connections) {
-        requireUnbound();
+        requireUnbound("maxConnectionsPerAddress");
         maxConnectionsPerAddress = ObjectUtil.checkPositive(connections, "maxConnectionsPerAddress");
         return this;
     }
 
-    private void requireUnbound() {
+    private void requireUnbound(String option) {
         if (channel.isActive()) {
-            throw new IllegalStateException("can be set only before the channel is bound");
+            throw new IllegalStateException(option + ": can be set only before the channel is bound");
         }
     }
 

@@ -304,7 +304,8 @@ public abstract class ConnectingContract extends TransportFixture {
         RdmaChannel client = connection.client().channel();
         assertEquals("other", client.attr(key).get());
         assertEquals(1234, client.config().getReceiveBufferSize());
-        assertThrows(IllegalStateException.class, () -> client.config().setReceiveQueueDepth(1));
+        var late = assertThrows(IllegalStateException.class, () -> client.config().setReceiveQueueDepth(1));
+        assertEquals("receiveQueueDepth: can be set only before the channel is registered", late.getMessage());
         assertInstanceOf(RegisteredByteBufAllocator.class, client.alloc());
     }
 
@@ -327,7 +328,8 @@ public abstract class ConnectingContract extends TransportFixture {
         ChannelFuture bind = serverBootstrap().bind(addressOf(server));
         Endpoint.awaitFailure(bind);
         assertTrue(server.isActive());
-        assertThrows(IllegalStateException.class, () -> server.config().setOption(ChannelOption.SO_BACKLOG, 1));
+        var late = assertThrows(IllegalStateException.class, () -> server.config().setOption(ChannelOption.SO_BACKLOG, 1));
+        assertEquals("backlog: can be set only before the channel is bound", late.getMessage());
     }
 
     @Test

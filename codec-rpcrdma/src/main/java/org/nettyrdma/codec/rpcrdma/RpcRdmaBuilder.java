@@ -103,7 +103,7 @@ public final class RpcRdmaBuilder {
      * @throws IllegalArgumentException if it is negative
      */
     public RpcRdmaBuilder idleTimeoutMillis(long millis) {
-        idleTimeoutMillis = checkPositiveOrZero(millis, "millis");
+        idleTimeoutMillis = checkPositiveOrZero(millis, "idleTimeoutMillis");
         return this;
     }
 
@@ -296,7 +296,7 @@ public final class RpcRdmaBuilder {
      * @throws IllegalArgumentException if it is out of its range
      */
     public RpcRdmaBuilder reverse(int credits) {
-        reverseCredits = checkInRange(credits, 0, 1024, "credits");
+        reverseCredits = checkInRange(credits, 0, 1024, "reverse");
         return this;
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.nettyrdma.codec.rpcrdma.characteristics.Characteristics;
 
 class RpcRdmaLimitsTest {
 
@@ -49,6 +50,15 @@ class RpcRdmaLimitsTest {
         refused("maxReadChunks", () -> new PeerPolicy(0, true, 1, 1));
         refused("maxSegmentsPerChunk", () -> new PeerPolicy(1, true, 65, 1));
         refused("maxSegmentBytes", () -> new PeerPolicy(1, true, 1, 0));
+    }
+
+    @Test
+    void shouldNameTheOptionOfABuilder() {
+        refused("reverse", () -> RpcRdma.server().reverse(1025));
+        refused("idleTimeoutMillis", () -> RpcRdma.server().idleTimeoutMillis(-1));
+        refused("responseTimeoutMillis", () -> Characteristics.builder().responseTimeoutMillis(0));
+        refused("minReceiveBufferBytes", () -> Characteristics.builder().receiveBufferBytes(1023, 4096));
+        refused("maxReceiveBufferBytes", () -> Characteristics.builder().receiveBufferBytes(4096, 4095));
     }
 
     private static void refused(String name, Executable change) {

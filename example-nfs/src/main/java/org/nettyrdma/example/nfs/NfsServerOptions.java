@@ -82,7 +82,7 @@ public final class NfsServerOptions {
      * @return this
      */
     public NfsServerOptions setEventLoops(int loops) {
-        eventLoops = checkPositive(loops, "loops");
+        eventLoops = checkPositive(loops, "eventLoops");
         return this;
     }
 
@@ -94,7 +94,7 @@ public final class NfsServerOptions {
      * @return this
      */
     public NfsServerOptions setThreads(int count) {
-        threads = checkPositive(count, "count");
+        threads = checkPositive(count, "threads");
         return this;
     }
 
@@ -162,7 +162,7 @@ public final class NfsServerOptions {
      * @return this
      */
     public NfsServerOptions setMaxCallBytes(long bytes) {
-        maxCallBytes = checkPositive(bytes, "bytes");
+        maxCallBytes = checkPositive(bytes, "maxCallBytes");
         return this;
     }
 

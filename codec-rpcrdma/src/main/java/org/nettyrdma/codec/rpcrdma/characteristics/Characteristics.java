@@ -150,8 +150,8 @@ public final class Characteristics {
          * @throws IllegalArgumentException if one is out of its range
          */
         public Builder receiveBufferBytes(int min, int max) {
-            checkInRange(min, LEAST_RECEIVE_BUFFER_BYTES, 1 << 20, "min");
-            maxReceiveBufferBytes = checkInRange(max, min, 1 << 20, "max");
+            checkInRange(min, LEAST_RECEIVE_BUFFER_BYTES, 1 << 20, "minReceiveBufferBytes");
+            maxReceiveBufferBytes = checkInRange(max, min, 1 << 20, "maxReceiveBufferBytes");
             minReceiveBufferBytes = min;
             return this;
         }
@@ -165,7 +165,7 @@ public final class Characteristics {
          * @throws IllegalArgumentException if it is not positive
          */
         public Builder responseTimeoutMillis(int millis) {
-            responseTimeoutMillis = checkPositive(millis, "millis");
+            responseTimeoutMillis = checkPositive(millis, "responseTimeoutMillis");
             return this;
         }
 
