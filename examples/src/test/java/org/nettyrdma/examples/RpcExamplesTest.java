@@ -2,6 +2,7 @@ package org.nettyrdma.examples;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,6 +19,7 @@ import org.nettyrdma.examples.blobs.Blobs;
 import org.nettyrdma.examples.callbacks.Callbacks;
 import org.nettyrdma.examples.echo.Echo;
 import org.nettyrdma.examples.onesided.OneSided;
+import org.nettyrdma.examples.sharedmemory.SharedMemory;
 import org.nettyrdma.examples.version2.VersionTwo;
 
 /** What the examples with messages print, and the files that they write. */
@@ -73,6 +76,18 @@ class RpcExamplesTest {
             reversed[i] = bytes[size - 1 - i];
         }
         assertArrayEquals(reversed, Files.readAllBytes(copy()));
+    }
+
+    @Test
+    void shouldSayWhichArgumentsThereAre() {
+        refuses("blobs FILE COPY", () -> Blobs.main(new String[] {"file"}));
+        refuses("onesided FILE REVERSED", () -> OneSided.main(new String[0]));
+        refuses("sharedmemory server|client SOCKET", () -> SharedMemory.main(new String[] {"server"}));
+        refuses("sharedmemory server|client SOCKET", () -> SharedMemory.main(new String[] {"sever", "socket"}));
+    }
+
+    private static void refuses(String usage, Executable program) {
+        assertEquals("usage: examples/run " + usage, assertThrows(IllegalArgumentException.class, program).getMessage());
     }
 
     @Test

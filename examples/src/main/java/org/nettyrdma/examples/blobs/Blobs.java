@@ -50,6 +50,9 @@ public final class Blobs implements RpcProgram {
      * @throws Exception if a call or a file fails
      */
     public static void main(String[] arguments) throws Exception {
+        if (arguments.length != 2) {
+            throw new IllegalArgumentException("usage: examples/run blobs FILE COPY");
+        }
         byte[] bytes = Files.readAllBytes(Path.of(arguments[0]));
         RdmaEventLoopGroup group = new RdmaEventLoopGroup(2);
         try {

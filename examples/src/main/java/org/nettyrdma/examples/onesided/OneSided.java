@@ -39,6 +39,9 @@ public final class OneSided {
      * @throws Exception if the connection or a file fails
      */
     public static void main(String[] arguments) throws Exception {
+        if (arguments.length != 2) {
+            throw new IllegalArgumentException("usage: examples/run onesided FILE REVERSED");
+        }
         byte[] bytes = Files.readAllBytes(Path.of(arguments[0]));
         RdmaEventLoopGroup group = new RdmaEventLoopGroup(2);
         try {

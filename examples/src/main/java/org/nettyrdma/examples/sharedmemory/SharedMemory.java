@@ -8,6 +8,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
@@ -38,6 +39,9 @@ public final class SharedMemory implements RpcProgram {
      * @throws Exception if the socket cannot be made, or the call fails
      */
     public static void main(String[] arguments) throws Exception {
+        if (arguments.length != 2 || !List.of("server", "client").contains(arguments[0])) {
+            throw new IllegalArgumentException("usage: examples/run sharedmemory server|client SOCKET");
+        }
         SocketAddress address = UnixDomainSocketAddress.of(arguments[1]);
         RdmaEventLoopGroup group = new RdmaEventLoopGroup(1, new DefaultThreadFactory("shared-memory"),
                 Rdma.provider("shm"), IdleStrategy.ADAPTIVE);
