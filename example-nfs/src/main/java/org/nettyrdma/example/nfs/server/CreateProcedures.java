@@ -87,7 +87,7 @@ final class CreateProcedures {
             throws IOException {
         return call.locked(tree.exclusiveNames(), () -> {
             slot.fill(null); // what was found without the lock of the contents is not the state before any more
-            FileObject directory = openDirectory(call, arguments.where(), slot);
+            FileObject directory = openDirectory(arguments.where(), slot);
             String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
             AccessControl.requireSearch(call.caller(), directory.attributes());
             FileObject existing = tree.childOrNull(directory, name);
@@ -157,7 +157,7 @@ final class CreateProcedures {
     void makeDirectory(NfsCall call, ByteBuf out) throws IOException {
         MakeDirectoryArguments arguments = MakeDirectoryArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileObject directory = openDirectory(call, arguments.where(), slot);
+        FileObject directory = openDirectory(arguments.where(), slot);
         String name = requireNewName(call.caller(), directory, arguments.where());
         names.requireRoom(NameQuota.NAME_BYTES);
         Files.createDirectory(LocalNames.child(directory.path(), name), onlyOwnerDirectory);
@@ -172,7 +172,7 @@ final class CreateProcedures {
     void makeSymbolicLink(NfsCall call, ByteBuf out) throws IOException {
         SymbolicLinkArguments arguments = SymbolicLinkArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileObject directory = openDirectory(call, arguments.where(), slot);
+        FileObject directory = openDirectory(arguments.where(), slot);
         String name = requireNewName(call.caller(), directory, arguments.where());
         AccessControl.require(!arguments.target().isEmpty(), NfsStatus.INVAL);
         Path path = LocalNames.child(directory.path(), name);
@@ -187,7 +187,7 @@ final class CreateProcedures {
     void makeNode(NfsCall call, ByteBuf out) throws IOException {
         MakeNodeArguments arguments = MakeNodeArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileObject directory = openDirectory(call, arguments.where(), slot);
+        FileObject directory = openDirectory(arguments.where(), slot);
         requireNewName(call.caller(), directory, arguments.where());
         throw new NfsException(switch (arguments.type()) {
             case REGULAR, DIRECTORY, SYMBOLIC_LINK -> NfsStatus.BADTYPE;
@@ -195,7 +195,7 @@ final class CreateProcedures {
         });
     }
 
-    private FileObject openDirectory(NfsCall call, DirectoryOperationArguments where, AttributeSlot slot) throws IOException {
+    private FileObject openDirectory(DirectoryOperationArguments where, AttributeSlot slot) throws IOException {
         FileObject directory = slot.fill(tree.locate(where.directory())).requireDirectory();
         AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
         return directory;
