@@ -314,7 +314,8 @@ public final class RpcRdmaBuilder {
     }
 
     /**
-     * Sets the executor of the programs. The default is the event loop of the channel, where programs must not block.
+     * Sets the executor of the programs. The default is the event loop of the channel, where programs must not block. It does
+     * not work with {@link #handlers}, which may add a {@link RpcServerHandler} with an executor by themselves.
      *
      * @param newExecutor runs the programs
      * @return this
@@ -340,8 +341,9 @@ public final class RpcRdmaBuilder {
      * Makes the initializer.
      *
      * @return what to set as the handler of a client or as the child handler of a server
-     * @throws IllegalStateException    if a side that serves has neither programs nor handlers, or both, or if a client
-     *                                  without {@link #reverse} has programs
+     * @throws IllegalStateException    if a side that serves has neither programs nor handlers, or both, if a client without
+     *                                  {@link #reverse} has programs, if there is an {@link #executor} without programs, or a
+     *                                  {@link #callListener} with handlers
      * @throws IllegalArgumentException if two bindings are for one program
      */
     public RpcRdma build() {
@@ -351,6 +353,12 @@ public final class RpcRdmaBuilder {
         }
         if (!serves && !programs.isEmpty()) {
             throw new IllegalStateException("a client serves programs in the reverse direction only");
+        }
+        if (executor != null && programs.isEmpty()) {
+            throw new IllegalStateException("an executor runs programs, and there are none");
+        }
+        if (callListener != null && handlers != null) {
+            throw new IllegalStateException("with handlers a callListener is told nothing: they add RpcCallListener.addTo");
         }
         return new RpcRdma(this);
     }

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.RpcCall;
+import org.nettyrdma.codec.oncrpc.RpcCallListener;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
@@ -251,5 +252,17 @@ class ReverseDirectionTest {
         assertThrows(IllegalArgumentException.class, () -> RpcRdma.client().reverse(1025));
         assertThrows(IllegalArgumentException.class, () -> RpcRdma.server().reverse(-1));
         RpcRdma.client().reverse(0).build();
+    }
+
+    @Test
+    void shouldRefuseWhatHandlersTakeNoNoticeOf() {
+        RpcCallListener listener = (side, program, version, procedure, outcome, elapsedNanos) -> { };
+        RpcRdmaBuilder server = RpcRdma.server().handlers(pipeline -> { });
+        assertThrows(IllegalStateException.class, server.executor(Runnable::run)::build);
+        assertThrows(IllegalStateException.class, RpcRdma.client().executor(Runnable::run)::build);
+        RpcRdmaBuilder client = RpcRdma.client().callListener(listener);
+        client.build();
+        assertThrows(IllegalStateException.class, client.handlers(pipeline -> { })::build);
+        RpcRdma.server().program(callbacks).executor(Runnable::run).callListener(listener).build();
     }
 }
