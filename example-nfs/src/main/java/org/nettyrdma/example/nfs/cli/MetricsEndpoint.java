@@ -4,22 +4,33 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
-/** Shows the meters of this process to Prometheus, at {@code http://ADDRESS:PORT/metrics}. One thread answers. */
+/** Shows the meters of this process to Prometheus, at {@code http://ADDRESS:PORT/metrics}. */
 final class MetricsEndpoint implements AutoCloseable {
 
     private static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-    /** Whoever is slower than these seconds loses the connection, so that the next one gets an answer. */
+    /** Whoever is slower than these seconds loses the connection. */
     private static final String MAX_SECONDS = "5";
+    /** So many are read from and answered at once: a slow one holds up its thread. */
+    private static final int MAX_THREADS = 16;
+    private static final int IDLE_THREAD_SECONDS = 10;
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final HttpServer server;
+    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(MAX_THREADS, MAX_THREADS, IDLE_THREAD_SECONDS,
+            TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new DefaultThreadFactory("nfs-metrics", true));
 
     private MetricsEndpoint(HttpServer server) {
         this.server = server;
+        threads.allowCoreThreadTimeOut(true);
+        server.setExecutor(threads);
     }
 
     static MetricsEndpoint start(InetSocketAddress address) throws IOException {
@@ -60,6 +71,7 @@ final class MetricsEndpoint implements AutoCloseable {
     @Override
     public void close() {
         server.stop(0);
+        threads.shutdown();
         registry.close();
     }
 }

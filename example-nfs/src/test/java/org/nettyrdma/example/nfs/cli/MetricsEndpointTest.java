@@ -11,12 +11,15 @@ import io.micrometer.core.instrument.Meter;
 import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -91,6 +94,30 @@ class MetricsEndpointTest {
         }
     }
 
+    /** Each of them would have had five seconds before the next one got an answer. */
+    @Test
+    void shouldAnswerWhileOthersDoNotEndTheirRequests() throws Exception {
+        List<Socket> slow = new ArrayList<>();
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0))) {
+            for (int i = 0; i < 8; i++) {
+                Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort());
+                slow.add(socket);
+                socket.getOutputStream().write("GET /metrics HTTP/1.1\r\n".getBytes(StandardCharsets.US_ASCII));
+            }
+            assertEquals(200, get(endpoint).statusCode());
+        } finally {
+            for (Socket socket : slow) {
+                socket.close();
+            }
+        }
+    }
+
+    private static HttpResponse<String> get(MetricsEndpoint endpoint) throws Exception {
+        URI uri = URI.create("http://" + NetUtil.toSocketAddressString(endpoint.address()) + "/metrics");
+        return HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
     private static String afterACallOverEachTransport() throws Exception {
         try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
                 TestServer server = TestServer.start(endpoint.registry())) {
@@ -100,9 +127,7 @@ class MetricsEndpointTest {
                     session.client().getAttributes(session.files().root().handle()).get(10, TimeUnit.SECONDS);
                 }
             }
-            URI uri = URI.create("http://" + NetUtil.toSocketAddressString(endpoint.address()) + "/metrics");
-            HttpResponse<String> response = HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).build(),
-                    HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> response = get(endpoint);
             assertEquals(200, response.statusCode());
             return response.body();
         }
