@@ -60,8 +60,7 @@ final class Comparison implements AutoCloseable {
     CaseResult run(Case scenario) throws IOException {
         List<Pairing> pairings = newPairings(scenario);
         if (pairings.isEmpty()) {
-            return new CaseResult(scenario, placement, Map.of(Peer.RDMA, alone(contestants.get(Peer.RDMA), scenario.load())),
-                    pairings);
+            return new CaseResult(scenario, placement, alone(scenario), pairings);
         }
         Set<Peer> warm = EnumSet.noneOf(Peer.class);
         for (Pairing pairing : pairings) {
@@ -80,7 +79,17 @@ final class Comparison implements AutoCloseable {
         return CaseResult.of(scenario, placement, pairings);
     }
 
-    /** Nobody to take turns with. */
+    /** Those that have the case, and nobody to take turns with. */
+    private Map<Peer, List<Window>> alone(Case scenario) throws IOException {
+        Map<Peer, List<Window>> windows = new EnumMap<>(Peer.class);
+        for (Map.Entry<Peer, Contestant> contestant : contestants.entrySet()) {
+            if (contestant.getKey().takes(scenario, placement)) {
+                windows.put(contestant.getKey(), alone(contestant.getValue(), scenario.load()));
+            }
+        }
+        return windows;
+    }
+
     private List<Window> alone(Contestant contestant, Load load) throws IOException {
         contestant.warmUp(load, warmUpSeconds);
         List<Window> windows = new ArrayList<>();
