@@ -44,9 +44,9 @@ final class RenameProcedures {
         String toName = FileNames.requireOrdinary(arguments.to().name(), NfsStatus.INVAL);
         FileObject file = tree.child(fromDirectory, fromName);
         FileObject replaced = tree.childOrNull(toDirectory, toName);
-        requireAllowed(call.caller(), fromDirectory, file, toDirectory, replaced);
         boolean isSameFile = replaced != null && replaced.node() == file.node();
-        if (!isSameFile) { // two names of one file both stay, says RFC 1813, section 3.3.14
+        if (!isSameFile) { // nothing happens, and takes no permission: both names stay, says RFC 1813, section 3.3.14
+            requireAllowed(call.caller(), fromDirectory, file, toDirectory, replaced);
             move(fromDirectory, fromName, file, toDirectory, toName, replaced);
         }
         fromSlot.write(out);
@@ -69,7 +69,7 @@ final class RenameProcedures {
                 AccessControl.requireMove(caller, file.attributes());
             }
         }
-        if (replaced != null && replaced.node() != file.node()) {
+        if (replaced != null) {
             boolean replacesDirectory = replaced.attributes().isDirectory();
             AccessControl.require(!isDirectory || replacesDirectory, NfsStatus.NOTDIR);
             AccessControl.require(isDirectory || !replacesDirectory, NfsStatus.ISDIR);

@@ -104,6 +104,18 @@ class RenameProceduresTest extends NfsTest {
     }
 
     @Test
+    void shouldLetEverybodyRenameAFileToItself() {
+        FileHandle directory = client.makeDirectory(top, "directory");
+        client.link(client.create(directory, "file"), directory, "other");
+        client.makeDirectory(directory, "below");
+        NfsTestClient other = as(NfsTestClient.user(OTHER_USER));
+        changes(other.rename(directory, "file", directory, "file"), NfsStatus.OK);
+        changes(other.rename(directory, "file", directory, "other"), NfsStatus.OK);
+        changes(other.rename(directory, "below", directory, "below"), NfsStatus.OK);
+        assertTrue(client.exists(directory, "file") && client.exists(directory, "other") && client.exists(directory, "below"));
+    }
+
+    @Test
     void shouldRefuseToReplaceWhatDoesNotFit() {
         client.create(top, "file");
         FileHandle directory = client.makeDirectory(top, "directory");
