@@ -62,6 +62,10 @@ public final class MemoryBudget {
     private final Map<PeerAddress, Address> addresses = new HashMap<>();
     private final Set<Share> waiting = new LinkedHashSet<>();
     private long usedBytes;
+    /** All that was ever given back. */
+    private long returnedBytes;
+    /** No claim can be met before so much was given back. To look at all that wait each time would take all the time. */
+    private long lookAgainAtBytes;
     private final WaitTimes waits = new WaitTimes("memory");
 
     /**
@@ -149,27 +153,34 @@ public final class MemoryBudget {
         return new Share(this, address, executor, granted);
     }
 
-    private boolean allows(Share share, long bytes) {
+    /**
+     * How much has to be given back before a share may have bytes; 0 if it may have them now. It can be more: of each byte this
+     * supposes that it is of the share. What is taken meanwhile only adds to it.
+     */
+    private long missing(Share share, long bytes) {
         long left = maxBytes - usedBytes - bytes;
-        if (left < 0) {
-            return false;
-        }
-        long own = Math.max(maxBytes / CONNECTION_PART, maxBytes / COMMON_PART - usedBytes - bytes);
-        if (share.usedBytes > 0 && share.usedBytes + bytes > own) {
-            return false;
-        }
-        long ofAddress = share.address.usedBytes;
-        return ofAddress == 0 || ofAddress + bytes <= left || left >= Math.max(maxBytes / LAST_PART, bytes);
+        long own = share.usedBytes;
+        long ofConnection = Math.min(own, Math.min(own + bytes - maxBytes / CONNECTION_PART,
+                half(own + bytes - (maxBytes / COMMON_PART - usedBytes - bytes))));
+        long ofAddress = Math.min(share.address.usedBytes, Math.min(half(share.address.usedBytes + bytes - left),
+                Math.max(maxBytes / LAST_PART, bytes) - left));
+        return Math.max(Math.max(0, -left), Math.max(ofConnection, ofAddress));
+    }
+
+    /** Each byte that is given back leaves one more, of which one more is free. */
+    private static long half(long bytes) {
+        return bytes + 1 >> 1;
     }
 
     private void add(Share share, long bytes) {
+        returnedBytes += Math.max(0, -bytes);
         usedBytes += bytes;
         share.usedBytes += bytes;
         share.address.usedBytes += bytes;
     }
 
     private synchronized boolean tryTake(Share share, long bytes) {
-        boolean allowed = allows(share, bytes);
+        boolean allowed = missing(share, bytes) == 0;
         if (allowed) {
             add(share, bytes);
         }
@@ -190,6 +201,7 @@ public final class MemoryBudget {
         synchronized (this) {
             share.claimedBytes = bytes;
             waiting.add(share);
+            lookAgainAtBytes = Math.min(lookAgainAtBytes, returnedBytes + missing(share, bytes));
         }
         grant(); // what was released after the caller had looked would wake nobody else
     }
@@ -228,21 +240,26 @@ public final class MemoryBudget {
         if (!failed.isEmpty()) {
             synchronized (this) {
                 waiting.addAll(failed); // until the next one gives something back
+                lookAgainAtBytes = 0;
             }
         }
     }
 
     private synchronized List<Share> meetClaims() {
-        if (waiting.isEmpty()) {
+        if (waiting.isEmpty() || returnedBytes < lookAgainAtBytes) {
             return List.of();
         }
+        lookAgainAtBytes = Long.MAX_VALUE;
         List<Share> met = new ArrayList<>();
         for (Iterator<Share> shares = waiting.iterator(); shares.hasNext();) {
             Share share = shares.next();
-            if (allows(share, share.claimedBytes)) {
+            long missing = missing(share, share.claimedBytes);
+            if (missing == 0) {
                 shares.remove();
                 add(share, share.claimedBytes);
                 met.add(share);
+            } else {
+                lookAgainAtBytes = Math.min(lookAgainAtBytes, returnedBytes + missing);
             }
         }
         return met;

@@ -9,7 +9,9 @@ import io.netty.channel.DefaultEventLoopGroup;
 import io.netty.channel.EventLoop;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -281,6 +283,88 @@ class MemoryBudgetTest {
                 share.release(bytes);
                 run();
             });
+        }
+    }
+
+    // --- Many that wait
+
+    /** Whoever looked at all of them each time would need minutes. */
+    @Test
+    @Timeout(20)
+    void shouldNotLookAtAllThatWaitWheneverSomethingIsGivenBack() {
+        MemoryBudget large = new MemoryBudget(512 * MIB);
+        Share holder = large.open(address("192.0.2.1"), Runnable::run, () -> { });
+        assertTrue(holder.tryTake(512 * MIB - 4096));
+        List<Share> waiting = new ArrayList<>();
+        for (int i = 0; i < 50_000; i++) {
+            Share share = large.open(address("192.0.2.2"), Runnable::run, () -> met.add("one"));
+            share.claim(MIB);
+            waiting.add(share);
+        }
+        Share other = large.open(address("192.0.2.3"), Runnable::run, () -> { });
+        for (int i = 0; i < 50_000; i++) {
+            assertTrue(other.tryTake(1024));
+            other.release(1024);
+        }
+        assertEquals(List.of(), met);
+        holder.release(MIB);
+        assertEquals(List.of("one"), met);
+        Collections.reverse(waiting);
+        waiting.forEach(Share::close);
+        assertEquals(0, large.waiting());
+    }
+
+    /** Of those that wait nobody may have what it waits for. */
+    @Test
+    void shouldMeetEachClaimAsSoonAsItCanBeMet() {
+        Random random = new Random(8166);
+        for (int round = 0; round < 300; round++) {
+            MemoryBudget any = new MemoryBudget(2000 + random.nextInt(8000));
+            List<Claimant> claimants = new ArrayList<>();
+            for (int i = 0; i < 12; i++) {
+                claimants.add(new Claimant(any, "192.0.2." + random.nextInt(4)));
+            }
+            for (int step = 0; step < 200; step++) {
+                claimants.get(random.nextInt(claimants.size())).step(random);
+                claimants.forEach(Claimant::assertRightlyWaiting);
+            }
+            claimants.forEach(claimant -> claimant.share.close());
+            assertEquals(0, any.usedBytes());
+        }
+    }
+
+    /** Takes and gives back. */
+    private static final class Claimant {
+
+        private final Share share;
+        private final List<Long> taken = new ArrayList<>();
+        private long claimed;
+
+        Claimant(MemoryBudget from, String peer) {
+            share = from.open(address(peer), Runnable::run, () -> {
+                taken.add(claimed);
+                claimed = 0;
+            });
+        }
+
+        void step(Random random) {
+            long bytes = 1 + random.nextInt(random.nextBoolean() ? 50 : 2000);
+            if (!taken.isEmpty() && random.nextBoolean()) {
+                share.release(taken.remove(random.nextInt(taken.size())));
+            } else if (claimed > 0) {
+                if (random.nextInt(4) == 0 && share.withdraw()) {
+                    claimed = 0;
+                }
+            } else if (share.tryTake(bytes)) {
+                taken.add(bytes);
+            } else {
+                claimed = bytes;
+                share.claim(bytes);
+            }
+        }
+
+        void assertRightlyWaiting() {
+            assertFalse(claimed > 0 && share.tryTake(claimed), () -> "waits for " + claimed + " bytes");
         }
     }
 
