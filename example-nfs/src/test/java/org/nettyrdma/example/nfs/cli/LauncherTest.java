@@ -97,6 +97,14 @@ class LauncherTest {
     }
 
     @Test
+    void shouldSayWhereItHasLookedForJava() throws Exception {
+        environment.put("JAVA_HOME", "/no/jdk");
+        Process process = start(module.resolve("nfs"));
+        assertEquals("nfs: no Java found at JAVA_HOME, which is /no/jdk\n", errors(process));
+        assertEquals(1, exitCode(process));
+    }
+
+    @Test
     void shouldRunThroughASymbolicLink() throws Exception {
         Path link = Files.createSymbolicLink(directory.resolve("link"), module.resolve("nfs"));
         Process process = start(link, "--help");
