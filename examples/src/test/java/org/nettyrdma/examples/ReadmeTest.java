@@ -15,6 +15,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The table of README, the folders of the examples and the script are of one mind. */
 class ReadmeTest {
@@ -59,9 +61,10 @@ class ReadmeTest {
         }
     }
 
-    @Test
-    void shouldSayWhichExamplesThereAre() throws Exception {
-        Process script = new ProcessBuilder(Path.of("run").toAbsolutePath().toString(), "no-such-example")
+    @ParameterizedTest
+    @ValueSource(strings = {"no-such-example", "none", "..", "echo/", ""})
+    void shouldSayWhichExamplesThereAre(String name) throws Exception {
+        Process script = new ProcessBuilder(Path.of("run").toAbsolutePath().toString(), name)
                 .redirectErrorStream(true).start();
         String output = new String(script.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 

@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.siege;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.Locale;
 
 /** The ways to take more than one's share. Each is a number of connections that are made again when the server ends them. */
 enum Attack {
@@ -197,6 +198,12 @@ enum Attack {
 
     int connections() {
         return connections;
+    }
+
+    /** The name on the command line and in the table. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Makes connection number {@code turn}. */

@@ -78,11 +78,15 @@ final class Siege implements AutoCloseable {
         });
     }
 
-    /** SECONDS GIB [ATTACK...]; ends with exit code 1 if a bar was missed. */
+    /** SECONDS GIB [ATTACK...]; ends with exit code 1 if a bar was missed, 2 if there is no such attack. */
     public static void main(String[] arguments) throws Exception {
-        List<Attack> attacks = arguments.length == 2 ? List.of(Attack.values())
-                : Stream.of(arguments).skip(2).map(name -> Attack.valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_')))
-                .toList();
+        Map<String, Attack> named = Stream.of(Attack.values()).collect(Collectors.toMap(Attack::toString, attack -> attack));
+        List<String> names = Stream.of(arguments).skip(2).toList();
+        if (!named.keySet().containsAll(names)) {
+            System.err.println("fuzz/siege: an attack is one of " + List.of(Attack.values()));
+            System.exit(2);
+        }
+        List<Attack> attacks = names.isEmpty() ? List.of(Attack.values()) : names.stream().map(named::get).toList();
         List<String> missed = run(System.out, Files.createTempDirectory("siege"), Integer.parseInt(arguments[0]),
                 Integer.parseInt(arguments[1]), List.of(P50_FLOOR_MILLIS, P99_FLOOR_MILLIS), attacks);
         System.out.println(missed.isEmpty() ? "no bar was missed" : missed.size() + " bars were missed");
@@ -203,7 +207,7 @@ final class Siege implements AutoCloseable {
     private void print(Attack attack, Transport transport, Latencies before, Latencies during, Latencies after, String memory,
                        String descriptors, int lines) {
         out.printf(Locale.ROOT, "%-26s %-5s %8.1f/%8.1f %8.1f/%8.1f %8.1f/%8.1f  %13s  %11s  %5d%n",
-                attack.name().toLowerCase(Locale.ROOT).replace('_', '-'), transport, before.p50Millis(), before.p99Millis(),
+                attack, transport, before.p50Millis(), before.p99Millis(),
                 during.p50Millis(), during.p99Millis(), after.p50Millis(), after.p99Millis(), memory, descriptors, lines);
     }
 
@@ -228,7 +232,7 @@ final class Siege implements AutoCloseable {
     /** {@code fault} is {@code null} where there is none. */
     private void check(Attack attack, String bar, String fault) {
         if (fault != null) {
-            missed.add("MISSED " + attack.name().toLowerCase(Locale.ROOT).replace('_', '-') + ": " + bar + ": " + fault);
+            missed.add("MISSED " + attack + ": " + bar + ": " + fault);
         }
     }
 
