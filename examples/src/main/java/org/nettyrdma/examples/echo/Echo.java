@@ -18,7 +18,7 @@ import org.nettyrdma.codec.rpcrdma.RpcRdma;
 /** A server that sends back what it gets, and a client that asks it. Prints the answer. */
 public final class Echo implements RpcProgram {
 
-    private static final int PROGRAM = 0x20000001; // the range for one's own programs: RFC 5531, section 13.1
+    private static final int PROGRAM = 0x20000001; // the range for one's own programs: RFC 5531, section 13.3.2
     private static final int VERSION = 1;
     private static final int ECHO = 1;
     private static final int MAX_BYTES = 1 << 20;
