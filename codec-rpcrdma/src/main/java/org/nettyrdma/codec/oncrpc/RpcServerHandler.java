@@ -571,7 +571,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
                 PeerLog.warn(LOGGER, context.channel(), "lost: {}", cause);
             }
         } else if (cause instanceof OutOfMemoryError) {
-            PeerLog.fault(LOGGER, context.channel(), "lost, there is no memory to read from it", cause); // closes itself, too
+            context.close(); // a socket closes itself; elsewhere nobody knows what was lost of which call
+            PeerLog.fault(LOGGER, context.channel(), "lost, as there is no memory", cause);
         } else {
             context.fireExceptionCaught(cause);
         }

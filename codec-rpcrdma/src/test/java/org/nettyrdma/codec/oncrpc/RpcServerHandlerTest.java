@@ -532,10 +532,11 @@ class RpcServerHandlerTest {
 
     /** Peers cause it as often as they like. */
     @Test
-    void shouldTellThatThereIsNoMemoryToReadInOneLine() {
+    void shouldCloseWhereThereIsNoMemoryAndSaySoInOneLine() {
         EmbeddedChannel end = channel(new RpcServerHandler(TestProgram.echo()));
         end.pipeline().fireExceptionCaught(new OutOfMemoryError("for the test"));
         end.checkException(); // not passed on to where its trace would be logged
+        assertFalse(end.isOpen());
         end.finishAndReleaseAll();
     }
 
