@@ -74,7 +74,7 @@ public final class NfsServer implements AutoCloseable {
         new DuplicateRequestMetrics(service.duplicates(), Tags.empty()).bindTo(options.meterRegistry());
         NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(),
                 new DefaultThreadFactory("nfs-server", true)),
-                new RpcbindRegistrations(options.rpcbindSocket()), new MemoryBudget(options.maxCallBytes()));
+                new RpcbindRegistrations(options.rpcbindSocket()), new MemoryBudget(MemoryBudget.DEFAULT_MAX_BYTES));
         try {
             for (Map.Entry<Transport, Integer> port : options.ports().entrySet()) {
                 server.listen(port.getKey(), port.getValue(), options);

@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
-import org.nettyrdma.codec.oncrpc.MemoryBudget;
 import org.nettyrdma.example.nfs.server.NfsServiceOptions;
 import org.nettyrdma.verbs.VerbsProvider;
 
@@ -33,7 +32,6 @@ public final class NfsServerOptions {
     private ConnectionLimits connectionLimits = ConnectionLimits.DEFAULTS;
     private NfsServiceOptions serviceOptions = NfsServiceOptions.DEFAULTS
             .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES);
-    private long maxCallBytes = MemoryBudget.DEFAULT_MAX_BYTES;
     private MeterRegistry meterRegistry = new CompositeMeterRegistry();
 
     /** Creates options with their defaults, which listen nowhere yet. */
@@ -155,18 +153,6 @@ public final class NfsServerOptions {
     }
 
     /**
-     * Sets how much memory the calls of all connections may take, over all transports together; the default is
-     * {@link MemoryBudget#DEFAULT_MAX_BYTES}.
-     *
-     * @param bytes more than 0; a call that needs more than that is refused
-     * @return this
-     */
-    public NfsServerOptions setMaxCallBytes(long bytes) {
-        maxCallBytes = checkPositive(bytes, "maxCallBytes");
-        return this;
-    }
-
-    /**
      * Sets where the server's meters go; the default is nowhere.
      *
      * @param registry gets meters with the tag {@link Transport#ROLE_TAG} {@code server}
@@ -215,10 +201,6 @@ public final class NfsServerOptions {
 
     NfsServiceOptions serviceOptions() {
         return serviceOptions;
-    }
-
-    long maxCallBytes() {
-        return maxCallBytes;
     }
 
     MeterRegistry meterRegistry() {

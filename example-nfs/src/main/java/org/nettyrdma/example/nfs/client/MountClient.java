@@ -69,25 +69,6 @@ public final class MountClient {
     }
 
     /**
-     * UMNT: tells the server that a directory is not used any more.
-     *
-     * @param path the path that was mounted
-     * @return completes with {@code null}
-     */
-    public CompletableFuture<Void> unmount(String path) {
-        return caller.call(MountProcedure.UMNT.number(), path(path), results -> null);
-    }
-
-    /**
-     * UMNTALL: tells the server that this client uses none of its directories any more.
-     *
-     * @return completes with {@code null}
-     */
-    public CompletableFuture<Void> unmountAll() {
-        return caller.call(MountProcedure.UMNTALL.number(), Unpooled.EMPTY_BUFFER, results -> null);
-    }
-
-    /**
      * EXPORT: lists the exported directories.
      *
      * @return the exports, and who may mount them

@@ -145,19 +145,6 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     }
 
     /**
-     * Another cache of replies.
-     *
-     * @param entries    most replies kept
-     * @param keptMillis for how long they are kept
-     * @return the settings
-     */
-    public NfsServiceOptions withDuplicateCache(int entries, long keptMillis) {
-        return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
-                knownFileBytes,
-                entries, keptMillis, maxNameBytes);
-    }
-
-    /**
      * Another bound of the names that are made.
      *
      * @param bytes most memory they take
