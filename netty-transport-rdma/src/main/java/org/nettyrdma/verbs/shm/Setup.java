@@ -11,6 +11,8 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.nettyrdma.verbs.support.SocketConnectionRequest;
 import org.nettyrdma.verbs.support.SocketFailures;
@@ -27,8 +29,12 @@ import org.nettyrdma.verbs.support.TimerQueue;
 final class Setup implements SocketHandler {
 
     private static final int REPLY_TIMEOUT_MILLIS = 10_000;
-    /** While the backlog of the listener is full: the system does not tell when there is room. */
-    private static final int RETRY_MILLIS = 2;
+    /** While the backlog of the listener is full: the system does not tell when there is room. Doubled with each attempt. */
+    private static final int FIRST_RETRY_MILLIS = 2;
+    /** So rarely that a thousand connections that wait leave the event loop most of its time. */
+    private static final int LAST_RETRY_MILLIS = 128;
+    /** What Linux has room for in the address of a socket, without the 0 at its end. */
+    private static final int MAX_PATH_BYTES = 107;
 
     private final ShmLoopParts parts;
     private final ShmQueuePair queuePair;
@@ -46,6 +52,7 @@ final class Setup implements SocketHandler {
     private OwnControl own;
     private TimerQueue.Timer timer;
     private TimerQueue.Timer retry;
+    private int retryMillis = FIRST_RETRY_MILLIS;
     private boolean stands;
     private boolean closed;
 
@@ -123,7 +130,8 @@ final class Setup implements SocketHandler {
             attempt.configureBlocking(false);
             if (!connect(attempt)) {
                 attempt.close();
-                retry = parts.timers().schedule(RETRY_MILLIS, this::retryConnect);
+                retry = parts.timers().schedule(retryMillis, this::retryConnect);
+                retryMillis = Math.min(2 * retryMillis, LAST_RETRY_MILLIS);
                 return;
             }
             channel = attempt;
@@ -136,14 +144,27 @@ final class Setup implements SocketHandler {
         replyReader = new SetupFrameReader();
     }
 
+    /** {@code false} if the backlog is full. */
     private boolean connect(SocketChannel attempt) throws IOException {
         try {
             return attempt.connect(UnixDomainSocketAddress.of(remotePath));
         } catch (ConnectException e) {
             throw e;
         } catch (IOException e) {
+            if (mayBeReached()) {
+                return false;
+            }
             throw (ConnectException) new ConnectException(remoteAddress + ": " + e.getMessage()).initCause(e);
         }
+    }
+
+    /**
+     * Whether nothing is known that keeps this side from connecting. The JDK tells of a full backlog by an exception that only
+     * its text tells from others, in the language of the system.
+     */
+    private boolean mayBeReached() {
+        return remotePath.toString().getBytes(Charset.defaultCharset()).length <= MAX_PATH_BYTES
+                && Files.isWritable(remotePath);
     }
 
     private void retryConnect() {
