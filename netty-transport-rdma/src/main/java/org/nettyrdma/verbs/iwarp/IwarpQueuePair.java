@@ -45,8 +45,11 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
 
     private static final Logger LOGGER = LoggerFactory.getLogger(IwarpQueuePair.class);
 
-    /** How long a responder may take for its MPA reply. */
-    private static final int REPLY_TIMEOUT_MILLIS = 10_000;
+    /**
+     * How long a responder may take for its MPA reply: as long as Linux tries to connect. Users of channels mostly wait for less,
+     * see CONNECT_TIMEOUT_MILLIS.
+     */
+    private static final int REPLY_TIMEOUT_MILLIS = 120_000;
     /**
      * Linux siw can miss what arrives right behind its reply until something else arrives. So an initiator announces itself once
      * more after this time; also if it has heard of the peer, whose program may send first. But not if it has sent something

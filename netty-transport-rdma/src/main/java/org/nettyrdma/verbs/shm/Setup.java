@@ -28,7 +28,8 @@ import org.nettyrdma.verbs.support.TimerQueue;
  */
 final class Setup implements SocketHandler {
 
-    private static final int REPLY_TIMEOUT_MILLIS = 10_000;
+    /** As long as Linux tries to connect over TCP. Users of channels mostly wait for less, see CONNECT_TIMEOUT_MILLIS. */
+    private static final int REPLY_TIMEOUT_MILLIS = 120_000;
     /** While the backlog of the listener is full: the system does not tell when there is room. Doubled with each attempt. */
     private static final int FIRST_RETRY_MILLIS = 2;
     /** So rarely that a thousand connections that wait leave the event loop most of its time. */

@@ -150,7 +150,7 @@ class ConnectionSetupTest {
             Endpoint client = peer.connect(IwarpTestPeer.ATTRIBUTES, silent.getLocalAddress());
             try (RawPeer raw = RawPeer.accept(peer, silent)) {
                 raw.receive(24);
-                now += 9_999_999_999L;
+                now += 119_999_999_999L;
                 peer.settle();
                 assertNull(client.connectFailure);
                 now += 1;
