@@ -41,7 +41,11 @@ record HostProof(long instance, int number, byte[] nonce) {
 
     /** Makes the file of a listener. */
     static HostProof create(ProcessDirectory directory) throws IOException {
-        return MappedFiles.uninterrupted(() -> createFile(directory));
+        try {
+            return MappedFiles.uninterrupted(() -> createFile(directory));
+        } catch (IOException e) {
+            throw MappedFiles.noMemory(directory, NONCE_BYTES, e);
+        }
     }
 
     private static HostProof createFile(ProcessDirectory directory) throws IOException {

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -55,7 +56,17 @@ final class MappedFiles {
      * @throws IOException if the file system is full, for example
      */
     static MappedByteBuffer create(ProcessDirectory directory, Path file, int bytes) throws IOException {
-        return uninterrupted(() -> createNew(directory, file, bytes));
+        try {
+            return uninterrupted(() -> createNew(directory, file, bytes));
+        } catch (IOException e) {
+            throw noMemory(directory, bytes, e);
+        }
+    }
+
+    /** A failure of the system to write names no file. */
+    static IOException noMemory(ProcessDirectory directory, int bytes, IOException cause) {
+        return cause instanceof FileSystemException ? cause : new IOException(
+                "no shared memory for " + bytes + " bytes in " + directory.shared() + ": " + cause.getMessage(), cause);
     }
 
     private static MappedByteBuffer createNew(ProcessDirectory directory, Path file, int bytes) throws IOException {

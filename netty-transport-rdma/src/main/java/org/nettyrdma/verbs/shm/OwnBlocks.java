@@ -3,7 +3,6 @@ package org.nettyrdma.verbs.shm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
-import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -29,14 +28,7 @@ final class OwnBlocks {
 
     ByteBuffer allocate(int bytes) throws IOException {
         int number = directory.newNumber();
-        MappedByteBuffer memory;
-        try {
-            memory = MappedFiles.create(directory, directory.file(KIND, number), bytes);
-        } catch (FileSystemException e) {
-            throw e;
-        } catch (IOException e) {
-            throw new IOException("no shared memory for " + bytes + " bytes in " + directory.shared() + ": " + e.getMessage(), e);
-        }
+        MappedByteBuffer memory = MappedFiles.create(directory, directory.file(KIND, number), bytes);
         numbers.put(memory, number);
         return memory;
     }

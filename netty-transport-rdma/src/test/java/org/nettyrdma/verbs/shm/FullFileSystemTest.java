@@ -1,0 +1,56 @@
+package org.nettyrdma.verbs.shm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where no file can grow any more; a limit of the process stands for a full file system. The reason names the directory. */
+class FullFileSystemTest {
+
+    @TempDir
+    private Path temporary;
+
+    @Test
+    void shouldNameTheDirectoryAndLeaveNothing() throws Exception {
+        Path shared = temporary.resolve("shm");
+        Process process = new ProcessBuilder("sh", "-c", "ulimit -f 0 && exec \"$0\" \"$@\"",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:-UsePerfData", "-cp",
+                System.getProperty("java.class.path"), FullFileSystemTest.class.getName(), shared.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        List<String> lines = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+        assertEquals(0, process.waitFor());
+        assertEquals(4, lines.size(), lines::toString);
+        assertTrue(lines.get(0).startsWith("no shared memory for 12288 bytes in " + shared + ": "), lines.get(0));
+        assertTrue(lines.get(1).startsWith("no shared memory for 16 bytes in " + shared + ": "), lines.get(1));
+        assertTrue(lines.get(2).startsWith("no shared memory for 4096 bytes in " + shared + ": "), lines.get(2));
+        assertEquals("lock", lines.get(3));
+    }
+
+    /** The process whose files cannot grow. */
+    public static void main(String[] arguments) throws IOException {
+        ShmSettings settings = new ShmSettings(Path.of(arguments[0]), Set.of());
+        ProcessDirectory directory = ProcessDirectory.of(settings);
+        print(() -> new OwnControl(directory));
+        print(() -> HostProof.create(directory));
+        print(() -> new ShmProvider(settings).allocate(4096));
+        try (var files = Files.list(directory.file(OwnBlocks.KIND, 1).getParent())) {
+            files.forEach(file -> System.out.println(file.getFileName()));
+        }
+    }
+
+    private static void print(MappedFiles.Task<?> task) {
+        try {
+            System.out.println("succeeded: " + task.run());
+        } catch (IOException e) {
+            System.out.println(e.getMessage());
+        }
+    }
+}
