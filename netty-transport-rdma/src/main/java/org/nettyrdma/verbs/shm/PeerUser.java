@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import jdk.net.ExtendedSocketOptions;
@@ -26,8 +27,14 @@ final class PeerUser {
             throws IOException {
         UserPrincipal user = user(channel, settings, directory);
         Path files = directory.file(instance, OwnControl.KIND, 0).getParent();
-        if (!Files.getOwner(files, LinkOption.NOFOLLOW_LINKS).equals(user)) {
-            throw new ShmProtocolException(EndReason.FAILED, "the files in %s do not belong to user %s", files, user.getName());
+        try {
+            if (!Files.getOwner(files, LinkOption.NOFOLLOW_LINKS).equals(user)) {
+                throw new ShmProtocolException(EndReason.FAILED, "the files in %s do not belong to user %s", files,
+                        user.getName());
+            }
+        } catch (NoSuchFileException e) { // its text, which the peer is told, would be the path alone
+            throw new ShmProtocolException(EndReason.FAILED, "the two processes do not share the directory %s (%s)",
+                    directory.shared(), ShmSettings.DIRECTORY_PROPERTY);
         }
     }
 

@@ -13,6 +13,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.nettyrdma.verbs.support.SocketConnectionRequest;
 import org.nettyrdma.verbs.support.SocketFailures;
@@ -218,7 +219,12 @@ final class Setup implements SocketHandler {
     // ---- Both
 
     private PeerControl mapPeer(SetupFrame peerFrame) throws IOException {
-        return new PeerControl(parts.directory().file(peerFrame.instance(), OwnControl.KIND, peerFrame.control()));
+        Path file = parts.directory().file(peerFrame.instance(), OwnControl.KIND, peerFrame.control());
+        try {
+            return new PeerControl(file);
+        } catch (NoSuchFileException e) {
+            throw new ShmProtocolException(EndReason.FAILED, "%s does not exist", file);
+        }
     }
 
     private void established(PeerControl peer, SetupFrame peerFrame) {

@@ -400,6 +400,15 @@ class HostileShmPeerTest {
     }
 
     @Test
+    void shouldTellThatTheControlFileDoesNotExist() throws IOException {
+        try (HostileShmPeer other = new HostileShmPeer(settings, address)) {
+            Files.delete(other.path());
+            side.accept(0);
+            assertEquals(other.path() + " does not exist", side.cause.getMessage());
+        }
+    }
+
+    @Test
     void shouldNameAPeerOfAPathByItsFile() throws IOException {
         SocketAddress path = side.listen(UnixDomainSocketAddress.of(temporary.resolve("named")));
         assertNull(addressOfOneThatClaims(path, "203.0.113.5", 2000));
