@@ -398,7 +398,12 @@ final class ShmQueuePair implements QueuePair {
             return;
         }
         state = State.CLOSING;
-        exchange.beginClose();
+        try {
+            exchange.beginClose();
+            MappedFiles.settle(); // before the user goes on
+        } catch (InternalError e) {
+            parts.defer(this::probe);
+        }
         queues.receives().flush();
         queues.steeringTags().clear();
         closeTimer = parts.timers().schedule(lingerMillis, () -> end(null, NO_DATA, EndReason.CLOSED));

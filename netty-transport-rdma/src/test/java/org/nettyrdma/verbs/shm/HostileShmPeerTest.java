@@ -399,6 +399,18 @@ class HostileShmPeerTest {
         assertTrue(nowhere.getAddress().isLoopbackAddress() && nowhere.getPort() >= 1024, nowhere::toString);
     }
 
+    /** The close owes the peer a wake-up, and looks into its file for that. */
+    @RepeatedTest(20)
+    void shouldCloseWhenThePeerHasTruncatedItsControlFile() throws IOException {
+        side.send(10);
+        peer.entry(1, 1, 0, 0, 8, peer.block, 0, 8);
+        side.awaitTrue(() -> side.received == 1);
+        peer.truncateControl();
+        side.queuePair.moveToError();
+        requireEndNaming("truncated a file");
+        assertEquals(1, side.ends);
+    }
+
     @Test
     void shouldTellThatTheControlFileDoesNotExist() throws IOException {
         try (HostileShmPeer other = new HostileShmPeer(settings, address)) {
