@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
@@ -16,10 +17,10 @@ import java.util.concurrent.TimeoutException;
 import org.nettyrdma.verbs.support.SocketFailures;
 
 /**
- * Opens files of other users, which this process may only read. Each can put a pipe in the place of its file at any moment, and
- * to open that takes until somebody writes to it, which no interrupt ends. So a thread of its own opens the file, and who waits
- * for it does so for a time only. While one that nobody waits for any more is not opened, no other of that user is: so there are
- * no more such threads than there are event loops.
+ * Opens files of other users, most of which this process may only read. Each can put a pipe in the place of its file at any
+ * moment, and to open that takes until somebody writes to it, which no interrupt ends; or take a lease on its file, with much
+ * the same effect. So a thread of its own opens the file, and who waits for it does so for a time only. While one that nobody
+ * waits for any more is not opened, no other of that user is: so there are no more such threads than there are event loops.
  */
 final class OtherUsersFiles {
 
@@ -39,17 +40,29 @@ final class OtherUsersFiles {
      * @throws IOException if there is none, or it takes too long, or another one of that user does
      */
     static FileChannel open(Path file, int user) throws IOException {
+        return open(file, user, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS), LIMIT_MILLIS);
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @param user        whose it is
+     * @param options     for what
+     * @param limitMillis how long to wait
+     * @throws IOException if there is none, or it takes too long, or another one of that user does
+     */
+    static FileChannel open(Path file, int user, Set<OpenOption> options, int limitMillis) throws IOException {
         if (hasAbandoned(user)) {
             throw new IOException(file + " is not opened: another file of user " + user + " has not been opened yet");
         }
         CompletableFuture<FileChannel> opening = new CompletableFuture<>();
-        Thread thread = new Thread(() -> open(file, user, opening), "netty-rdma-shm-open");
+        Thread thread = new Thread(() -> open(file, user, options, opening), "netty-rdma-shm-open");
         thread.setDaemon(true);
         thread.start();
         try {
-            return opening.get(LIMIT_MILLIS, TimeUnit.MILLISECONDS);
+            return opening.get(limitMillis, TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            throw abandon(opening, user, new IOException(file + " could not be opened within " + LIMIT_MILLIS + " ms"));
+            throw abandon(opening, user, new IOException(file + " could not be opened within " + limitMillis + " ms"));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw abandon(opening, user, new ClosedByInterruptException());
@@ -58,10 +71,10 @@ final class OtherUsersFiles {
         }
     }
 
-    private static void open(Path file, int user, CompletableFuture<FileChannel> opening) {
+    private static void open(Path file, int user, Set<OpenOption> options, CompletableFuture<FileChannel> opening) {
         boolean isAwaited;
         try {
-            FileChannel channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+            FileChannel channel = FileChannel.open(file, options);
             isAwaited = opening.complete(channel);
             if (!isAwaited) {
                 SocketFailures.closeQuietly(channel);

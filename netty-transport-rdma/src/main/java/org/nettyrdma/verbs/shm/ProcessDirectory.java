@@ -171,12 +171,7 @@ final class ProcessDirectory {
      */
     static FileChannel lockShared(Path shared, int limitMillis) throws IOException {
         Path file = shared.resolve(LOCK);
-        if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !UnixFile.at(file).isPlain()) {
-            throw new IOException(file + " is no plain file");
-        }
-        FileChannel channel = FileChannel.open(file, // at once, whatever is there by now, see UnixFile.AT_ONCE
-                Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        FileChannel channel = openLock(file, limitMillis);
         try {
             long startNanos = System.nanoTime();
             while (channel.tryLock() == null) {
@@ -190,6 +185,22 @@ final class ProcessDirectory {
             channel.close();
             throw e;
         }
+    }
+
+    /** The user who has made the file can take a lease on it, which holds up whoever opens it. */
+    private static FileChannel openLock(Path file, int limitMillis) throws IOException {
+        if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+            UnixFile found = UnixFile.at(file);
+            if (!found.isPlain()) {
+                throw new IOException(file + " is no plain file");
+            }
+            if (found.userId() != ShmSettings.userId()) {
+                return OtherUsersFiles.open(file, found.userId(), UnixFile.AT_ONCE, limitMillis);
+            }
+        }
+        return FileChannel.open(file, // at once, whatever is there by now, see UnixFile.AT_ONCE
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     }
 
     /** Lets the group take the lock, too, whatever the umask says. */

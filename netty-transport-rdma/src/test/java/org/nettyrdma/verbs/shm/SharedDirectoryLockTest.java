@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.shm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Another user who may write in the shared directory can take its lock, and put other things in its place. */
 class SharedDirectoryLockTest {
+
+    private static final int HOSTILE = 12_346;
 
     @TempDir
     private Path temporary;
@@ -59,6 +62,29 @@ class SharedDirectoryLockTest {
         Files.createSymbolicLink(temporary.resolve("lock"), precious);
         assertThrows(IOException.class, () -> ProcessDirectory.lockShared(temporary, 20));
         assertTrue(Files.notExists(precious));
+    }
+
+    /** A lease makes whoever opens the file wait for up to 45 seconds. Only root can make files that belong to another user. */
+    @Test
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldWaitForALeaseOfAnotherUserForATimeOnly() throws Exception {
+        assumeTrue(ShmSettings.userId() == 0 && Files.isExecutable(Path.of("/usr/bin/perl")));
+        Path lock = Files.createFile(temporary.resolve("lock"));
+        Files.setAttribute(lock, "unix:uid", HOSTILE);
+        Process holder = new ProcessBuilder("/usr/bin/perl", "-e", "$SIG{IO} = 'IGNORE'; open(F, '+<', $ARGV[0]) or die; "
+                + "fcntl(F, 1024, 1) or die; syswrite(STDOUT, '1'); <STDIN>;", lock.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            assumeTrue(holder.getInputStream().read() == '1', "the file system has no leases");
+            String message = assertThrows(IOException.class, () -> ProcessDirectory.lockShared(temporary, 20)).getMessage();
+            assertTrue(message.contains("could not be opened within 20 ms"), message);
+        } finally {
+            holder.destroyForcibly().waitFor();
+        }
+        while (OtherUsersFiles.hasAbandoned(HOSTILE)) {
+            Thread.onSpinWait();
+        }
+        ProcessDirectory.lockShared(temporary, 1000).close();
     }
 
     /** The process that holds the lock, until it is killed. */
