@@ -20,6 +20,7 @@ final class ReadPause {
 
     private final ChannelHandlerContext ctx;
     private final ChannelConfig config;
+    private final Runnable reader;
     /** How many reasons there are not to read. */
     private int reasons;
     private boolean readKept;
@@ -29,7 +30,15 @@ final class ReadPause {
     private boolean takingBack;
 
     ReadPause(ChannelHandlerContext ctx) {
+        this(ctx, ctx::read);
+    }
+
+    /**
+     * @param reader passes on the read that was kept
+     */
+    ReadPause(ChannelHandlerContext ctx, Runnable reader) {
         this.ctx = ctx;
+        this.reader = reader;
         this.config = ctx.channel().config();
     }
 
@@ -80,7 +89,7 @@ final class ReadPause {
         readDemanded = false;
         restoreAutoRead();
         if (read) {
-            ctx.read();
+            reader.run();
         }
     }
 

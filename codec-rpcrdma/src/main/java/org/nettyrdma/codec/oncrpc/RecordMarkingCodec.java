@@ -25,6 +25,8 @@ import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
  * <p><b>Memory.</b> With a {@link MemoryBudget} a record of more than 16 KiB takes its announced length from the budget before
  * any byte of it is kept. While it waits for the memory, nothing more is read. A peer that sends a record more slowly than
  * {@link TransferLimits} allow loses the connection. While others wait for such memory, the connection ends after a second.
+ * While {@code AUTO_READ} is off, each read is answered with one record, and what has come behind it waits for the next read. So
+ * where a call waits for memory, those behind it are not decoded, and take no more than the buffer that they came in.
  *
  * <p><b>Outbound</b> a {@link ByteBuf} or {@link RpcMessage} leaves as one fragment. Where {@link RpcClient} or
  * {@link RpcServerHandler} has left room in front of a short message, the marker is written there. Otherwise the marker and the
@@ -84,7 +86,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
     public void handlerAdded(ChannelHandlerContext ctx) {
         headRoom = HeadRoom.ofThread();
         if (budget != null) {
-            memory = new RecordMemory(ctx, budget, limits, this::decode, this::channelReadComplete);
+            memory = new RecordMemory(ctx, budget, limits, this::decode, this::channelReadComplete, this::read);
         }
     }
 
@@ -182,7 +184,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
         // Whoever reads on demand asked for a message, not for a part of one.
-        boolean wantsMore = !passedUp && !ctx.channel().config().isAutoRead();
+        boolean wantsMore = !passedUp && !ctx.channel().config().isAutoRead() && (memory == null || !memory.isHeldBack());
         passedUp = false;
         ctx.fireChannelReadComplete();
         if (wantsMore) {

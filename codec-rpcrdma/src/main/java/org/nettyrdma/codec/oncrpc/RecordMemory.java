@@ -14,6 +14,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The memory of the record that one connection is receiving, and the time it may take. A large record has what it announces
  * before anything of that is kept, and waits for it without being read. Event loop only.
+ *
+ * <p>Where {@code AUTO_READ} is off when a record has been passed up, for instance because it is a call that waits for memory,
+ * the bytes behind it stay bytes until a read is asked for: a call of 44 bytes takes several times as much when it is decoded.
  */
 final class RecordMemory implements ProgressWatch.Source {
 
@@ -33,8 +36,12 @@ final class RecordMemory implements ProgressWatch.Source {
     private final Consumer<ChannelHandlerContext> readEnded;
     private final long windowMillis;
     private final ProgressWatch watch;
-    /** What has been received while the record waits. */
+    /** What has been received while the record waits, or nobody reads on. */
     private final Deque<ByteBuf> kept = new ArrayDeque<>();
+    /** Nobody reads on, as {@code AUTO_READ} is off and no read has been asked for since the last record. */
+    private boolean heldBack;
+    private boolean decodingKept;
+    private boolean closed;
     private long recordBytes;
     /** Waits for the memory of the record, or {@code null}. */
     private Claim waiting;
@@ -49,15 +56,17 @@ final class RecordMemory implements ProgressWatch.Source {
 
     /**
      * @param decoder   gets what was received, and its reference, while no record waits
-     * @param readEnded told when what was kept for a record that had to wait is decoded, as at the end of a read
+     * @param readEnded told when what was kept is decoded, as at the end of a read
+     * @param reader    gets the read that was kept for a record that had to wait
      */
     RecordMemory(ChannelHandlerContext ctx, MemoryBudget budget, TransferLimits limits,
-                 BiConsumer<ChannelHandlerContext, ByteBuf> decoder, Consumer<ChannelHandlerContext> readEnded) {
+                 BiConsumer<ChannelHandlerContext, ByteBuf> decoder, Consumer<ChannelHandlerContext> readEnded,
+                 Consumer<ChannelHandlerContext> reader) {
         this.ctx = ctx;
         this.records = budget.records();
         this.limits = limits;
         this.admission = new MemoryAdmission(records, Long.MAX_VALUE, ctx.executor(), ctx.channel()::remoteAddress, () -> { });
-        this.pause = new ReadPause(ctx);
+        this.pause = new ReadPause(ctx, () -> reader.accept(ctx));
         this.decoder = decoder;
         this.readEnded = readEnded;
         this.windowMillis = Math.min(CONTENDED_MILLIS, limits.timeoutMillis());
@@ -70,15 +79,21 @@ final class RecordMemory implements ProgressWatch.Source {
         readWanted = false;
         receivedBytes += in.readableBytes();
         pause.messageRead();
-        if (waiting != null) {
+        if (isWaiting() || !kept.isEmpty()) {
             kept.addLast(in);
         } else {
             decoder.accept(ctx, in);
         }
     }
 
+    /** Nobody has asked for another record since the last one. */
+    boolean isHeldBack() {
+        return heldBack;
+    }
+
+    /** Whether nothing is to be decoded now. */
     boolean isWaiting() {
-        return waiting != null;
+        return waiting != null || heldBack;
     }
 
     /** What is left to decode when there is memory; its reference passes to this. */
@@ -137,11 +152,8 @@ final class RecordMemory implements ProgressWatch.Source {
                 pause.resume();
                 return;
             }
-            while (waiting == null && !kept.isEmpty()) {
-                decoder.accept(ctx, kept.removeFirst());
-            }
+            decodeKept();
             pause.resume();
-            readEnded.accept(ctx);
         }
 
         @Override
@@ -155,7 +167,9 @@ final class RecordMemory implements ProgressWatch.Source {
         recordsEnded++;
         unfinished = false;
         stalledMillis = 0;
+        heldBack = true; // unless a read is asked for meanwhile
         ctx.fireChannelRead(record);
+        heldBack &= !closed && !ctx.channel().config().isAutoRead();
         long bytes = recordBytes;
         recordBytes = 0;
         admission.release(bytes); // now it is a call, which takes memory for itself
@@ -167,9 +181,29 @@ final class RecordMemory implements ProgressWatch.Source {
         watch.begin();
     }
 
+    /** A read is asked for, and what is kept comes first. Returns whether the channel is not to be read for it. */
     boolean keepsRead() {
+        heldBack = false;
         readWanted = !pause.keepsRead();
-        return !readWanted;
+        if (readWanted && !kept.isEmpty() && !decodingKept) {
+            decodeKept();
+        }
+        return !readWanted || decodingKept || isWaiting();
+    }
+
+    /** As far as somebody reads on: also at the end of what was kept, a read may be asked for. */
+    private void decodeKept() {
+        decodingKept = true;
+        try {
+            do {
+                while (!isWaiting() && !kept.isEmpty()) {
+                    decoder.accept(ctx, kept.removeFirst());
+                }
+                readEnded.accept(ctx);
+            } while (!isWaiting() && !kept.isEmpty());
+        } finally {
+            decodingKept = false;
+        }
     }
 
     @Override
@@ -207,6 +241,8 @@ final class RecordMemory implements ProgressWatch.Source {
 
     /** Nothing more is received. */
     void close() {
+        closed = true;
+        heldBack = false;
         watch.stop();
         admission.close();
         if (waiting != null) {

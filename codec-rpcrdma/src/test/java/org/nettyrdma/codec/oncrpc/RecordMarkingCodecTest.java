@@ -14,6 +14,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -226,6 +227,64 @@ class RecordMarkingCodecTest {
         onDemand.writeInbound(hex("02"));
         assertEquals(1, reads[0]);
         assertEquals("0102", dumpAndRelease(onDemand.readInbound()));
+    }
+
+    @Test
+    void shouldPassUpOneRecordForEachReadOfWhoeverReadsOnDemandWithABudget() {
+        int[] reads = new int[1];
+        EmbeddedChannel onDemand =
+                onDemand(reads, new RecordMarkingCodec(64, new MemoryBudget(1 << 20), TransferLimits.DEFAULT));
+        onDemand.writeInbound(hex("80000001 01 80000001 02 80000002 03"));
+        assertEquals("01", dumpAndRelease(onDemand.readInbound()));
+        assertNull(onDemand.readInbound());
+        onDemand.read();
+        assertEquals("02", dumpAndRelease(onDemand.readInbound()));
+        assertEquals(0, reads[0]);
+        onDemand.read();
+        assertEquals(1, reads[0], "the rest of the third record");
+        onDemand.writeInbound(hex("04"));
+        assertEquals("0304", dumpAndRelease(onDemand.readInbound()));
+        onDemand.writeInbound(hex("80000001 05"));
+        assertNull(onDemand.readInbound(), "nobody has asked for it");
+        assertFalse(onDemand.finishAndReleaseAll());
+    }
+
+    /** Each read is asked for at the end of the one before, so that all of them would nest. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldPassUpManyRecordsToWhoeverReadsOnDemandWithABudget(boolean atTheEndOfTheRead) {
+        int[] reads = new int[1];
+        EmbeddedChannel onDemand =
+                onDemand(reads, new RecordMarkingCodec(64, new MemoryBudget(1 << 20), TransferLimits.DEFAULT));
+        onDemand.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                ctx.fireChannelRead(msg);
+                if (!atTheEndOfTheRead) {
+                    ctx.read();
+                }
+            }
+
+            @Override
+            public void channelReadComplete(ChannelHandlerContext ctx) {
+                if (atTheEndOfTheRead) {
+                    ctx.read();
+                }
+            }
+        });
+        int records = 50_000;
+        ByteBuf all = Unpooled.buffer();
+        for (int i = 0; i < records; i++) {
+            all.writeInt(0x8000_0004).writeInt(i);
+        }
+        onDemand.writeInbound(all);
+        for (int i = 0; i < records; i++) {
+            ByteBuf record = onDemand.readInbound();
+            assertEquals(i, record.readInt());
+            record.release();
+        }
+        assertTrue(reads[0] > 0, "the last read is left");
+        assertFalse(onDemand.finishAndReleaseAll());
     }
 
     /** Counts the reads that its codec asks for. */

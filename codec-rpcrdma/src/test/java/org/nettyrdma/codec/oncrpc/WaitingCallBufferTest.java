@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.oncrpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.oncrpc.Hex.dump;
 
@@ -60,6 +61,36 @@ class WaitingCallBufferTest {
         end(server);
     }
 
+    /** A call that is decoded takes several times as much as one that is still in the buffer. */
+    @Test
+    void shouldNotDecodeCallsBehindOneThatWaitsForMemory() {
+        EmbeddedChannel server = server(null);
+        MemoryBudget.Share other = budget.open(new InetSocketAddress("192.0.2.1", 1), Runnable::run, () -> { });
+        assertTrue(other.tryTake(budget.maxBytes()));
+        ByteBuf calls = alloc.directBuffer(BURST_BYTES, BURST_BYTES);
+        for (int xid = 0; xid < 1000; xid++) {
+            RpcCallHeader header = new RpcCallHeader(xid, 200000, 1, 0, OpaqueAuth.NONE, OpaqueAuth.NONE);
+            header.write(calls.writeInt(0x8000_0000 | header.encodedLength()));
+        }
+        server.writeInbound(calls);
+        server.runPendingTasks();
+        assertEquals(1, server.pipeline().get(RpcServerHandler.class).callsInProgress());
+        other.close();
+        server.runPendingTasks();
+        ByteBuf replies = alloc.buffer();
+        for (ByteBuf part = server.readOutbound(); part != null; part = server.readOutbound()) {
+            replies.writeBytes(part);
+            part.release();
+        }
+        for (int xid = 0; xid < 1000; xid++) {
+            ByteBuf reply = replies.readSlice(replies.readInt() & Integer.MAX_VALUE);
+            assertEquals(xid, reply.readInt());
+        }
+        assertFalse(replies.isReadable());
+        replies.release();
+        end(server);
+    }
+
     private EmbeddedChannel server(Executor executor) {
         EmbeddedChannel server = new EmbeddedChannel();
         server.config().setAllocator(alloc);
@@ -69,17 +100,18 @@ class WaitingCallBufferTest {
         return server;
     }
 
-    /** One call, and behind it a record that is neither call nor reply. */
+    /** One call, and in front of it a record that is neither call nor reply. */
     private ByteBuf burst(int argumentBytes) {
         ByteBuf burst = alloc.directBuffer(BURST_BYTES, BURST_BYTES);
         RpcCallHeader header = new RpcCallHeader(7, 200000, 1, 0, OpaqueAuth.NONE, OpaqueAuth.NONE);
+        int rest = burst.writableBytes() - 2 * Integer.BYTES - header.encodedLength() - argumentBytes;
+        burst.writeInt(0x8000_0000 | rest).writeInt(1).writeInt(99).writeZero(rest - 8);
         burst.writeInt(0x8000_0000 | header.encodedLength() + argumentBytes);
         header.write(burst);
         for (int i = 0; i < argumentBytes; i++) {
             burst.writeByte(i);
         }
-        int rest = burst.writableBytes() - Integer.BYTES;
-        return burst.writeInt(0x8000_0000 | rest).writeInt(1).writeInt(99).writeZero(rest - 8);
+        return burst;
     }
 
     private static void readReply(EmbeddedChannel server, int argumentBytes) {
