@@ -26,7 +26,8 @@ import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
  * any byte of it is kept. While it waits for the memory, nothing more is read. A peer that sends a record more slowly than
  * {@link TransferLimits} allow loses the connection. While others wait for such memory, the connection ends after a second.
  * While {@code AUTO_READ} is off, each read is answered with one record, and what has come behind it waits for the next read. So
- * where a call waits for memory, those behind it are not decoded, and take no more than the buffer that they came in.
+ * where a call waits for memory, those behind it are not decoded, and take no more than the buffer that they came in. Where a
+ * handler behind this one has turned it off, up to 16 KiB are read all the same, to see the end of the connection.
  *
  * <p><b>Outbound</b> a {@link ByteBuf} or {@link RpcMessage} leaves as one fragment. Where {@link RpcClient} or
  * {@link RpcServerHandler} has left room in front of a short message, the marker is written there. Otherwise the marker and the

@@ -17,11 +17,16 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Where {@code AUTO_READ} is off when a record has been passed up, for instance because it is a call that waits for memory,
  * the bytes behind it stay bytes until a read is asked for: a call of 44 bytes takes several times as much when it is decoded.
+ * Where the handlers above have turned it off, a little is read all the same, since the end of the connection shows behind it.
  */
 final class RecordMemory implements ProgressWatch.Source {
 
     /** Records up to this size need no memory of the budget: each connection has a receive buffer of its own as large as that. */
     private static final int SMALL_RECORD_BYTES = 16 << 10;
+    /** Nothing more is read ahead while as much is kept. */
+    private static final int READ_AHEAD_BYTES = 16 << 10;
+    /** What a kept buffer takes besides its capacity, about. */
+    private static final int KEPT_BUFFER_BYTES = 512;
     /** How often is looked for progress, and how long a record may make too little of it while others wait for memory. */
     private static final long CONTENDED_MILLIS = 1000;
 
@@ -40,6 +45,10 @@ final class RecordMemory implements ProgressWatch.Source {
     private final Deque<ByteBuf> kept = new ArrayDeque<>();
     /** Nobody reads on, as {@code AUTO_READ} is off and no read has been asked for since the last record. */
     private boolean heldBack;
+    /** Those above have turned {@code AUTO_READ} off with the last record. */
+    private boolean stoppedAbove;
+    /** Reading is paused, as enough was read ahead. */
+    private boolean enoughAhead;
     private boolean decodingKept;
     private boolean closed;
     private long recordBytes;
@@ -80,10 +89,45 @@ final class RecordMemory implements ProgressWatch.Source {
         receivedBytes += in.readableBytes();
         pause.messageRead();
         if (isWaiting() || !kept.isEmpty()) {
-            kept.addLast(in);
+            kept.addLast(compact(in));
         } else {
             decoder.accept(ctx, in);
         }
+        readAhead();
+    }
+
+    /** What comes is kept, and the end of the connection ends what waits. */
+    private void readAhead() {
+        if (!heldBack || !stoppedAbove || waiting != null || enoughAhead) {
+            return;
+        }
+        int keptBytes = 0;
+        for (ByteBuf each : kept) {
+            keptBytes += each.capacity() + KEPT_BUFFER_BYTES;
+        }
+        if (keptBytes < READ_AHEAD_BYTES) {
+            ctx.read();
+        } else {
+            enoughAhead = true;
+            pause.pause();
+        }
+    }
+
+    /** Lets go of a buffer that is mostly empty. */
+    private ByteBuf compact(ByteBuf in) {
+        int bytes = in.readableBytes();
+        if (bytes > in.capacity() / 2) {
+            return in;
+        }
+        ByteBuf copy;
+        try {
+            copy = ctx.alloc().buffer(bytes, bytes);
+        } catch (RuntimeException | Error e) { // no memory: it can be kept as it is
+            return in;
+        }
+        copy.writeBytes(in);
+        in.release();
+        return copy;
     }
 
     /** Nobody has asked for another record since the last one. */
@@ -98,7 +142,7 @@ final class RecordMemory implements ProgressWatch.Source {
 
     /** What is left to decode when there is memory; its reference passes to this. */
     void keep(ByteBuf in) {
-        kept.addFirst(in);
+        kept.addFirst(compact(in));
     }
 
     /**
@@ -167,9 +211,11 @@ final class RecordMemory implements ProgressWatch.Source {
         recordsEnded++;
         unfinished = false;
         stalledMillis = 0;
+        boolean wasAutoRead = ctx.channel().config().isAutoRead();
         heldBack = true; // unless a read is asked for meanwhile
         ctx.fireChannelRead(record);
         heldBack &= !closed && !ctx.channel().config().isAutoRead();
+        stoppedAbove = heldBack && wasAutoRead;
         long bytes = recordBytes;
         recordBytes = 0;
         admission.release(bytes); // now it is a call, which takes memory for itself
@@ -184,6 +230,10 @@ final class RecordMemory implements ProgressWatch.Source {
     /** A read is asked for, and what is kept comes first. Returns whether the channel is not to be read for it. */
     boolean keepsRead() {
         heldBack = false;
+        if (enoughAhead) {
+            enoughAhead = false;
+            pause.resume();
+        }
         readWanted = !pause.keepsRead();
         if (readWanted && !kept.isEmpty() && !decodingKept) {
             decodeKept();
@@ -204,6 +254,7 @@ final class RecordMemory implements ProgressWatch.Source {
         } finally {
             decodingKept = false;
         }
+        readAhead();
     }
 
     @Override
@@ -243,14 +294,18 @@ final class RecordMemory implements ProgressWatch.Source {
     void close() {
         closed = true;
         heldBack = false;
+        for (ByteBuf in = kept.poll(); in != null; in = kept.poll()) {
+            in.release();
+        }
+        if (enoughAhead) {
+            enoughAhead = false;
+            pause.resume();
+        }
         watch.stop();
         admission.close();
         if (waiting != null) {
             waiting = null;
             pause.resume();
-        }
-        for (ByteBuf in = kept.poll(); in != null; in = kept.poll()) {
-            in.release();
         }
     }
 }

@@ -33,6 +33,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What calls over TCP take of a budget: clients are sockets that send what is written out by hand, and a well-behaved one. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // reading from a socket cannot be interrupted
@@ -98,6 +100,24 @@ class TcpMemoryTest {
                     }
                 }).bind(InetAddress.getLoopbackAddress(), 0).sync().channel();
         address = (InetSocketAddress) server.localAddress();
+    }
+
+    /** Else each of its calls would be carried out for nobody when there is memory, and hold up those of others. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 100})
+    void shouldDropTheCallsOfAClientThatEndsWhileTheyWait(int calls) throws Exception {
+        start(PATIENT);
+        MemoryBudget.Share other = budget.open(new InetSocketAddress("192.0.2.1", 1), Runnable::run, () -> { });
+        assertTrue(other.tryTake(budget.maxBytes()));
+        Socket client = socket();
+        for (int xid = 0; xid < calls; xid++) {
+            client.getOutputStream().write(call(xid, LOAD, MIB));
+        }
+        await(() -> budget.waiting() == 1);
+        client.close();
+        await(() -> budget.waiting() == 0);
+        other.close();
+        assertEquals(0, loads.get());
     }
 
     @AfterEach

@@ -7,12 +7,15 @@ import static org.nettyrdma.codec.oncrpc.Hex.dump;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -88,6 +91,36 @@ class WaitingCallBufferTest {
         }
         assertFalse(replies.isReadable());
         replies.release();
+        end(server);
+    }
+
+    /** The end of a connection shows only behind what has come before. */
+    @Test
+    void shouldReadALittleAheadWhereACallWaitsForMemory() {
+        EmbeddedChannel server = server(null);
+        AtomicInteger reads = new AtomicInteger();
+        server.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void read(ChannelHandlerContext ctx) {
+                reads.getAndIncrement();
+            }
+        });
+        MemoryBudget.Share other = budget.open(new InetSocketAddress("192.0.2.1", 1), Runnable::run, () -> { });
+        assertTrue(other.tryTake(budget.maxBytes()));
+        int calls = 0;
+        for (int before = -1; before < reads.get(); calls++) {
+            before = reads.get();
+            RpcCallHeader header = new RpcCallHeader(7, 200000, 1, 0, OpaqueAuth.NONE, OpaqueAuth.NONE);
+            ByteBuf call = alloc.directBuffer(BURST_BYTES, BURST_BYTES);
+            header.write(call.writeInt(0x8000_0000 | header.encodedLength()));
+            server.writeInbound(call);
+        }
+        assertTrue(calls > 10 && calls < 100, calls + " calls were read");
+        assertTrue(alloc.pinnedDirectMemory() < BURST_BYTES / 2);
+        assertEquals(1, server.pipeline().get(RpcServerHandler.class).callsInProgress());
+        other.close();
+        server.runPendingTasks();
+        assertEquals(0, server.pipeline().get(RpcServerHandler.class).callsInProgress());
         end(server);
     }
 
