@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The launcher script, in a project of its own whose Maven and Java only note how they were called. */
 class LauncherTest {
@@ -42,7 +45,8 @@ class LauncherTest {
         Files.copy(LAUNCHER, module.resolve("nfs"));
         Path programs = Files.createDirectory(directory.resolve("bin"));
         script(programs.resolve("mvn"),
-                "echo built >>\"$BUILDS\"; sleep 0.2; [ ! -e \"$BUILDS.fail\" ] || { echo 'it is broken'; exit 1; }",
+                "echo built >>\"$BUILDS\"; echo \"${LC_ALL:-}\" >\"$BUILDS.locale\"; sleep 0.2",
+                "[ ! -e \"$BUILDS.fail\" ] || { echo 'it is broken'; exit 1; }",
                 "mkdir -p '" + module + "/target/lib' '" + module + "/target/classes'");
         script(programs.resolve("java"), "echo \"LC_ALL=${LC_ALL:-} LANGUAGE=${LANGUAGE:-}\"", "for a; do echo \"[$a]\"; done");
     }
@@ -115,6 +119,20 @@ class LauncherTest {
     @Test
     void shouldGiveJavaALocaleThatKnowsEveryFileName() throws Exception {
         assertTrue(run().startsWith("LC_ALL=C.UTF-8 "));
+    }
+
+    /** Else the build fails where the path of the project has letters that are not of ASCII. */
+    @ParameterizedTest
+    @ValueSource(strings = {"example-nfs/nfs", "examples/run", "benchmarks/run", "fuzz/run", "fuzz/siege"})
+    void shouldGiveMavenALocaleThatKnowsEveryFileName(String name) throws Exception {
+        Files.createFile(directory.resolve("builds.fail"));
+        Files.createDirectories(root.resolve("examples/src/main/java/org/nettyrdma/examples/echo"));
+        Path script = root.resolve(name);
+        Files.createDirectories(script.getParent());
+        Files.copy(Path.of("..").resolve(name), script, StandardCopyOption.REPLACE_EXISTING);
+        Process process = name.startsWith("examples") ? start(script, "echo") : start(script);
+        assertEquals(1, exitCode(process));
+        assertEquals("C.UTF-8\n", Files.readString(directory.resolve("builds.locale")));
     }
 
     /** By these texts the server tells errors of the file system apart. */
