@@ -56,6 +56,9 @@ final class ErrorMessage {
                 return cause.getMessage();
             }
         }
+        if (failure instanceof OutOfMemoryError) {
+            return "out of memory: " + failure.getMessage(); // or of threads, and then it says so
+        }
         boolean meantForPeople = failure instanceof IOException || failure instanceof IllegalArgumentException;
         return meantForPeople && failure.getMessage() != null ? failure.getMessage() : "unexpected failure: " + failure;
     }

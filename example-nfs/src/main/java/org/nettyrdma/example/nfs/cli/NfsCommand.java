@@ -6,10 +6,13 @@ import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExecutionException;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
@@ -119,12 +122,23 @@ public final class NfsCommand implements Runnable {
                 .registerConverter(Path.class, new PathConverter())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(NfsCommand::printUsageError)
+                .setExecutionStrategy(NfsCommand::execute)
                 .setExecutionExceptionHandler((exception, commandLine, parsed) -> command.printFailure(exception, commandLine));
     }
 
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "a command is missing");
+    }
+
+    /** Makes exceptions of errors, which picocli tells no handler of: they would end the process with a stack trace. */
+    private static int execute(ParseResult parsed) {
+        try {
+            return new RunLast().execute(parsed);
+        } catch (Error e) {
+            List<CommandLine> commands = parsed.asCommandLineList();
+            throw new ExecutionException(commands.get(commands.size() - 1), e.toString(), e);
+        }
     }
 
     private static int printUsageError(ParameterException exception, String[] arguments) {
@@ -136,17 +150,18 @@ public final class NfsCommand implements Runnable {
     }
 
     private int printFailure(Exception exception, CommandLine commandLine) {
+        Throwable failure = exception instanceof ExecutionException ? exception.getCause() : exception;
         PrintWriter err = commandLine.getErr();
         commandLine.getOut().flush();
-        err.println(commandLine.getCommandSpec().qualifiedName() + ": " + TerminalText.escape(ErrorMessage.of(exception)));
+        err.println(commandLine.getCommandSpec().qualifiedName() + ": " + TerminalText.escape(ErrorMessage.of(failure)));
         if (verbose) {
             StringWriter trace = new StringWriter();
-            exception.printStackTrace(new PrintWriter(trace));
+            failure.printStackTrace(new PrintWriter(trace));
             trace.toString().lines().forEach(line -> err.println(line.startsWith("\t")
                     ? '\t' + TerminalText.escape(line.substring(1))
                     : TerminalText.escape(line)));
         }
         err.flush();
-        return ErrorMessage.exitCode(exception);
+        return ErrorMessage.exitCode(failure);
     }
 }

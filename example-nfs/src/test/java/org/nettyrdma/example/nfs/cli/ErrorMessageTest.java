@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
 import org.junit.jupiter.api.Test;
@@ -11,6 +13,8 @@ import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 import org.nettyrdma.example.nfs.client.LocalFailures;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
 
 class ErrorMessageTest {
 
@@ -37,5 +41,24 @@ class ErrorMessageTest {
                 ErrorMessage.of(new IllegalStateException("failed to create a child event loop", cause)));
         assertEquals("maxRegisteredBytes : -1 (expected: >= 0)", ErrorMessage.of(new IllegalStateException("failed to create a "
                 + "child event loop", new IllegalArgumentException("maxRegisteredBytes : -1 (expected: >= 0)"))));
+    }
+
+    /** Picocli shows errors to no handler. */
+    @Test
+    void shouldSayInOneLineThatMemoryOrThreadsAreUsedUp() {
+        StringWriter err = new StringWriter();
+        CommandLine commandLine = NfsCommand.newCommandLine().addSubcommand("exhaust", new Exhausting())
+                .setErr(new PrintWriter(err, true));
+        assertEquals(ExitCode.FAILED, commandLine.execute("exhaust"));
+        assertEquals("nfs exhaust: out of memory: unable to create native thread" + System.lineSeparator(), err.toString());
+    }
+
+    @Command
+    private static final class Exhausting implements Runnable {
+
+        @Override
+        public void run() {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
     }
 }
