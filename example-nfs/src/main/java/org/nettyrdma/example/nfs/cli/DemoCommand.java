@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -95,6 +96,12 @@ final class DemoCommand implements Callable<Integer> {
                 exitCode = Math.max(exitCode, run(settings, source, expected));
             }
             return exitCode;
+        } catch (IOException | UncheckedIOException e) {
+            if (!TemporaryDirectory.isProcessEnding()) {
+                throw e;
+            }
+            warn("interrupted");
+            return Interruption.EXIT_CODE;
         }
     }
 

@@ -204,6 +204,31 @@ class NfsProcessTest {
                 .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 1 << SIGINT - 1) != 0);
     }
 
+    /** The files that it deletes then are not missing. */
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldBlameNoFileWhenTheDemonstrationIsTerminated() throws Exception {
+        List<String> demo = command("demo");
+        demo.add(1, "-Djava.io.tmpdir=" + directory);
+        Process process = start(demo);
+        while (generatedFiles() < 300) {
+            assertFalse(process.waitFor(1, TimeUnit.MILLISECONDS));
+        }
+        process.toHandle().destroy(); // without closing the streams
+        String error = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(143, exitCode(process), error);
+        assertEquals("", error.replace("nfs demo: interrupted" + System.lineSeparator(), ""));
+        assertEquals(0, directory.toFile().list().length);
+    }
+
+    private int generatedFiles() {
+        for (String work : directory.toFile().list()) {
+            String[] names = directory.resolve(work).resolve("source/small").toFile().list();
+            return names == null ? 0 : names.length;
+        }
+        return 0;
+    }
+
     /** Of the file that a copy is working on, which has no name of its own yet. */
     private static long unfinishedBytes(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
