@@ -52,7 +52,8 @@ final class NettyVersion {
     /** The same for versions, each with the name of what has it in front: {@code netty-buffer=4.1.140.Final}. */
     static String refusal(Set<String> versions) {
         if (versions.isEmpty()) {
-            return "the version of Netty is not known: " + FILE + " is missing; set the system property " + PROPERTY + " to it";
+            return "the version of Netty is not known: " + FILE + " is missing, or is that of another jar of Netty, as where "
+                    + "all are packed into one; set the system property " + PROPERTY + " to it";
         }
         Set<String> series = new TreeSet<>();
         for (String version : versions) {

@@ -61,6 +61,7 @@ class NettyVersionTest {
         String refusal = NettyVersion.refusal(Set.of());
 
         assertNotNull(refusal);
+        assertTrue(refusal.contains(" is missing, or is that of another jar of Netty, as where all are packed "), refusal);
         assertTrue(refusal.endsWith("set the system property org.nettyrdma.nettyVersion to it"), refusal);
     }
 
