@@ -14,7 +14,7 @@ final class ConnectionCounts {
      * An address may have so many times as many connections as are left for all. One address alone gets three quarters, eight of
      * them 3/25 each, and a client at another address always finds something left, however many contend.
      */
-    private static final int SHARE_OF_REST = 3;
+    static final int SHARE_OF_REST = 3;
 
     private final int maxConnections;
     private final int maxConnectionsPerAddress;

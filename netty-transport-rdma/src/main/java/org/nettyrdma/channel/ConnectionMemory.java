@@ -1,10 +1,15 @@
 package org.nettyrdma.channel;
 
+import java.util.HashMap;
+import java.util.Map;
+import org.nettyrdma.peer.PeerAddress;
+
 /**
  * Divides the registered memory of a provider between its channels. Their receives together take no more than half of it, so that
  * what is sent, and what is transferred in large pieces, finds memory however many connections there are. A sixteenth is for
  * messages that a peer has not taken yet, in equal shares: the more channels, the less of it each may fill before its peer is not
- * listened to.
+ * listened to. Where peers ask for connections, the last of what is for receives is kept for addresses that have little: one
+ * address alone gets three quarters of it.
  *
  * <p>Safe for use from any thread.
  */
@@ -20,6 +25,7 @@ final class ConnectionMemory {
     // Guarded by this:
     private volatile long receiveBytes;
     private int channels;
+    private final Map<PeerAddress, Long> receiveBytesByAddress = new HashMap<>();
     /** For messages under way of each channel. */
     private volatile long shareBytes;
 
@@ -31,16 +37,34 @@ final class ConnectionMemory {
         shareBytes = maxBytes / MESSAGES_PART;
     }
 
-    /** One more channel, with receives of so many bytes, unless these are too many; then {@link #close} has to follow. */
-    synchronized void open(long bytes) throws RdmaException {
-        if (receiveBytes + bytes > maxBytes / RECEIVES_PART) {
+    /**
+     * One more channel, with receives of so many bytes, unless these are too many; then {@link #close} has to follow.
+     *
+     * @param peer whose address has a share only, {@code null} without
+     */
+    synchronized void open(PeerAddress peer, long bytes) throws RdmaException {
+        long left = maxBytes / RECEIVES_PART - receiveBytes;
+        if (bytes > left) {
             throw new RdmaException("no registered memory left for receive buffers of " + bytes + " bytes: those of " + channels
                     + " other channels have " + receiveBytes + " (limit: " + maxBytes / RECEIVES_PART + ", half of "
                     + "org.nettyrdma.maxRegisteredBytes)");
         }
-        receiveBytes += bytes;
+        long ofAddress = receiveBytesByAddress.getOrDefault(peer, 0L);
+        if (peer != null && ofAddress >= ConnectionCounts.SHARE_OF_REST * left) {
+            throw new RdmaException("no registered memory left for receive buffers of " + peer + ": its other channels have "
+                    + ofAddress + " bytes, and the last " + left + " (limit: " + maxBytes / RECEIVES_PART + ", half of "
+                    + "org.nettyrdma.maxRegisteredBytes) are for addresses that have less");
+        }
+        count(peer, bytes);
         channels++;
         divide();
+    }
+
+    private void count(PeerAddress peer, long change) {
+        receiveBytes += change;
+        if (peer != null) {
+            receiveBytesByAddress.merge(peer, change, (before, more) -> before + more == 0 ? null : before + more);
+        }
     }
 
     /** One more channel, whose receives are not its own; then {@link #leave} has to follow. */
@@ -88,14 +112,14 @@ final class ConnectionMemory {
         return maxBytes;
     }
 
-    /** The receives of a channel take more or less from now on, whether or not there is room. */
-    synchronized void resize(long oldBytes, long newBytes) {
-        receiveBytes += newBytes - oldBytes;
+    /** The receives of a channel take so many bytes more from now on, or less if negative, whether or not there is room. */
+    synchronized void resize(PeerAddress peer, long change) {
+        count(peer, change);
     }
 
     /** A channel has ended. */
-    synchronized void close(long bytes) {
-        receiveBytes -= bytes;
+    synchronized void close(PeerAddress peer, long bytes) {
+        count(peer, -bytes);
         channels--;
         divide();
     }

@@ -12,6 +12,7 @@ import io.netty.channel.socket.ServerSocketChannelConfig;
 import io.netty.util.NetUtil;
 import io.netty.util.internal.ObjectUtil;
 import java.util.Map;
+import org.nettyrdma.peer.PeerAddress;
 
 /**
  * The settings of one {@link RdmaServerChannel} or {@link RdmaServerStreamChannel}: {@code SO_BACKLOG}
@@ -282,6 +283,16 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
         requireUnbound("maxConnectionsPerAddress");
         maxConnectionsPerAddress = ObjectUtil.checkPositive(connections, "maxConnectionsPerAddress");
         return this;
+    }
+
+    /**
+     * The peer of a channel, if its address may have a part of the memory for receives only: not that of a channel that has asked
+     * for its connection itself, or whose server leaves all connections to one address. {@code null} if it may have all.
+     */
+    static PeerAddress limitedPeer(Channel channel) {
+        boolean isLimited = channel.parent() != null && channel.parent().config() instanceof RdmaServerChannelConfig server
+                && server.maxConnectionsPerAddress < server.maxConnections;
+        return isLimited ? PeerAddress.of(channel.remoteAddress()) : null;
     }
 
     private void requireUnbound(String option) {

@@ -3,6 +3,7 @@ package org.nettyrdma.channel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelPipeline;
 import java.io.IOException;
+import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.verbs.QueuePair;
 
 /**
@@ -23,6 +24,7 @@ final class ReceiveQueue implements Receives {
 
     private final PostingTools tools;
     private final QueuePair queuePair;
+    private final PeerAddress limitedPeer;
     private final int channelId;
     private final RdmaChannelConfig config;
     private final ByteBuf[] buffers;
@@ -44,6 +46,7 @@ final class ReceiveQueue implements Receives {
         this.queuePair = queuePair;
         this.channelId = channelId;
         this.config = config;
+        limitedPeer = RdmaServerChannelConfig.limitedPeer(config.channel());
         bufferBytes = config.getReceiveBufferSize();
         buffers = new ByteBuf[config.getReceiveQueueDepth()];
         messageBytes = new int[buffers.length];
@@ -58,7 +61,7 @@ final class ReceiveQueue implements Receives {
         }
         bufferBytes = bytes;
         if (countedBytes > 0) {
-            memory().resize(countedBytes, allBytes());
+            memory().resize(limitedPeer, allBytes() - countedBytes);
             countedBytes = allBytes();
         }
         untilReplaced = 0;
@@ -110,7 +113,7 @@ final class ReceiveQueue implements Receives {
     @Override
     public void repost() throws IOException {
         if (countedBytes == 0) {
-            memory().open(allBytes());
+            memory().open(limitedPeer, allBytes());
             countedBytes = allBytes();
         }
         while (held + posted < buffers.length) {
@@ -228,7 +231,7 @@ final class ReceiveQueue implements Receives {
     @Override
     public void close() {
         if (countedBytes > 0) {
-            memory().close(countedBytes);
+            memory().close(limitedPeer, countedBytes);
             countedBytes = 0;
         }
     }

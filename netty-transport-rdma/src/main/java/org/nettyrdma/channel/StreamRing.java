@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.stream.TargetEntry;
 import org.nettyrdma.verbs.MemoryRegion;
@@ -50,6 +51,7 @@ final class StreamRing {
     private final QueuePairChannel channel;
     private final PostingTools tools;
     private final QueuePair queuePair;
+    private final PeerAddress limitedPeer;
     private final int channelId;
     private final int maxBlockBytes;
     private final ArrayDeque<RingBlock> blocks = new ArrayDeque<>(2); // the first holds the oldest data
@@ -69,9 +71,10 @@ final class StreamRing {
         this.tools = tools;
         this.queuePair = queuePair;
         this.channelId = channelId;
+        limitedPeer = RdmaServerChannelConfig.limitedPeer(channel);
         maxBlockBytes = wholeMessages(ringBytes / 2);
         countedBytes = StreamMemory.BYTES + 2 * FIRST_BLOCK_BYTES;
-        memory().open(countedBytes);
+        memory().open(limitedPeer, countedBytes);
         try {
             blocks.add(newBlock(FIRST_BLOCK_BYTES));
             blocks.add(newBlock(FIRST_BLOCK_BYTES));
@@ -190,7 +193,7 @@ final class StreamRing {
     }
 
     private void count(int bytes) {
-        memory().resize(countedBytes, countedBytes + bytes);
+        memory().resize(limitedPeer, bytes);
         countedBytes += bytes;
     }
 
@@ -291,7 +294,7 @@ final class StreamRing {
 
     /** The queue pair is closed: gives all memory back that the peer cannot reach any more. */
     void close() {
-        memory().close(countedBytes);
+        memory().close(limitedPeer, countedBytes);
         withdrawing.removeIf(block -> block == null);
         blocks.addAll(withdrawing);
         withdrawing.clear();
