@@ -12,6 +12,7 @@ import io.netty.channel.socket.SocketChannelConfig;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.Future;
 import io.netty.util.internal.StringUtil;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
@@ -569,11 +570,18 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             connectionIs(ChannelState.ENDED);
             boolean inOrder = cause == null && (work.isDisconnectSent() || work.input().receiver().isDisconnected()
                     || work.isShutdownSent() && work.input().receiver().isFinished());
-            // Handlers know by these words that it was the peer, as with TCP: SslHandler, for instance.
-            endCause = inOrder ? null : cause != null ? cause
-                    : new IOException("Connection reset by peer: the connection was cut");
+            endCause = inOrder ? null : namedAsWithTcp(cause);
             schedule(); // what arrived before the end is read before the end is told
         }
+    }
+
+    /** Handlers know by these words that it was the peer: SslHandler, for instance. */
+    private static IOException namedAsWithTcp(IOException cause) {
+        if (cause != null && !(cause instanceof EOFException)) {
+            return cause;
+        }
+        return new IOException("Connection reset by peer: " + (cause == null ? "the connection was cut" : cause.getMessage()),
+                cause);
     }
 
     @Override

@@ -140,6 +140,12 @@ final class RawStreamPeer implements AutoCloseable {
         return send(hex(message));
     }
 
+    /** Ends its output within a segment, as the system does for a program that was killed while it sent. */
+    void endWithinSegment() throws IOException {
+        out.write(hex("0100 c1 40"));
+        socket.shutdownOutput();
+    }
+
     private RawStreamPeer fpdu(String header, byte[] payload) throws IOException {
         byte[] head = hex(header);
         int length = head.length + payload.length;
