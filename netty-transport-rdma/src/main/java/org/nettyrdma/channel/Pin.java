@@ -41,7 +41,7 @@ final class Pin {
 
     private static Pin add(ByteBuf buffer, boolean isComponent, boolean isWritten, Pin next) {
         ByteBuf root = buffer;
-        while (!(root instanceof CompositeByteBuf) && root.unwrap() != null) {
+        while (!(root instanceof CompositeByteBuf || root instanceof RegisteredByteBuf) && root.unwrap() != null) {
             root = root.unwrap();
         }
         if (root instanceof RegisteredByteBuf registered) {

@@ -24,6 +24,8 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  * block moves to a larger one. What it leaves goes back to the pool at once if its owner has the only reference, and else with
  * the last one: whoever reads the memory without looking at the buffer, as the device does, holds one.
  *
+ * <p>A part of a buffer that has a fixed place is one, too: it has no block until it grows, and a reference on the whole.
+ *
  * <p>Nothing of Netty's direct buffers is inherited, because they differ between Netty's series in how a subclass provides
  * their memory. All access is to absolute positions of the block's view, so that several threads may read at once.
  */
@@ -38,7 +40,8 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
     private final ByteBufAllocator allocator;
     private final BlockPool pool;
     private final boolean hasAddress;
-    private Block block;
+    private Block block;            // null for a part that has not grown
+    private ByteBuf whole;          // what this is a part of, or was before it grew; null if it is none
     private Block outgrown;         // earlier blocks, which others may still use
     private volatile int fixed;     // how many write into the block
     private ByteBuffer memory;      // the view of the block
@@ -54,6 +57,22 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
         use(block);
     }
 
+    /**
+     * A part of a buffer, and full.
+     *
+     * @param whole stays where it is; a reference on it passes to this
+     */
+    RegisteredByteBuf(ByteBufAllocator allocator, BlockPool pool, ByteBuf whole, int index, int length, boolean hasAddress) {
+        super(Integer.MAX_VALUE);
+        this.allocator = allocator;
+        this.pool = pool;
+        this.hasAddress = hasAddress;
+        this.whole = whole;
+        see(whole.nioBuffer(index, length));
+        capacity = length;
+        setIndex(0, length);
+    }
+
     /** Makes a buffer that nobody uses as good as new. */
     RegisteredByteBuf open(int initialCapacity, int maxCapacity) {
         maxCapacity(maxCapacity);
@@ -67,7 +86,7 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
 
     /** Where the bytes are, {@code null} if that is not registered memory. */
     Block block() {
-        return block.isRegistered() ? block : null;
+        return block != null && block.isRegistered() ? block : null;
     }
 
     /** Where the bytes are, {@code null} if that is not in the memory of a table. */
@@ -88,7 +107,11 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
     private void use(Block newBlock) {
         block = newBlock;
         newBlock.buffer = this;
-        memory = newBlock.view;
+        see(newBlock.view);
+    }
+
+    private void see(ByteBuffer view) {
+        memory = view;
         internal = null;
         address = hasAddress ? PlatformDependent.directBufferAddress(memory) : 0;
     }
@@ -129,8 +152,11 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
         }
         Block old = block;
         Block larger = pool.takeBlock(newCapacity);
-        larger.view.put(0, old.view, 0, capacity);
+        larger.view.put(0, memory, 0, capacity);
         use(larger);
+        if (old == null) {
+            return; // the whole is left with the last reference
+        }
         old.buffer = null;
         if (refCnt() == 1) {
             old.release();
@@ -152,7 +178,14 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
             outgrown.release();
             outgrown = next;
         }
-        block.release();
+        ByteBuf left = whole;
+        whole = null;
+        if (block != null) {
+            block.release(); // and another may have this buffer
+        }
+        if (left != null) {
+            left.release();
+        }
     }
 
     // --- What this buffer is
@@ -170,7 +203,7 @@ final class RegisteredByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     public ByteBuf unwrap() {
-        return null;
+        return block == null ? whole : null;
     }
 
     @Override

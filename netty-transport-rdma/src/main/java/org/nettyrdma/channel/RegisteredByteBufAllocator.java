@@ -136,6 +136,13 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
         return buffer.open(initialCapacity, maxCapacity);
     }
 
+    /** A part of a buffer, which moves to memory of its own when it grows. The whole must not grow meanwhile. */
+    ByteBuf retainedPart(ByteBuf whole, int index, int length) {
+        RegisteredByteBuf part = new RegisteredByteBuf(this, pool, whole, index, length, hasAddresses);
+        whole.retain();
+        return track(part);
+    }
+
     /** From here on leak detection follows a buffer, if its turn has come. */
     static ByteBuf track(ByteBuf buffer) {
         return toLeakAwareBuffer(buffer);

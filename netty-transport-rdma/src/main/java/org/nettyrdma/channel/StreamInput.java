@@ -152,7 +152,7 @@ final class StreamInput implements IdleRings.Owner {
                 || channel.state() != ChannelState.ACTIVE || !ring.withdrawOldest()) {
             return null;
         }
-        ByteBuf piece = ring.oldest().retainedSlice(receiver.oldestOffset(), bytes);
+        ByteBuf piece = tools.registeredAllocator().retainedPart(ring.oldest(), receiver.oldestOffset(), bytes);
         try {
             taken(bytes, StreamReceiver.RING);
             return piece;

@@ -2,8 +2,10 @@ package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -22,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -143,6 +146,45 @@ class StreamPieceTest extends StreamFixture {
             peer.write(entry, bytes(100, 2));
             server.awaitEvent("inactive");
             assertArrayEquals(bytes(BLOCK_BYTES, 1), ByteBufUtil.getBytes(piece));
+            piece.release();
+        }
+    }
+
+    /** As with TCP: many a handler adds to what it has received, or changes it. */
+    @Test
+    void shouldPassOnPiecesThatCanGrow() throws Exception {
+        try (Filler peer = connect()) {
+            End server = awaitAccepted();
+            long copied = copiedBytes(server);
+            for (int i = 0; i < 5; i++) {
+                byte[] sent = bytes(BLOCK_BYTES, i);
+                peer.fill(sent);
+                ByteBuf piece = taker.take();
+                ByteBuf slice = piece.retainedSlice(0, 100);
+                piece.setByte(1, sent[0]);
+                piece.writeByte(7).ensureWritable(100).capacity(BLOCK_BYTES + 5000);
+                sent[1] = sent[0];
+                assertArrayEquals(sent, ByteBufUtil.getBytes(piece, 0, BLOCK_BYTES));
+                assertEquals(7, piece.getByte(BLOCK_BYTES));
+                assertArrayEquals(Arrays.copyOf(sent, 100), ByteBufUtil.getBytes(slice));
+                assertTrue(RegisteredByteBufAllocator.of(PROVIDER).isRegistered(piece, 0, BLOCK_BYTES + 5000));
+                assertFalse(slice.release());
+                assertTrue(piece.release());
+            }
+            assertEquals(copied, copiedBytes(server));
+        }
+    }
+
+    /** Whoever writes there knows the memory, not the buffer. */
+    @Test
+    void shouldNotLetAPieceGrowThatAPeerWritesTo() throws Exception {
+        try (Filler peer = connect()) {
+            peer.fill(bytes(BLOCK_BYTES, 1));
+            ByteBuf piece = taker.take();
+            Pin pin = Pin.of(piece, true);
+            assertThrows(IllegalStateException.class, () -> piece.writeByte(7));
+            Pin.release(pin);
+            assertEquals(BLOCK_BYTES + 1, piece.writeByte(7).readableBytes());
             piece.release();
         }
     }
