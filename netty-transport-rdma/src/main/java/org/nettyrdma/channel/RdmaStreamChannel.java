@@ -30,13 +30,13 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * rsockets of rdma-core: the wire protocol is theirs.
  *
  * <h2>Inbound</h2>
- * Buffers are of the channel's allocator, as large as {@code RCVBUF_ALLOCATOR} asks for. The peer writes into a ring that it
- * keeps the right to write to. So data is copied out of the ring, once, and cannot change any more. What lies in a part of the
- * ring that the peer has filled is not copied where it is 32 KiB or more and the channel has its default allocator: the peer
- * loses its access first. Each such buffer holds its part of the ring, at most half of {@code SO_RCVBUF}, until it is released.
- * While no read is wanted ({@code AUTO_READ}) the peer can send one ring more, and then waits. The ring begins with 8 KiB, to
- * which a smaller {@code SO_RCVBUF} is raised. It grows with use, and is small again some time after; towards a peer in C only
- * when that one sends more, or ends its output.
+ * Buffers are of the channel's allocator, as large as {@code RCVBUF_ALLOCATOR} asks for, or as the data if that is less. The
+ * peer writes into a ring that it keeps the right to write to. So data is copied out of the ring, once, and cannot change any
+ * more. What lies in a part of the ring that the peer has filled is not copied where it is 32 KiB or more and the channel has its
+ * default allocator: the peer loses its access first. Each such buffer holds its part of the ring, at most half of
+ * {@code SO_RCVBUF}, until it is released. While no read is wanted ({@code AUTO_READ}) the peer can send one ring more, and then
+ * waits. The ring begins with 8 KiB, to which a smaller {@code SO_RCVBUF} is raised. It grows with use, and is small again some
+ * time after; towards a peer in C only when that one sends more, or ends its output.
  *
  * <h2>Outbound</h2>
  * {@link ByteBuf} and {@link FileRegion} of any size. Memory of the {@link RegisteredByteBufAllocator}, the channel's default, is

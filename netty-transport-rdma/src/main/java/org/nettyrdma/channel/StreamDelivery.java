@@ -117,9 +117,8 @@ final class StreamDelivery {
             ByteBuf buffer = config.getAllocator() instanceof RegisteredByteBufAllocator
                     ? input.readWithoutCopy(handle.guess()) : null;
             if (buffer == null) {
-                buffer = handle.allocate(config.getAllocator());
-                handle.attemptedBytesRead(buffer.writableBytes());
-                copyInto(buffer, handle.attemptedBytesRead());
+                buffer = allocate(receiver.readableBytes());
+                copyInto(buffer, buffer.writableBytes());
             } else {
                 handle.attemptedBytesRead(buffer.readableBytes());
             }
@@ -144,6 +143,22 @@ final class StreamDelivery {
         } else if (channel.isOpen() && readPending && receiver.readableBytes() > 0) {
             schedule.run();
         }
+    }
+
+    /**
+     * Not more than there is data: peers may send little at a time, in any number of messages, and handlers that keep what they
+     * have read, for instance until it is written somewhere else, count its bytes only.
+     */
+    private ByteBuf allocate(long readableBytes) {
+        var handle = channel.unsafe().recvBufAllocHandle();
+        int guess = handle.guess();
+        if (readableBytes < guess) {
+            handle.attemptedBytesRead(guess);
+            return config.getAllocator().ioBuffer((int) readableBytes);
+        }
+        ByteBuf buffer = handle.allocate(config.getAllocator());
+        handle.attemptedBytesRead(buffer.writableBytes());
+        return buffer;
     }
 
     private void copyInto(ByteBuf buffer, int most) throws IOException {

@@ -150,6 +150,19 @@ class StreamPieceTest extends StreamFixture {
         }
     }
 
+    /** Whoever keeps many such buffers counts their bytes, not their memory. */
+    @Test
+    void shouldCopyIntoNoMoreMemoryThanThereIsData() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap(channel -> channel.pipeline().addLast(taker))
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(2 * BLOCK_BYTES)));
+        End client = connect(bootstrap(), listener.localAddress());
+        client.write(bytes(10, 1));
+        ByteBuf piece = taker.take();
+        assertArrayEquals(bytes(10, 1), ByteBufUtil.getBytes(piece));
+        assertEquals(10, piece.capacity());
+        piece.release();
+    }
+
     /** As with TCP: many a handler adds to what it has received, or changes it. */
     @Test
     void shouldPassOnPiecesThatCanGrow() throws Exception {
