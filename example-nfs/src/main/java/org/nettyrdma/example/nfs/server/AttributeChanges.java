@@ -62,16 +62,21 @@ final class AttributeChanges {
         AccessControl.require(size >= 0 && size <= tree.store().maxFileBytes(), NfsStatus.FBIG);
     }
 
-    /** Only root gives files away, and to nobody who is squashed; an owner may pass a file to another of the own groups. */
+    /**
+     * Only root gives files away, and to nobody who is squashed; an owner may pass a file to another of the own groups. Others
+     * are refused also where nothing would change, as POSIX has it for chown.
+     */
     private void requireAllowedOwner(Credentials caller, Fattr now, Sattr changes) throws NfsException {
         AccessControl.require(changes.userId().orElse(now.userId()) != Credentials.NO_ID
                 && changes.groupId().orElse(now.groupId()) != Credentials.NO_ID, NfsStatus.INVAL);
         boolean newUser = changes.userId().isPresent() && changes.userId().getAsInt() != now.userId();
         boolean newGroup = changes.groupId().isPresent() && changes.groupId().getAsInt() != now.groupId();
+        if (changes.userId().isPresent() || changes.groupId().isPresent()) {
+            AccessControl.requireOwner(caller, now);
+        }
         AccessControl.require(!newUser || caller.isRoot() && Credentials.isUserOf(export, changes.userId().getAsInt()),
                 NfsStatus.PERM);
         if (newGroup) {
-            AccessControl.requireOwner(caller, now);
             int groupId = changes.groupId().getAsInt();
             AccessControl.require((caller.isRoot() || caller.isInGroup(groupId)) && Credentials.isGroupOf(export, groupId),
                     NfsStatus.PERM);

@@ -241,6 +241,16 @@ class AttributeProceduresTest extends NfsTest {
         assertChanges(other.setAttributes(file, Sattr.NONE.withSize(0), null), NfsStatus.ACCES);
     }
 
+    /** As POSIX has it for chown. */
+    @Test
+    void shouldRefuseOthersTheOwnerThatAFileHas() {
+        FileHandle file = client.create(top, "file");
+        Fattr now = client.attributes(file);
+        Sattr same = Sattr.NONE.withOwner(now.userId(), now.groupId());
+        assertChanges(as(NfsTestClient.user(OTHER_USER)).setAttributes(file, same, null), NfsStatus.PERM);
+        as(NfsTestClient.user(now.userId())).setAttributes(file, same, null).ok(WccData::read);
+    }
+
     @Test
     void shouldLetWritersSetTheServersTime() {
         FileHandle file = client.create(top, "file");
