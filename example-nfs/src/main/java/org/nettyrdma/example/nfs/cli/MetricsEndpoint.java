@@ -8,6 +8,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,8 @@ final class MetricsEndpoint implements AutoCloseable {
     private static final String MAX_SECONDS = "5";
     /** So many are read from and answered at once: a slow one holds up its thread. */
     private static final int MAX_THREADS = 16;
+    /** Further ones are closed at once, so that whoever connects here leaves file descriptors to the clients of the server. */
+    private static final String MAX_CONNECTIONS = "64";
     private static final int IDLE_THREAD_SECONDS = 10;
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -34,11 +37,13 @@ final class MetricsEndpoint implements AutoCloseable {
     }
 
     static MetricsEndpoint start(InetSocketAddress address) throws IOException {
-        for (String name : new String[] {"sun.net.httpserver.maxReqTime", "sun.net.httpserver.maxRspTime"}) {
+        Map<String, String> limits = Map.of("sun.net.httpserver.maxReqTime", MAX_SECONDS,
+                "sun.net.httpserver.maxRspTime", MAX_SECONDS, "jdk.httpserver.maxConnections", MAX_CONNECTIONS);
+        limits.forEach((name, limit) -> {
             if (System.getProperty(name) == null) {
-                System.setProperty(name, MAX_SECONDS);
+                System.setProperty(name, limit);
             }
-        }
+        });
         HttpServer server;
         try {
             server = HttpServer.create(address, 0);

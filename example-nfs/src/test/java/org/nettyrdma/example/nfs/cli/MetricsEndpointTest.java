@@ -112,6 +112,28 @@ class MetricsEndpointTest {
         }
     }
 
+    /** They could take all descriptors of the process, which the clients of the server need. */
+    @Test
+    void shouldCloseConnectionsBeyondTheLimit() throws Exception {
+        List<Socket> idle = new ArrayList<>();
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0))) {
+            for (int i = 0; i < 65; i++) {
+                Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort());
+                idle.add(socket);
+                socket.setSoTimeout(5_000);
+            }
+            assertEquals(-1, idle.get(64).getInputStream().read());
+
+            Socket first = idle.get(0);
+            first.getOutputStream().write("GET /metrics HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertEquals('H', first.getInputStream().read());
+        } finally {
+            for (Socket socket : idle) {
+                socket.close();
+            }
+        }
+    }
+
     private static HttpResponse<String> get(MetricsEndpoint endpoint) throws Exception {
         URI uri = URI.create("http://" + NetUtil.toSocketAddressString(endpoint.address()) + "/metrics");
         return HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build(),
