@@ -68,8 +68,13 @@ final class MetricsEndpoint implements AutoCloseable {
         try (exchange) {
             byte[] text = registry.scrape().getBytes(StandardCharsets.UTF_8);
             exchange.getResponseHeaders().set("Content-Type", CONTENT_TYPE);
-            exchange.sendResponseHeaders(200, text.length);
-            exchange.getResponseBody().write(text);
+            if (exchange.getRequestMethod().equals("HEAD")) {
+                exchange.getResponseHeaders().set("Content-Length", String.valueOf(text.length));
+                exchange.sendResponseHeaders(200, -1); // with a length it would write a warning to the log, each time
+            } else {
+                exchange.sendResponseHeaders(200, text.length);
+                exchange.getResponseBody().write(text);
+            }
         }
     }
 

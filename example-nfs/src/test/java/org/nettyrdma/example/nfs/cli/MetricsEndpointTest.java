@@ -25,7 +25,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -134,10 +138,48 @@ class MetricsEndpointTest {
         }
     }
 
+    /** Whoever asks that way could fill the disk with the log. */
+    @Test
+    void shouldAnswerHeadWithoutALineInTheLog() throws Exception {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        Handler log = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                lines.add(line.getMessage());
+            }
+
+            @Override
+            public void flush() {
+                // Nothing is kept back.
+            }
+
+            @Override
+            public void close() {
+                // Nothing is open.
+            }
+        };
+        Logger logger = Logger.getLogger("com.sun.net.httpserver");
+        logger.addHandler(log);
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0))) {
+            endpoint.registry().counter("calls").increment();
+            HttpResponse<String> response = ask(endpoint, "HEAD");
+            assertEquals(200, response.statusCode());
+            assertTrue(response.headers().firstValueAsLong("Content-Length").orElse(0) > 0, response.headers()::toString);
+            assertEquals(List.of(), lines);
+        } finally {
+            logger.removeHandler(log);
+        }
+    }
+
     private static HttpResponse<String> get(MetricsEndpoint endpoint) throws Exception {
+        return ask(endpoint, "GET");
+    }
+
+    private static HttpResponse<String> ask(MetricsEndpoint endpoint, String method) throws Exception {
         URI uri = URI.create("http://" + NetUtil.toSocketAddressString(endpoint.address()) + "/metrics");
-        return HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build(),
-                HttpResponse.BodyHandlers.ofString());
+        HttpRequest request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20))
+                .method(method, HttpRequest.BodyPublishers.noBody()).build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     }
 
     private static String afterACallOverEachTransport() throws Exception {
