@@ -109,6 +109,15 @@ class LauncherTest {
     }
 
     @Test
+    void shouldSayThatTooFewFilesMayBeOpen() throws Exception {
+        Path limited = directory.resolve("limited");
+        script(limited, "ulimit -n 40", "exec '" + module.resolve("nfs") + "'");
+        Process process = start(limited);
+        assertEquals("nfs: only 40 open files are allowed (ulimit -n); 64 or more are needed\n", errors(process));
+        assertEquals(1, exitCode(process));
+    }
+
+    @Test
     void shouldRunThroughASymbolicLink() throws Exception {
         Path link = Files.createSymbolicLink(directory.resolve("link"), module.resolve("nfs"));
         Process process = start(link, "--help");
