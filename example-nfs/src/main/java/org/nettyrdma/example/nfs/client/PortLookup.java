@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.client;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.nettyrdma.codec.oncrpc.XdrException;
 import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindClient;
 import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindEntry;
 import org.nettyrdma.codec.oncrpc.rpcbind.UniversalAddress;
@@ -49,6 +50,11 @@ final class PortLookup {
             return Await.result(address).map(UniversalAddress::port).filter(port -> port > 0);
         } catch (NfsConnectException e) {
             throw new NfsConnectException("rpcbind does not answer: " + e.getMessage(), e);
+        } catch (IOException e) {
+            if (e.getCause() instanceof XdrException || e.getCause() instanceof IllegalArgumentException) {
+                throw new IOException("the reply of rpcbind of " + host + " is malformed: " + e.getCause().getMessage(), e);
+            }
+            throw e;
         }
     }
 }

@@ -119,6 +119,19 @@ class PortLookupTest {
         assertEquals("rpcbind of " + HOST + " does not know NFS version 3 over " + transport.scheme(), message);
     }
 
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldSayThatTheReplyOfRpcbindIsMalformed(Transport transport) {
+        options.setUsesRpcbind(true);
+        tcpAddress = "nowhere";
+        rdmaAddress = "nowhere";
+        NfsEndpoint unknownPort = new NfsEndpoint(transport, HOST, 1, "/");
+        String message = assertThrows(IOException.class, () -> NfsSession.open(unknownPort, options)).getMessage();
+        String begin = "the reply of rpcbind of " + HOST + " is malformed: "
+                + (transport == Transport.TCP ? "RPCBPROC_GETVERSADDR result: " : "") + "universal address: 'nowhere' ";
+        assertEquals(begin, message.substring(0, Math.min(begin.length(), message.length())));
+    }
+
     private static String universal(String host, int port) {
         return host + '.' + (port >> 8) + '.' + (port & 0xff);
     }
