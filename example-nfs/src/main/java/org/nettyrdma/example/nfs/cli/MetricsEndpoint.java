@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.util.NetUtil;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -48,7 +49,7 @@ final class MetricsEndpoint implements AutoCloseable {
         try {
             server = HttpServer.create(address, 0);
         } catch (IOException e) {
-            throw new IOException("cannot show metrics on " + address + ": " + e.getMessage(), e);
+            throw new IOException("cannot show metrics on " + NetUtil.toSocketAddressString(address) + ": " + e.getMessage(), e);
         }
         MetricsEndpoint endpoint = new MetricsEndpoint(server);
         server.createContext("/metrics", endpoint::answer);
