@@ -49,7 +49,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * with the close: what is not posted yet is copied for it, what is posted goes from where it is. The queue pair stays until the
  * peer has closed its side too, at most {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}. With {@code SO_LINGER} 0 the connection
  * is cut instead, and the peer sees an {@link IOException}. Half closure is as with TCP: {@link #shutdownOutput()},
- * {@code ALLOW_HALF_CLOSURE}. A channel that is deregistered is closed.
+ * {@code ALLOW_HALF_CLOSURE}. Who has shut both directions down takes no more writes. A channel that is deregistered is closed.
  */
 public final class RdmaStreamChannel extends QueuePairChannel implements SocketChannel {
 
@@ -145,6 +145,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         return LoopStep.run(eventLoop(), promise, () -> {
             requireConnected();
             delivery.shutdownInput();
+            if (outputShutdown) {
+                doShutdownOutput(); // once more, to say that this side reads no more either
+            }
             promise.trySuccess();
         });
     }
@@ -321,7 +324,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
                 delivery.passOn();
             }
             if (state() == ChannelState.ACTIVE) {
-                boolean posted = work.sendRest() | work.input().returnCredits();
+                boolean posted = work.sendRest() | (!work.isDisconnectSent() && work.input().returnCredits());
                 if (work.output().isWaiting()) {
                     queuePairUnsafe().flush0();
                 }
@@ -471,7 +474,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             closeNow(); // Netty ends the output only, for instance where AUTO_CLOSE is off
         } else if (state() == ChannelState.ACTIVE) {
             try {
-                work.end(work.input().receiver().isFinished() ? StreamMessage.Control.DISCONNECT
+                work.end(work.input().receiver().isFinished() || delivery.isInputShutdown() ? StreamMessage.Control.DISCONNECT
                         : StreamMessage.Control.SHUTDOWN);
                 work.flush();
             } catch (Throwable t) {

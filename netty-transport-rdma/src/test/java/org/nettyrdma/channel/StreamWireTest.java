@@ -269,8 +269,8 @@ class StreamWireTest extends StreamFixture {
             peer.expect(SHUTDOWN);
             peer.write(peer.ringTag, 0, "more".getBytes()).send("04000000");
             server.awaitBytes(4);
-            server.channel.close();
-            peer.expect(DISCONNECT);
+            server.channel.shutdownInput();
+            peer.expect(DISCONNECT); // both directions have ended
         }
     }
 

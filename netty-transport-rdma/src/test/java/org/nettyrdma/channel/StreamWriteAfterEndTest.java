@@ -108,6 +108,29 @@ class StreamWriteAfterEndTest extends StreamFixture {
         }
     }
 
+    /** It has not closed, so that nothing else would ever fail them. Nor does it see more of the connection than with TCP. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFailWhatIsWrittenToAPeerThatHasShutBothDirectionsDown(boolean outputFirst) throws Exception {
+        Pair pair = pair(true);
+        RdmaStreamChannel peer = pair.client().channel;
+        await(pair.client().write(new byte[3]));
+        await(outputFirst ? peer.shutdownOutput() : peer.shutdownInput());
+        await(outputFirst ? peer.shutdownInput() : peer.shutdownOutput());
+        ChannelFuture written;
+        do {
+            written = pair.server().write(new byte[1000]);
+            assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        } while (written.isSuccess()); // sent before the end of the peer was known
+        assertBrokenPipe(written);
+        pair.server().awaitEvent("inactive");
+        assertEquals(3, pair.server().awaitBytes(3).length);
+        assertTrue(peer.isOpen());
+        await(peer.close());
+        assertTrue(peer.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        pair.client().awaitEvent("inactive");
+    }
+
     /** It reads on when there is room for what it writes, and there is data that it has not read. */
     @ParameterizedTest
     @ValueSource(ints = {-1, 0})
