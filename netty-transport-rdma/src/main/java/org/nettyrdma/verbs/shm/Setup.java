@@ -37,6 +37,8 @@ final class Setup implements SocketHandler {
     private static final int LAST_RETRY_MILLIS = 128;
     /** What Linux has room for in the address of a socket, without the 0 at its end. */
     private static final int MAX_PATH_BYTES = 107;
+    /** What the JDK says where the system speaks English. Elsewhere such an attempt ends with its time limit. */
+    private static final String OTHER_KIND_OF_SOCKET = "Protocol wrong type for socket";
 
     private final ShmLoopParts parts;
     private final ShmQueuePair queuePair;
@@ -153,7 +155,7 @@ final class Setup implements SocketHandler {
         } catch (ConnectException e) {
             throw e;
         } catch (IOException e) {
-            if (mayBeReached()) {
+            if (mayBeReached() && !OTHER_KIND_OF_SOCKET.equals(e.getMessage())) {
                 return false;
             }
             throw (ConnectException) new ConnectException(remoteAddress + ": " + e.getMessage()).initCause(e);

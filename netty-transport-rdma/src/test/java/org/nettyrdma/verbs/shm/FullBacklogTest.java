@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -106,5 +108,23 @@ class FullBacklogTest {
         assertInstanceOf(ConnectException.class, client.cause);
         assertTrue(client.cause.getMessage().startsWith(listener.toString()), client.cause.getMessage());
         assertEquals(1, client.ends);
+    }
+
+    /** Nothing would ever change that. */
+    @Test
+    void shouldTellAtOnceThatASocketIsOfAnotherKind() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/perl")));
+        Path path = temporary.resolve("socket");
+        Process holder = new ProcessBuilder("/usr/bin/perl", "-MIO::Socket::UNIX", "-e", "$s = IO::Socket::UNIX->new("
+                + "Type => SOCK_DGRAM, Local => $ARGV[0]) or die; syswrite(STDOUT, '1'); <STDIN>;", path.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            assertEquals('1', holder.getInputStream().read());
+            ConnectException refused = assertThrows(ConnectException.class,
+                    () -> client.connect(UnixDomainSocketAddress.of(path), 1));
+            assertEquals(path + ": Protocol wrong type for socket", refused.getMessage());
+        } finally {
+            holder.destroyForcibly().waitFor();
+        }
     }
 }
