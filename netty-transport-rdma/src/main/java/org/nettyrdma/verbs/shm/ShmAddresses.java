@@ -8,10 +8,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,8 +46,12 @@ final class ShmAddresses {
         return address instanceof UnixDomainSocketAddress || isNettyPath(address);
     }
 
-    /** The path that an address names. */
-    static Path path(SocketAddress address) {
+    /**
+     * The path that an address names.
+     *
+     * @throws SocketException if it can be no path, such as an abstract name, which begins with a 0
+     */
+    static Path path(SocketAddress address) throws SocketException {
         if (address instanceof UnixDomainSocketAddress unix) {
             return unix.getPath();
         }
@@ -181,8 +187,13 @@ final class ShmAddresses {
     /** Loaded only where Netty's library for such addresses is. */
     private static final class Netty {
 
-        static Path path(SocketAddress address) {
-            return Path.of(((DomainSocketAddress) address).path());
+        static Path path(SocketAddress address) throws SocketException {
+            try {
+                return Path.of(((DomainSocketAddress) address).path());
+            } catch (InvalidPathException e) {
+                throw (SocketException) new SocketException("not the path of a socket: " + e.getReason()
+                        + "; abstract names are not supported").initCause(e);
+            }
         }
 
         static SocketAddress address(Path path) {

@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.netty.channel.unix.DomainSocketAddress;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +35,17 @@ class ShmAddressesTest {
             var address = new InetSocketAddress("192.0.2.1", 0); // of documents, RFC 5737
             BindException refused = assertThrows(BindException.class, () -> side.listen(address));
             assertEquals("Cannot assign requested address: /192.0.2.1:0 is not an address of this host", refused.getMessage());
+        }
+    }
+
+    /** What Netty's own transports have room for in such an address, and a path has not. */
+    @Test
+    void shouldRefuseAbstractNames() throws IOException {
+        try (ShmSide side = new ShmSide(new ShmProvider())) {
+            var address = new DomainSocketAddress("\0name");
+            String expected = "not the path of a socket: Nul character not allowed; abstract names are not supported";
+            assertEquals(expected, assertThrows(SocketException.class, () -> side.listen(address)).getMessage());
+            assertEquals(expected, assertThrows(SocketException.class, () -> side.connect(address, 0)).getMessage());
         }
     }
 }
