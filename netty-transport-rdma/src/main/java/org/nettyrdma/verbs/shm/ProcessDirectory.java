@@ -366,7 +366,7 @@ final class ProcessDirectory {
             try (SecureDirectoryStream<Path> files = parent.newDirectoryStream(directory.getFileName(),
                     LinkOption.NOFOLLOW_LINKS)) {
                 for (Path file : files) {
-                    files.deleteFile(file.getFileName());
+                    removeFile(files, file);
                 }
             }
             parent.deleteDirectory(directory.getFileName());
@@ -374,6 +374,15 @@ final class ProcessDirectory {
             LOGGER.debug("{} is being removed by somebody else", directory);
         } catch (IOException | DirectoryIteratorException e) {
             LOGGER.debug("{} could not be removed: {}", directory, e.toString());
+        }
+    }
+
+    /** One that cannot be removed, such as a directory that somebody has made there, keeps no memory but its own. */
+    private static void removeFile(SecureDirectoryStream<Path> files, Path file) {
+        try {
+            files.deleteFile(file.getFileName());
+        } catch (IOException e) {
+            LOGGER.debug("{} could not be removed: {}", file, e.toString());
         }
     }
 

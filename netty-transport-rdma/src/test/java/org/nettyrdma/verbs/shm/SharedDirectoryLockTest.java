@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +43,26 @@ class SharedDirectoryLockTest {
         } finally {
             holder.destroyForcibly().waitFor();
         }
+        directory.removeDead();
+        assertTrue(Files.notExists(dead));
+        directory.forget();
+    }
+
+    @Test
+    void shouldRemoveAllThatCanBeRemovedOfAProcessThatHasEnded() throws Exception {
+        Path shared = temporary.resolve("shm");
+        ProcessDirectory directory = ProcessDirectory.of(new ShmSettings(shared, Set.of()));
+        Path dead = Files.createDirectory(shared.resolve("i0000000000000002"));
+        Path strange = Files.createDirectory(dead.resolve("m16"));
+        for (int i = 0; i < 32; i++) {
+            Files.createFile(Files.exists(dead.resolve("m" + i)) ? strange.resolve("file") : dead.resolve("m" + i));
+        }
+        directory.removeDead();
+        try (var files = Files.list(dead)) {
+            assertEquals(List.of(strange), files.toList());
+        }
+        Files.delete(strange.resolve("file"));
+        Files.delete(strange);
         directory.removeDead();
         assertTrue(Files.notExists(dead));
         directory.forget();
