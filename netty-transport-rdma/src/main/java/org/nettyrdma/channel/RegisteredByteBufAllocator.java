@@ -138,9 +138,9 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
 
     /** A part of a buffer, which moves to memory of its own when it grows. The whole must not grow meanwhile. */
     ByteBuf retainedPart(ByteBuf whole, int index, int length) {
-        RegisteredByteBuf part = new RegisteredByteBuf(this, pool, whole, index, length, hasAddresses);
-        whole.retain();
-        return track(part);
+        ByteBuf part = track(new RegisteredByteBuf(this, pool, whole, index, length, hasAddresses));
+        whole.retain(); // behind all that takes memory: without any nobody would release it
+        return part;
     }
 
     /** From here on leak detection follows a buffer, if its turn has come. */
