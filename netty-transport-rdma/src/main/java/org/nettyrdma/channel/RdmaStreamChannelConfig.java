@@ -157,7 +157,7 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
 
     @Override
     public RdmaStreamChannelConfig setSoLinger(int value) {
-        soLinger = value;
+        soLinger = Math.max(value, -1);
         return this;
     }
 

@@ -22,6 +22,7 @@ import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.socket.ChannelOutputShutdownException;
+import io.netty.channel.socket.SocketChannelConfig;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -570,5 +571,12 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertInstanceOf(ConnectException.class, connect.cause());
         assertInstanceOf(IOException.class, connect.cause());
         await(connect.channel().closeFuture());
+    }
+
+    @Test
+    void shouldTellOfNoLingerAsSocketsDo() {
+        SocketChannelConfig config = new RdmaStreamChannel().config();
+        assertEquals(-1, config.setSoLinger(-2).getSoLinger());
+        assertEquals(0, config.setSoLinger(0).getSoLinger());
     }
 }
