@@ -4,6 +4,7 @@ import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.ServerSocketChannelConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import org.nettyrdma.stream.StreamHello;
 import org.nettyrdma.verbs.ConnectionRequest;
 
@@ -27,9 +28,19 @@ public final class RdmaServerStreamChannel extends AcceptingChannel implements S
         return settings();
     }
 
+    /**
+     * Where this channel listens. Any thread.
+     *
+     * @return the address; {@code null} for a path, as over shared memory, and before {@code bind}
+     */
     @Override
     public InetSocketAddress localAddress() {
-        return (InetSocketAddress) super.localAddress();
+        return inet(super.localAddress());
+    }
+
+    /** What a socket can tell: it has no name for a path. */
+    static InetSocketAddress inet(SocketAddress address) {
+        return address instanceof InetSocketAddress inet ? inet : null;
     }
 
     @Override

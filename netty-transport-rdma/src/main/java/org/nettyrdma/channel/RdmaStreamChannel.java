@@ -105,16 +105,16 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     /**
      * Where this side of the connection is. Any thread.
      *
-     * @return the address; before there is a connection the one that was bound to, {@code null} without either
+     * @return the address; before there is a connection the one that was bound to, {@code null} without either, or for a path
      */
     @Override
     public InetSocketAddress localAddress() {
-        return (InetSocketAddress) localAddress0(); // the superclass would keep the address that was bound to
+        return RdmaServerStreamChannel.inet(localAddress0()); // the superclass would keep the address that was bound to
     }
 
     @Override
     public InetSocketAddress remoteAddress() {
-        return (InetSocketAddress) super.remoteAddress();
+        return RdmaServerStreamChannel.inet(super.remoteAddress());
     }
 
     // --- Half closure
