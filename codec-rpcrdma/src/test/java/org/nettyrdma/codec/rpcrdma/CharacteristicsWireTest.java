@@ -5,13 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.header.TransportProperty.RECEIVE_BUFFER_SIZE;
+import static org.nettyrdma.codec.rpcrdma.header.TransportProperty.REVERSE_REQUEST_SUPPORT;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -31,6 +34,9 @@ import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsHandler;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet;
+import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 
 /** The messages of xcharext-02, and peers that break its rules, against bytes written by hand. */
 class CharacteristicsWireTest {
@@ -64,6 +70,24 @@ class CharacteristicsWireTest {
         assertInstanceOf(CharacteristicsException.class, cause);
         assertTrue(cause.getMessage().contains(reason), cause.getMessage());
         peer.awaitClose();
+    }
+
+    /** From now on a side has no memory for its messages of one kind. */
+    private static void failWrites(Channel side, String type) throws Exception {
+        ChannelPipeline pipeline = side.pipeline();
+        String before = pipeline.context(CharacteristicsHandler.of(side)).name();
+        side.eventLoop().submit(() -> pipeline.addBefore(before, null, new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                if (msg instanceof RpcRdmaMessage message && message.header() instanceof RpcRdmaHeader.Extension<?> extension
+                        && extension.type().name().equals(type)) {
+                    message.release();
+                    promise.setFailure(new OutOfMemoryError("expected"));
+                } else {
+                    ctx.write(msg, promise);
+                }
+            }
+        })).sync();
     }
 
     /** Our server, which is asked. */
@@ -190,6 +214,38 @@ class CharacteristicsWireTest {
             client.peer.sendHex("00000abc" + V2 + "00000009 00000000 | 00000001 00000004 00000800 | 00000000");
             exchange("00000000", "00000000 00000000 00000000");
             assertEquals(2048, RpcRdma.connection(channel).terms().sendBytes());
+        }
+
+        /** More often than the server has receives, if the connection stands. */
+        private void callAgain() throws Exception {
+            for (int i = 0; i < 50; i++) {
+                client.peer.channel().writeAndFlush(Bytes.hex("0000cafe" + V2 + "00000000 00000000" + NO_CHUNKS + "0000cafe"
+                        + RawClient.CALL + "00000000" + RawClient.NO_AUTH));
+                ByteBuf reply = client.peer.receiveUnlessClosed();
+                if (reply == null) {
+                    return;
+                }
+                reply.release();
+            }
+        }
+
+        @Test
+        void shouldEndTheConnectionWhoseUpdateCannotBeSent() throws Exception {
+            exchange("00000001 | 00000001 00000004 00000400", "00000001 00000001 | 00000000 | 00000000");
+            callAgain(); // until all receives are small
+            failWrites(channels.remove(), "RDMA2_UPDPROP");
+            exchange("00000001 | 00000001 00000004 00001000", "00000000 | 00000000 | 00000001 00000001");
+            callAgain(); // until all are large
+            client.peer.awaitClose();
+            assertInstanceOf(OutOfMemoryError.class, causes.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        }
+
+        @Test
+        void shouldEndTheConnectionWhoseResponseCannotBeSent() throws Exception {
+            failWrites(channels.remove(), "RDMA2_RESPPROP");
+            client.peer.sendHex("00000abc" + V2 + "00000007 00000000 00000000");
+            client.peer.awaitClose();
+            assertInstanceOf(OutOfMemoryError.class, causes.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
         }
     }
 
@@ -341,6 +397,27 @@ class CharacteristicsWireTest {
             server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000009" + "00000000".repeat(9) + "00000000 00000000");
             server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");
             requireOutcome(request, Disposition.DONE); // what is bad is dropped by a client, which sends no errors
+        }
+
+        @Test
+        void shouldFailAnOfferThatCannotBeSent() throws Exception {
+            failWrites(server.channel, "RDMA2_UPDPROP");
+            Future<Void> offer = handler.offer(REVERSE_REQUEST_SUPPORT, ReverseRequestSupport.INLINE);
+            String request = server.peer.receiveHex();
+            server.peer.sendHex(request.substring(0, 8) + V2 + "00000008 00000001 | 00000000 00000000 00000000");
+            assertTrue(offer.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertInstanceOf(OutOfMemoryError.class, offer.cause());
+            assertEquals(ReverseRequestSupport.NONE, server.channel.eventLoop().submit(
+                    () -> RpcRdma.connection(server.channel).properties().get(REVERSE_REQUEST_SUPPORT)).get());
+        }
+
+        @Test
+        void shouldFailARequestThatCannotBeSentAtOnceAndReturnToTheEarlierSize() throws Exception {
+            failWrites(server.channel, "RDMA2_REQPROP");
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            assertTrue(request.await(5, TimeUnit.SECONDS)); // the time-out is longer
+            assertInstanceOf(OutOfMemoryError.class, request.cause());
+            assertEquals(4096, sendBytes());
         }
     }
 }

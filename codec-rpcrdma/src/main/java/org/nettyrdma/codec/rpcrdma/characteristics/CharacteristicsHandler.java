@@ -91,7 +91,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      *         {@link CharacteristicsException} if the peer does not answer, has not told one of the properties, or has been asked
      *         for one already, if too many requests wait, or the connection speaks version 1; with
      *         {@link IllegalArgumentException} if the values cannot be sent, as in a message of more than 1024 bytes; with
-     *         {@link java.nio.channels.ClosedChannelException} at the end of the connection
+     *         what the write fails with; with {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public Future<Outcome> request(PropertySet wanted) {
         Promise<Outcome> promise = ctx.executor().newPromise();
@@ -107,7 +107,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      * @param value    its new value, with which the message has at most 1024 bytes; a Receive Buffer Size can only be raised
      * @return succeeds when the peer is known to have received the change; fails with {@link CharacteristicsException} if the
      *         peer does not have the extension or does not answer, or while another change is under way; with
-     *         {@link IllegalArgumentException} if the property cannot have the value; with
+     *         {@link IllegalArgumentException} if the property cannot have the value; with what the write fails with; with
      *         {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public <T> Future<Void> offer(TransportProperty<T> property, T value) {
@@ -123,9 +123,9 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      * @param property the property
      * @param value    the value that it gets: the one that was asked for, the one that it has, which rejects the request, or
      *                 one between; no longer than what the peer receives
-     * @return succeeds when the update is on its way; fails with {@link IllegalStateException} if no deferred request is pending,
-     *         with {@link IllegalArgumentException} if the property cannot have the value, with
-     *         {@link java.nio.channels.ClosedChannelException} at the end of the connection
+     * @return succeeds when the update is on its way, which ends the connection if it cannot be sent; fails with
+     *         {@link IllegalStateException} if no deferred request is pending, with {@link IllegalArgumentException} if the
+     *         property cannot have the value, with {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public <T> Future<Void> settle(TransportProperty<T> property, T value) {
         Promise<Void> promise = ctx.executor().newPromise();
@@ -179,6 +179,16 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
     private <T> ChannelFuture send(HeaderType<T> type, int xid, int flags, int credits, T value) {
         return ctx.writeAndFlush(RpcRdmaMessage.extension(new Extension<>(xid, credits, flags, type, value),
                 Unpooled.EMPTY_BUFFER));
+    }
+
+    /** The peer waits for this message, without end in most cases: where it cannot be sent, the connection ends. */
+    void endUnlessSent(ChannelFuture message) {
+        message.addListener(sent -> {
+            if (!sent.isSuccess() && ctx.channel().isActive()) {
+                ctx.fireExceptionCaught(sent.cause());
+                ctx.close();
+            }
+        });
     }
 
     private CreditGate gate() {

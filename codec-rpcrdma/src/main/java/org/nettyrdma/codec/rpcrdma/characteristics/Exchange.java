@@ -18,6 +18,8 @@ final class Exchange {
     private final Promise<Outcome> promise;
     private final Disposition[] dispositions;
     private final Object[] earlier;
+    /** Why the peer has not been told the update, {@code null} if it has. */
+    private Throwable untold;
 
     Exchange(PropertySet wanted, PropertyUpdate update, Promise<Outcome> promise) {
         wanted.entries().forEach(entry -> this.wanted.add((Value<?>) entry));
@@ -37,6 +39,11 @@ final class Exchange {
 
     Promise<Outcome> promise() {
         return promise;
+    }
+
+    /** The update could not be sent. */
+    void untold(Throwable cause) {
+        untold = cause;
     }
 
     /** The change of a value is pending, and has begun at another one. */
@@ -64,7 +71,9 @@ final class Exchange {
 
     /** Tells the outcome if nothing is pending. */
     void finish(PropertySet peer) {
-        if (!Arrays.asList(dispositions).contains(null)) {
+        if (untold != null) {
+            promise.tryFailure(untold);
+        } else if (!Arrays.asList(dispositions).contains(null)) {
             promise.trySuccess(new Outcome(List.of(dispositions), peer));
         }
     }

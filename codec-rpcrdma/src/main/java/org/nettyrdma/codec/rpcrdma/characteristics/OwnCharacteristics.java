@@ -96,8 +96,8 @@ final class OwnCharacteristics {
             }
         }
         unsentResponses++;
-        handler.sendResponse(settings.types().response(), xid, new PropertyResponse(done, rejected, pending))
-                .addListener(sent -> unsentResponses--);
+        handler.endUnlessSent(handler.sendResponse(settings.types().response(), xid,
+                new PropertyResponse(done, rejected, pending)).addListener(sent -> unsentResponses--));
     }
 
     private enum ChangeResult { DONE, REJECTED, PENDING }
@@ -171,8 +171,8 @@ final class OwnCharacteristics {
         switch (change.state) {
             case OWED -> {
                 end(change);
-                handler.sendRequest(settings.types().update(), handler.nextXid(),
-                        new PropertyUpdate(new Value<>(change.property, change.value), true));
+                handler.endUnlessSent(handler.sendRequest(settings.types().update(), handler.nextXid(),
+                        new PropertyUpdate(new Value<>(change.property, change.value), true)));
                 apply(change.property, change.value);
             }
             case OFFERED -> tell(change);

@@ -182,12 +182,27 @@ final class PeerCharacteristics {
         current = exchange;
         if (exchange.update() != null) {
             updateXid = handler.nextXid();
-            handler.sendRequest(settings.types().update(), updateXid, exchange.update());
+            handler.sendRequest(settings.types().update(), updateXid, exchange.update()).addListener(write -> {
+                if (!write.isSuccess()) {
+                    exchange.untold(write.cause()); // the response to what follows says nothing about it
+                }
+            });
         }
         requestXid = handler.nextXid();
         timeout = handler.context().executor().schedule(this::timedOut, settings.responseTimeoutMillis(), TimeUnit.MILLISECONDS);
         handler.sendRequest(settings.types().request(), requestXid, new PropertyRequest(new PropertySet(
-                List.copyOf(exchange.wanted()))));
+                List.copyOf(exchange.wanted())))).addListener(write -> {
+                    if (!write.isSuccess() && current == exchange) {
+                        notSent(write.cause());
+                    }
+                });
+    }
+
+    /** The peer has not seen the current request. */
+    private void notSent(Throwable cause) {
+        current.wanted().forEach(value -> liftCeiling(value.property()));
+        giveUp(cause);
+        proceed();
     }
 
     private void timedOut() {
@@ -298,7 +313,7 @@ final class PeerCharacteristics {
     }
 
     /** There is no response to the current request, and in most cases not to the next ones either. */
-    private void giveUp(CharacteristicsException cause) {
+    private void giveUp(Throwable cause) {
         Exchange exchange = takeCurrent();
         exchange.wanted().forEach(value -> states.remove(value.property()));
         if (support == Support.ABSENT) {
