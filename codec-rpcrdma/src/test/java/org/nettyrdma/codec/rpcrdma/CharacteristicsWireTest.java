@@ -400,6 +400,21 @@ class CharacteristicsWireTest {
         }
 
         @Test
+        void shouldFailAnOfferThatIsRefusedAndGoOn() throws Exception {
+            Future<Void> offer = handler.offer(REVERSE_REQUEST_SUPPORT, ReverseRequestSupport.INLINE);
+            String update = server.peer.receiveHex();
+            assertEquals(Bytes.digits("00000009 00000000 | 00000002 00000004 00000001 00000000"), update.substring(24));
+            String request = server.peer.receiveHex();
+            server.peer.sendHex(update.substring(0, 8) + V2 + "00000004 00000001 00000002"); // RDMA2_ERR_BAD_XDR
+            server.peer.sendHex(request.substring(0, 8) + V2 + "00000008 00000001 | 00000000 00000000 00000000");
+            assertTrue(offer.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertInstanceOf(CharacteristicsException.class, offer.cause());
+            Future<Outcome> next = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            server.peer.sendHex(requireRequest(2048) + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");
+            requireOutcome(next, Disposition.DONE);
+        }
+
+        @Test
         void shouldFailAnOfferThatCannotBeSent() throws Exception {
             failWrites(server.channel, "RDMA2_UPDPROP");
             Future<Void> offer = handler.offer(REVERSE_REQUEST_SUPPORT, ReverseRequestSupport.INLINE);

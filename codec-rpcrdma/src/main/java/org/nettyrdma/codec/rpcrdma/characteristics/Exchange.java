@@ -18,7 +18,7 @@ final class Exchange {
     private final Promise<Outcome> promise;
     private final Disposition[] dispositions;
     private final Object[] earlier;
-    /** Why the peer has not been told the update, {@code null} if it has. */
+    /** Why the peer does not know the update, {@code null} if it does. */
     private Throwable untold;
 
     Exchange(PropertySet wanted, PropertyUpdate update, Promise<Outcome> promise) {
@@ -41,7 +41,7 @@ final class Exchange {
         return promise;
     }
 
-    /** The update could not be sent. */
+    /** The update could not be sent, or was refused. */
     void untold(Throwable cause) {
         untold = cause;
     }

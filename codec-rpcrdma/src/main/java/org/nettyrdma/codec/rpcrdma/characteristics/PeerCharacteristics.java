@@ -303,6 +303,10 @@ final class PeerCharacteristics {
         if (current == null) {
             return absent; // of a call with the same XID the peer would not say so
         }
+        if (xid != requestXid && !absent) { // what was sent behind the update is still answered
+            current.untold(new CharacteristicsException("refused with " + error));
+            return true;
+        }
         current.wanted().forEach(value -> liftCeiling(value.property()));
         if (absent) {
             support = Support.ABSENT;
