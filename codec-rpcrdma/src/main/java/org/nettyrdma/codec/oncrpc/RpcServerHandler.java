@@ -13,6 +13,8 @@ import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -53,7 +55,8 @@ import org.slf4j.LoggerFactory;
  * in front of this one that listens to writes asks the promise for {@link io.netty.channel.ChannelPromise#unvoid}, as with every
  * void promise.
  *
- * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run. A reply that cannot be
+ * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run, and its arguments are
+ * released at once. A reply that cannot be
  * written closes the connection, because its caller would wait in vain. {@link GracefulShutdown} ends a connection behind the
  * replies to the calls that have come.
  */
@@ -80,6 +83,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     private final TransferLimits transferLimits;
 
     private final ServedCallOwner owner = new Owner();
+    /** Calls that wait for the executor. */
+    private final Set<ServedCall> waiting;
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
     private HeadRoom headRoom;
@@ -191,6 +196,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         this.transferLimits = transferLimits;
         this.programs = new ProgramTable(programs);
         this.executor = executor;
+        this.waiting = executor == null ? Set.of() : ConcurrentHashMap.newKeySet();
         this.maxBytesInProgress = checkPositive(maxBytesInProgress, "maxBytesInProgress");
         this.serveTimeoutMillis = checkPositiveOrZero(serveTimeoutMillis, "serveTimeoutMillis");
         this.nanoClock = nanoClock;
@@ -345,7 +351,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             return;
         }
         call.letGoOfLargeBuffer();
-        ServedCall served = new ServedCall(this, throttle, program, call);
+        ServedCall served = new ServedCall(this, throttle, waiting, program, call);
+        waiting.add(served);
         throttle.callStarted(served.bytes());
         try {
             executor.execute(served);
@@ -551,6 +558,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
     private void close() {
         unanswered.close();
+        waiting.forEach(ServedCall::drop);
         if (timer != null) {
             timer.lose();
         }

@@ -95,6 +95,20 @@ class OverdueCallTest {
         assertEquals(0, handler.statistics().overdueCalls());
     }
 
+    @Test
+    void shouldLetGoOfWhatWaitsForTheExecutorWhenTheConnectionEnds() {
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        slow(call -> {
+            throw new AssertionError("ran");
+        }, tasks::add, new AtomicLong());
+        List<ByteBuf> messages = List.of(hex(CALL), hex(CALL));
+        messages.forEach(server::writeInbound);
+        server.close();
+        messages.forEach(message -> assertEquals(0, message.refCnt()));
+        tasks.forEach(Runnable::run);
+        assertEquals(2, handler.statistics().calls());
+    }
+
     /** A server whose programs have a second to answer. */
     private void slow(TestProgram.Procedure procedure, Executor executor, AtomicLong nanos) {
         handler = new RpcServerHandler(List.of(new TestProgram(200000, 1, 1, procedure)), executor,
