@@ -15,7 +15,8 @@ import org.nettyrdma.codec.rpcrdma.header.PropertySet;
  * tells the receiver's Receive Buffer Size, and always no more than {@link RpcRdmaLimits#inlineThresholdBytes()} of this side.
  * The sizes of the connection private data (RFC 8797) hold for version 1 only. A later RDMA2_CONNPROP replaces the earlier one. A
  * smaller size in it holds for messages that are planned from then on. A size that only short messages fit into is accepted:
- * longer messages fail as too large. A size that no message fits into ends the connection.
+ * longer messages fail as too large. A size that no message fits into ends the connection,
+ * and so does one that RDMA2_CONNPROP of this side is too long for.
  */
 public interface RpcRdmaConnection {
 
@@ -39,6 +40,8 @@ public interface RpcRdmaConnection {
      * only.
      *
      * @param told all the properties of this side; those that are not in it have their defaults
+     * @throws IllegalArgumentException if RDMA2_CONNPROP was not sent and would be longer than 4096 bytes, the least that every
+     *                                  peer receives (version-two-08, section 5.3.4)
      */
     void properties(PropertySet told);
 

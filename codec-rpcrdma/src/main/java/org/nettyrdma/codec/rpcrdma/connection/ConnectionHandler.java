@@ -185,6 +185,10 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         answered |= message.role() == Role.RESPONSE;
         if (!announced && version == RpcRdmaVersion.TWO && (isServer() || answered)) {
             announce(ctx); // first, as what waits for the version goes out when it is settled
+            if (failed) {
+                message.release();
+                return;
+            }
         }
         if (message.isControl() && message.header() instanceof ConnectionProperties header) {
             message.release();
@@ -228,6 +232,15 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     }
 
     private void announce(ChannelHandlerContext ctx) {
+        int bytes = NegotiatedConnection.lengthBytes(connection.properties());
+        long most = connection.terms().peerProperties().get(TransportProperty.RECEIVE_BUFFER_SIZE);
+        if (bytes > most) { // only where an extension has added properties
+            failed = true;
+            ctx.fireExceptionCaught(RpcRdmaFailures.connection(
+                    "the peer has receives of %d bytes, and RDMA2_CONNPROP of this side has %d", most, bytes));
+            ctx.close();
+            return;
+        }
         announced = true;
         ctx.writeAndFlush(RpcRdmaMessage.properties(new ConnectionProperties(0, wantedCredits, 0, connection.properties())));
         connection.propertiesSent();

@@ -8,6 +8,8 @@ import org.nettyrdma.codec.rpcrdma.RpcRdmaConnection;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPrivateData;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
+import org.nettyrdma.codec.rpcrdma.format.VersionTwoLayout;
+import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
@@ -200,10 +202,21 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
         }
     }
 
+    /** How long RDMA2_CONNPROP is with these properties, in bytes. */
+    static int lengthBytes(PropertySet told) {
+        return VersionTwoLayout.PREFIX_LENGTH + HeaderExtensions.NONE.propertySets().lengthOf(told);
+    }
+
     @Override
     public void properties(PropertySet told) {
+        if (!propertiesSent && lengthBytes(told) > DEFAULT_BUFFER_BYTES) {
+            throw new IllegalArgumentException("RDMA2_CONNPROP of " + lengthBytes(told) + " bytes (expected: at most "
+                    + DEFAULT_BUFFER_BYTES + ", the default Receive Buffer Size)");
+        }
         properties = told;
-        propertiesSent();
+        if (agreed) {
+            update();
+        }
     }
 
     /**

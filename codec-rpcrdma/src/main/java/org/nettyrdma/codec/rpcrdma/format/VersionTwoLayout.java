@@ -29,7 +29,7 @@ public final class VersionTwoLayout {
 
     static final int FLAGS_OFFSET = HeaderLayout.FIXED_LENGTH;
     /** {@code rpcrdma2_hdr_prefix}: what every header has. */
-    static final int PREFIX_LENGTH = FLAGS_OFFSET + Integer.BYTES;
+    public static final int PREFIX_LENGTH = FLAGS_OFFSET + Integer.BYTES;
     /** What stands for no handle to invalidate and three absent lists: zeros. */
     static final int NO_CHUNKS_LENGTH = 4 * Integer.BYTES;
     /** A header without chunks. */
