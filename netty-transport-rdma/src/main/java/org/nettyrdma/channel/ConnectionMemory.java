@@ -139,6 +139,16 @@ final class ConnectionMemory {
     }
 
     /**
+     * How many messages each channel could have received without reading them if there were one more. While that is no less than
+     * the receives of the channels that have some of this size, those together have no more than all messages may.
+     *
+     * @param bytes the size of each
+     */
+    synchronized int mostHeldWithOneMore(int bytes) {
+        return (int) Math.min(Integer.MAX_VALUE, maxBytes / MESSAGES_PART / (channels + 1) / bytes);
+    }
+
+    /**
      * How many messages a channel may have under way.
      *
      * @param bytes the size of each

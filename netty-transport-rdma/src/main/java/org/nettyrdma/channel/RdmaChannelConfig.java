@@ -28,6 +28,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     private volatile int receiveQueueDepth = 128;
     private volatile int receiveBufferSize = 4096;
     private volatile boolean sharedReceives = true;
+    private volatile boolean longReceives;
     private volatile int sendQueueDepth = 256;
     private volatile int maxOutboundMessages = Integer.MAX_VALUE;
     private volatile int inboundReadDepth = 16;
@@ -77,7 +78,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
         return getOptions(super.getOptions(), RdmaChannelOption.RECEIVE_QUEUE_DEPTH, RdmaChannelOption.RECEIVE_BUFFER_SIZE,
-                RdmaChannelOption.SHARED_RECEIVES,
+                RdmaChannelOption.SHARED_RECEIVES, RdmaChannelOption.LONG_RECEIVES,
                 RdmaChannelOption.SEND_QUEUE_DEPTH, RdmaChannelOption.MAX_OUTBOUND_MESSAGES, RdmaChannelOption.INBOUND_READ_DEPTH,
                 RdmaChannelOption.OUTBOUND_READ_DEPTH, RdmaChannelOption.PRIVATE_DATA, RdmaChannelOption.CHECKSUM,
                 RdmaChannelOption.CLOSE_TIMEOUT_MILLIS);
@@ -94,6 +95,9 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
         }
         if (option == RdmaChannelOption.SHARED_RECEIVES) {
             return (T) Boolean.valueOf(sharedReceives);
+        }
+        if (option == RdmaChannelOption.LONG_RECEIVES) {
+            return (T) Boolean.valueOf(longReceives);
         }
         if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
             return (T) Integer.valueOf(sendQueueDepth);
@@ -128,6 +132,8 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
             setReceiveBufferSize((Integer) value);
         } else if (option == RdmaChannelOption.SHARED_RECEIVES) {
             setSharedReceives((Boolean) value);
+        } else if (option == RdmaChannelOption.LONG_RECEIVES) {
+            setLongReceives((Boolean) value);
         } else if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
             setSendQueueDepth((Integer) value);
         } else if (option == RdmaChannelOption.MAX_OUTBOUND_MESSAGES) {
@@ -211,6 +217,27 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     public RdmaChannelConfig setSharedReceives(boolean shared) {
         requireUnregistered("sharedReceives");
         sharedReceives = shared;
+        return this;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#LONG_RECEIVES}.
+     *
+     * @return whether the channel may have longer receives
+     */
+    public boolean isLongReceives() {
+        return longReceives;
+    }
+
+    /**
+     * See {@link RdmaChannelOption#LONG_RECEIVES}.
+     *
+     * @param wanted whether the channel may have longer receives
+     * @return this
+     */
+    public RdmaChannelConfig setLongReceives(boolean wanted) {
+        requireUnregistered("longReceives");
+        longReceives = wanted;
         return this;
     }
 

@@ -30,6 +30,17 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
     public static final ChannelOption<Boolean> SHARED_RECEIVES = valueOf(RdmaChannelOption.class, "SHARED_RECEIVES");
 
     /**
+     * Whether the channel gets receives that are longer than {@link #RECEIVE_BUFFER_SIZE} where its provider is faster with them
+     * and there is memory; default {@code false}, which {@code RpcRdma} changes. It is decided when the channel is registered,
+     * and {@link #RECEIVE_BUFFER_SIZE} tells from then on how long they are. Over software iWARP they have 69632 bytes, room for
+     * 64 KiB of data: so much costs less in one message than in a chunk. The channels that come first get them: one more does
+     * while an equal share of a sixteenth of the registered memory has room for {@link #RECEIVE_QUEUE_DEPTH} of them. So all
+     * together promise no more than that sixteenth. Without effect without {@link #SHARED_RECEIVES}, and with providers that do
+     * not say which length they prefer.
+     */
+    public static final ChannelOption<Boolean> LONG_RECEIVES = valueOf(RdmaChannelOption.class, "LONG_RECEIVES");
+
+    /**
      * Largest message that can be received, in bytes; default 4096, 1 to 16 MiB. A peer that sends a longer message loses the
      * connection. The peer sees {@code REMOTE_INVALID_REQUEST_ERROR} or a Terminate message, and this side sees a
      * {@code LOCAL_LENGTH_ERROR}.

@@ -33,6 +33,7 @@ final class ReceivePool {
     private final SharedReceiveQueue queue;
     private final int number;
     private final int bufferBytes;
+    private final boolean isLong;
     private final int depth;
     private final int reserve;
     private RegisteredByteBuf[] buffers = new RegisteredByteBuf[INITIAL_SLOTS];
@@ -48,18 +49,25 @@ final class ReceivePool {
     /** Whether there was no room for all that is promised when the size was last set. */
     private boolean isShort;
 
-    ReceivePool(ReceivePools pools, PostingTools tools, SharedReceiveQueue queue, int number, int bufferBytes, int depth) {
+    ReceivePool(ReceivePools pools, PostingTools tools, SharedReceiveQueue queue, int number, int bufferBytes,
+                boolean isLong, int depth) {
         this.pools = pools;
         this.tools = tools;
         this.queue = queue;
         this.number = number;
         this.bufferBytes = bufferBytes;
+        this.isLong = isLong;
         this.depth = depth;
         reserve = Math.max(FEWEST_RESERVED, RESERVE_BYTES / bufferBytes);
     }
 
     int bufferBytes() {
         return bufferBytes;
+    }
+
+    /** Whether the buffers are longer than the channels have asked for, since there is memory for it. */
+    boolean isLong() {
+        return isLong;
     }
 
     int number() {
@@ -124,7 +132,7 @@ final class ReceivePool {
             if (size < had) {
                 memory().giveBack((long) (had - size) * bufferBytes);
             }
-            pools.sizeChanged((long) (size - had) * bufferBytes);
+            pools.sizeChanged(this, size - had);
         }
         isShort = size < needed;
     }

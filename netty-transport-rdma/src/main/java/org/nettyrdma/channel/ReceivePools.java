@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The receives that belong to an event loop: one {@link ReceivePool} for each size of buffers, which lives as long as channels
- * use it. All of them together have at most {@value #MAX_BYTES} bytes. Event loop only.
+ * use it. All of them together have at most {@value #MAX_BYTES} bytes; but those that are long because there is memory have what
+ * is theirs beside that, so that they take nothing from the others. Event loop only.
  */
 final class ReceivePools {
 
@@ -30,42 +31,77 @@ final class ReceivePools {
 
     private final EventExecutor loop;
     private final PostingTools tools;
-    private final long maxBytes;
+    private final Budget budget;
+    private final Budget longBudget;
     private final List<ReceivePool> pools = new ArrayList<>(); // very few
     private int lastNumber;
     /** Pools up to this number belong to contexts that have failed. */
     private int lastLostNumber;
-    private long bytes;
     private boolean retryScheduled;
+
+    /** What some of the pools may have together. */
+    private static final class Budget {
+
+        private final long maxBytes;
+        private long bytes;
+
+        Budget(long maxBytes) {
+            this.maxBytes = maxBytes;
+        }
+    }
 
     ReceivePools(EventExecutor loop, PostingTools tools) {
         this.loop = loop;
         this.tools = tools;
-        maxBytes = Math.min(MAX_BYTES, tools.registeredAllocator().connectionMemory().maxBytes() / REGISTERED_PART);
+        long partBytes = memory().maxBytes() / REGISTERED_PART;
+        budget = new Budget(Math.min(MAX_BYTES, partBytes));
+        longBudget = new Budget(partBytes);
+    }
+
+    private ConnectionMemory memory() {
+        return tools.registeredAllocator().connectionMemory();
     }
 
     /**
-     * The pool for a channel, which has to leave it; {@code null} if the channel has to have receives of its own.
+     * The pool for a channel, which has to leave it; {@code null} if the channel has to have receives of its own. Afterwards its
+     * configuration tells their size.
      */
     ReceivePool join(VerbsContext context, RdmaChannelConfig config) throws IOException {
         Capabilities capabilities = tools.provider().capabilities();
-        int bufferBytes = config.getReceiveBufferSize();
-        if (!config.isSharedReceives() || capabilities.maxSharedReceives() == 0 || bufferBytes > MAX_BUFFER_BYTES) {
+        if (!config.isSharedReceives() || capabilities.maxSharedReceives() == 0
+                || config.getReceiveBufferSize() > MAX_BUFFER_BYTES) {
             return null;
         }
-        ReceivePool pool = find(bufferBytes);
+        boolean isLong = hasRoomForLong(config);
+        if (isLong) {
+            config.setReceiveBufferSize(tools.provider().longestPreferredSendBytes());
+        }
+        int bufferBytes = config.getReceiveBufferSize();
+        ReceivePool pool = find(bufferBytes, isLong);
         if (pool == null) {
-            int depth = (int) Math.min(capabilities.maxSharedReceives(), Math.max(FEWEST_RECEIVES, maxBytes / bufferBytes));
-            pool = new ReceivePool(this, tools, context.createSharedReceiveQueue(depth), ++lastNumber, bufferBytes, depth);
+            long most = budget(isLong).maxBytes / bufferBytes;
+            int depth = (int) Math.min(capabilities.maxSharedReceives(), Math.max(FEWEST_RECEIVES, most));
+            pool = new ReceivePool(this, tools, context.createSharedReceiveQueue(depth), ++lastNumber, bufferBytes, isLong,
+                    depth);
             pools.add(pool);
         }
         pool.join();
         return pool;
     }
 
-    private ReceivePool find(int bufferBytes) {
+    private boolean hasRoomForLong(RdmaChannelConfig config) {
+        int bytes = config.isLongReceives() ? tools.provider().longestPreferredSendBytes() : 0;
+        return bytes > config.getReceiveBufferSize() && bytes <= MAX_BUFFER_BYTES
+                && memory().mostHeldWithOneMore(bytes) >= config.getReceiveQueueDepth();
+    }
+
+    private Budget budget(boolean isLong) {
+        return isLong ? longBudget : budget;
+    }
+
+    private ReceivePool find(int bufferBytes, boolean isLong) {
         for (ReceivePool pool : pools) {
-            if (pool.bufferBytes() == bufferBytes && !isLost(pool)) {
+            if (pool.bufferBytes() == bufferBytes && pool.isLong() == isLong && !isLost(pool)) {
                 return pool;
             }
         }
@@ -84,17 +120,18 @@ final class ReceivePools {
     /** A pool has no channels any more. */
     void remove(ReceivePool pool) {
         pools.remove(pool);
-        sizeChanged(-(long) pool.size() * pool.bufferBytes());
+        sizeChanged(pool, -pool.size());
     }
 
-    /** A pool takes so many more bytes, or so many fewer. */
-    void sizeChanged(long difference) {
-        bytes += difference;
+    /** A pool has so many more receives, or so many fewer. */
+    void sizeChanged(ReceivePool pool, int difference) {
+        budget(pool.isLong()).bytes += (long) difference * pool.bufferBytes();
     }
 
     /** How many receives a pool may have beside what the others have. */
     int mostReceives(ReceivePool pool) {
-        long left = maxBytes - bytes + (long) pool.size() * pool.bufferBytes();
+        Budget ofPool = budget(pool.isLong());
+        long left = ofPool.maxBytes - ofPool.bytes + (long) pool.size() * pool.bufferBytes();
         return (int) Math.max(FEWEST_RECEIVES, left / pool.bufferBytes());
     }
 

@@ -2,8 +2,8 @@ package org.nettyrdma.channel;
 
 /**
  * The sizes of pooled blocks: 256 bytes, and from there two sizes per doubling (256, 384, 512, 768, 1024, ...) up to
- * 16 MiB, so that at most a third of a block is lost. From 1 MiB on there is a third one, a sixteenth above the power of two
- * (1, 1.0625, 1.5, 2, 2.125, ... MiB): so long is a message with so much data, and a third of its memory would be much.
+ * 16 MiB, so that at most a third of a block is lost. From 64 KiB on there is a third one, a sixteenth above the power of two
+ * (64, 68, 96, 128, 136, ... KiB): so long is a message with so much data, and a third of its memory would be much.
  */
 final class SizeClasses {
 
@@ -12,7 +12,7 @@ final class SizeClasses {
     static final int COUNT = of(LARGEST) + 1;
 
     private static final int SMALLEST_LOG2 = 8;
-    private static final int LARGE_LOG2 = 20; // from here there are three per doubling
+    private static final int LARGE_LOG2 = 16; // from here there are three per doubling
     private static final int FIRST_LARGE = 2 * (LARGE_LOG2 - SMALLEST_LOG2);
 
     private SizeClasses() {

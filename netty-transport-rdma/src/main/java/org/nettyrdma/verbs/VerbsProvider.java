@@ -35,6 +35,19 @@ public interface VerbsProvider {
     Capabilities capabilities();
 
     /**
+     * How long a message may be that costs less as one Send than with its data in a chunk, for which memory is opened to the peer
+     * and an RDMA Read or Write moves the data. Users may choose the length of their receives by it. Only a provider whose
+     * {@linkplain Capabilities#receiverWaits() messages wait} and whose receives can be
+     * {@linkplain Capabilities#maxSharedReceives() shared} has reason to say so: with others, every receive takes its memory
+     * whether or not a message comes.
+     *
+     * @return the length in bytes; 0 where nothing is known, which is the default
+     */
+    default int longestPreferredSendBytes() {
+        return 0;
+    }
+
+    /**
      * Allocates memory that {@link #registerMemory} takes. All registered memory of a channel comes from here, in pieces of some
      * kilobytes to 16 MiB, and goes back with {@link #free} when it was not used for a while. The default is direct memory of the
      * JVM. A provider that needs memory of a certain kind, such as files that its peers map, overrides both methods.

@@ -23,6 +23,9 @@ public final class IwarpProvider implements VerbsProvider {
             MpaFrame.MAX_PRIVATE_LENGTH - MpaFrame.READ_DEPTHS_LENGTH, true, false,
             Capabilities.Exposure.PER_CALL, true, SharedReceiveStack.MAX_DEPTH);
 
+    /** 64 KiB of data with the headers in front of it: as far as the staging of reads and the batches of writes go. */
+    private static final int LONGEST_PREFERRED_SEND_BYTES = 68 << 10;
+
     private final IwarpStatistics statistics = new IwarpStatistics();
 
     /**
@@ -45,6 +48,11 @@ public final class IwarpProvider implements VerbsProvider {
     @Override
     public Capabilities capabilities() {
         return CAPABILITIES;
+    }
+
+    @Override
+    public int longestPreferredSendBytes() {
+        return LONGEST_PREFERRED_SEND_BYTES;
     }
 
     @Override

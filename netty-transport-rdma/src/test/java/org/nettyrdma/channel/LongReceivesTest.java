@@ -1,0 +1,132 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.testkit.Endpoint;
+import org.nettyrdma.testkit.TransportFixture;
+import org.nettyrdma.verbs.VerbsProvider;
+import org.nettyrdma.verbs.iwarp.IwarpProvider;
+
+/** Channels that get longer receives than they have asked for, as long as there is memory. */
+@Timeout(120)
+class LongReceivesTest extends TransportFixture {
+
+    private static final int SHORT_BYTES = 4096;
+    private static final int LONG_BYTES = 69632;
+
+    private final VerbsProvider provider = new IwarpProvider(); // memory that no other test uses
+    private final RdmaEventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
+    private final ConnectionMemory memory = RegisteredByteBufAllocator.of(provider).connectionMemory();
+
+    @Override
+    protected VerbsProvider provider() {
+        return provider;
+    }
+
+    @AfterEach
+    void stopServerLoop() throws InterruptedException {
+        stop(serverLoop);
+    }
+
+    private Endpoint accepted(Bootstrap client, ServerBootstrap server) throws Exception {
+        connect(client, listen(server));
+        return awaitAccepted();
+    }
+
+    private ServerBootstrap longServer() {
+        return serverBootstrap(serverLoop).childOption(RdmaChannelOption.LONG_RECEIVES, true);
+    }
+
+    private static int receiveBytes(Endpoint endpoint) {
+        return endpoint.channel().config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE);
+    }
+
+    @Test
+    void shouldReceiveWhatTheProviderPrefersToSendWhole() throws Exception {
+        Channel listener = listen(longServer());
+        Endpoint client = connect(bootstrap(), listener);
+        Endpoint server = awaitAccepted();
+        assertEquals(LONG_BYTES, provider.longestPreferredSendBytes());
+        assertEquals(LONG_BYTES, receiveBytes(server));
+        assertEquals(LONG_BYTES, (int) server.call(server.channel()::receivableBytes));
+        assertEquals(SHORT_BYTES, receiveBytes(client), "nobody has asked for more");
+        String longest = "x".repeat(LONG_BYTES);
+        for (int i = 0; i < 300; i++) {
+            client.send(longest);
+            client.send("short " + i);
+        }
+        for (int i = 0; i < 300; i++) {
+            assertEquals(longest, server.awaitText());
+            assertEquals("short " + i, server.awaitText());
+        }
+    }
+
+    @Test
+    void shouldKeepWhatWasAskedForWhereReceivesAreNotSharedOrLonger() throws Exception {
+        Endpoint own = accepted(bootstrap(), longServer().childOption(RdmaChannelOption.SHARED_RECEIVES, false));
+        assertEquals(SHORT_BYTES, receiveBytes(own));
+        Endpoint longer = accepted(bootstrap(), longServer().childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, 100_000));
+        assertEquals(100_000, receiveBytes(longer));
+    }
+
+    @Test
+    void shouldGiveLongReceivesToThoseThatComeFirst() throws Exception {
+        int all = (int) (memory.maxBytes() / 16 / LONG_BYTES); // also one client channel for each of them counts
+        ServerBootstrap server = longServer().childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, all / 5);
+        Channel listener = listen(server);
+        int[] sizes = new int[4];
+        Endpoint first = null;
+        for (int i = 0; i < sizes.length; i++) {
+            connect(bootstrap(), listener);
+            Endpoint accepted = awaitAccepted();
+            first = first == null ? accepted : first;
+            sizes[i] = receiveBytes(accepted);
+        }
+        assertEquals(LONG_BYTES, sizes[0]);
+        assertEquals(LONG_BYTES, sizes[1]);
+        assertEquals(SHORT_BYTES, sizes[2]);
+        assertEquals(SHORT_BYTES, sizes[3]);
+        long longBytes = 2L * (all / 5) * LONG_BYTES;
+        assertTrue(longBytes < memory.maxBytes() / 16 && memory.receiveBytes() > longBytes, "receives: " + memory.receiveBytes());
+        assertEquals(SHORT_BYTES, receiveBytes(accepted(bootstrap(), server)), "as long as there are as many channels");
+        first.channel().config().setOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, SHORT_BYTES);
+        assertEquals(SHORT_BYTES, (int) first.call(first.channel()::receivableBytes), "it may ask for less later");
+    }
+
+    @Test
+    void shouldTakeNothingFromThoseWithShortReceives() throws Exception {
+        int depth = (int) (memory.maxBytes() / 16 / LONG_BYTES / 8);
+        Endpoint withLong = accepted(bootstrap(), longServer().childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, depth));
+        Endpoint withShort = accepted(bootstrap(), serverBootstrap(serverLoop));
+        withShort.call(() -> withShort.channel().reserveReceives(1, 0));
+        int share = withShort.call(() -> withShort.channel().reserveReceives(1 << 20, 0));
+        withShort.call(() -> withShort.channel().reserveReceives(1, 0));
+        assertEquals(LONG_BYTES, receiveBytes(withLong));
+        withLong.channel().close();
+        Endpoint.await(withLong.channel().releaseFuture());
+        assertEquals(share, (int) withShort.call(() -> withShort.channel().reserveReceives(1 << 20, 0)));
+    }
+
+    @Test
+    void shouldHoldBackWhatIsNotReadInLongReceives() throws Exception {
+        Channel listener = listen(longServer().childOption(ChannelOption.AUTO_READ, false));
+        Endpoint client = connect(bootstrap(), listener);
+        Endpoint server = awaitAccepted();
+        for (int i = 0; i < 1000; i++) {
+            client.send("held " + i);
+        }
+        awaitTrue(() -> server.call(server.channel()::heldMessages) == 128, "the depth is reached");
+        server.channel().config().setAutoRead(true);
+        for (int i = 0; i < 1000; i++) {
+            assertEquals("held " + i, server.awaitText());
+        }
+    }
+}
