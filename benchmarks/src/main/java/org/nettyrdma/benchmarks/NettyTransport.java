@@ -155,7 +155,10 @@ final class NettyTransport {
         if (setup.maxPayloadBytes() > Setup.DEFAULT_MAX_PAYLOAD_BYTES) {
             builder.maxMessageBytes(setup.maxPayloadBytes() + MESSAGE_OVERHEAD_BYTES);
         }
-        return builder.credits(setup.credits()).inlineThresholdBytes(setup.inlineThresholdBytes())
+        if (setup.setsInlineThreshold()) {
+            builder.inlineThresholdBytes(setup.inlineThresholdBytes());
+        }
+        return builder.credits(setup.credits())
                 .versions(setup.version2() ? VersionPolicy.V2_ONLY : VersionPolicy.V1_ONLY)
                 .remoteInvalidation(setup.remoteInvalidation());
     }

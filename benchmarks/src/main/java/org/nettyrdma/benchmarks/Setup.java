@@ -18,9 +18,9 @@ record Setup(Peer peer, int maxPayloadBytes, int eventLoops, int credits, boolea
     static final int DEFAULT_MAX_PAYLOAD_BYTES = 1 << 20;
     /** The library's own default. */
     static final int DEFAULT_CREDITS = 128;
-    private static final int DEFAULT_INLINE_THRESHOLD_BYTES = 4096;
-    /** Room for 64 KiB and the headers in front of it. */
-    private static final int LARGE_INLINE_THRESHOLD_BYTES = 68 * 1024;
+    private static final int SHORT_INLINE_THRESHOLD_BYTES = 4096;
+    /** The library's own where the provider prefers long Sends and few connections share the memory. */
+    private static final int LONG_INLINE_THRESHOLD_BYTES = 68 * 1024;
     /** Smallest that there is; the calls and replies of the ping-pong fit into it. */
     private static final int SMALL_INLINE_THRESHOLD_BYTES = 1024;
 
@@ -52,11 +52,16 @@ record Setup(Peer peer, int maxPayloadBytes, int eventLoops, int credits, boolea
         return new Setup(peer, maxPayloadBytes, eventLoops, credits, version2, remoteInvalidation, true);
     }
 
-    /** Size of a receive buffer; what is at least as long takes chunks. */
+    /** The longest receive buffer of a connection; what is at least as long takes chunks. */
     int inlineThresholdBytes() {
-        if (peer == Peer.RDMA_INLINE) {
-            return LARGE_INLINE_THRESHOLD_BYTES;
+        if (smallBuffers) {
+            return SMALL_INLINE_THRESHOLD_BYTES;
         }
-        return smallBuffers ? SMALL_INLINE_THRESHOLD_BYTES : DEFAULT_INLINE_THRESHOLD_BYTES;
+        return peer == Peer.RDMA_CHUNKS || peer.sharedMemory() ? SHORT_INLINE_THRESHOLD_BYTES : LONG_INLINE_THRESHOLD_BYTES;
+    }
+
+    /** Whether the length of the receive buffers is not left to the library. */
+    boolean setsInlineThreshold() {
+        return smallBuffers || peer == Peer.RDMA_CHUNKS;
     }
 }

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PeersTest {
 
     @ParameterizedTest
-    @EnumSource(names = {"RDMA", "RDMA_CRC", "RDMA_METRICS", "RDMA_INLINE", "STACK", "NIO", "NIO_256K", "EPOLL", "EPOLL_256K",
+    @EnumSource(names = {"RDMA", "RDMA_CRC", "RDMA_METRICS", "RDMA_CHUNKS", "STACK", "NIO", "NIO_256K", "EPOLL", "EPOLL_256K",
         "SHM", "DOMAIN", "ONCRPC4J"})
     void shouldServeEveryCase(Peer peer) throws Exception {
         Setup setup = Setup.of(peer);

@@ -83,7 +83,7 @@ class HadoopPortmapTest {
     @Test
     void shouldReturnALongListInAReplyChunk() throws Exception {
         int registrations = 1000;
-        try (Client client = new Client(RpcRdma.client(), server.address())) {
+        try (Client client = new Client(RpcRdma.client().inlineThresholdBytes(4096), server.address())) {
             long longReplies = server.rpcRdma.statistics().get(Counter.LONG_REPLIES);
             for (int i = 0; i < registrations; i++) {
                 assertEquals(1 + i, resultOf(client, SET, 0x20000000 + i, 1, TCP, 1 + i).readInt());

@@ -55,7 +55,7 @@ class PlainHandlerTest {
     @ValueSource(ints = {5000, 65536, LENGTH})
     void shouldPlaceTheResultDirectly(int length) throws Exception {
         RpcRdma serverRpc = RpcRdma.server().binding(new BlobBinding()).handlers(pipeline -> pipeline.addLast(handler)).build();
-        try (Client client = new Client(RpcRdma.client().binding(new BlobBinding()), serve(serverRpc))) {
+        try (Client client = new Client(RpcRdma.client().inlineThresholdBytes(4096).binding(new BlobBinding()), serve(serverRpc))) {
             assertLoaded(client.call(load(length)), length);
 
             assertEquals(length, serverRpc.statistics().get(Counter.WRITE_CHUNK_BYTES), "carried by RDMA Write");

@@ -8,7 +8,7 @@ import java.util.List;
  * How large the reply to a call can get, for transports that must offer memory for the reply before they send the call.
  *
  * <h2>Calls with one, and without</h2>
- * Over RDMA a reply that does not fit into one Send, 4096 bytes unless something else was agreed on, is written into memory that
+ * Over RDMA a reply that does not fit into one Send, 4096 bytes or what was agreed on, is written into memory that
  * the call has offered to the server. A call that says that its reply fits into a Send offers no memory: nothing is exposed and
  * nothing withdrawn. A call that says nothing, and whose program has no {@code UpperLayerBinding}, may get any reply. It offers
  * room for the longest message ({@code RpcRdmaLimits.maxMessageBytes}, 1 MiB + 64 KiB by default). That is one piece of memory

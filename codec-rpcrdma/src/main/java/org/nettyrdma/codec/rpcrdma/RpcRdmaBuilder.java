@@ -37,6 +37,8 @@ public final class RpcRdmaBuilder {
     /** {@code null} for the event loop. */
     Executor executor;
     RpcRdmaLimits limits = RpcRdmaLimits.DEFAULT;
+    /** Whether the user has said how large a Send may be. */
+    boolean isThresholdSet;
     ResourceLimits resources = ResourceLimits.DEFAULT;
     long idleTimeoutMillis;
     /** {@code null} for one of its own. */
@@ -58,13 +60,15 @@ public final class RpcRdmaBuilder {
     }
 
     /**
-     * Sets all limits; the default is {@link RpcRdmaLimits#DEFAULT}.
+     * Sets all limits; the default is {@link RpcRdmaLimits#DEFAULT}, with the inline threshold that
+     * {@link #inlineThresholdBytes} tells of.
      *
      * @param newLimits the limits
      * @return this
      */
     public RpcRdmaBuilder limits(RpcRdmaLimits newLimits) {
         limits = Objects.requireNonNull(newLimits, "newLimits");
+        isThresholdSet = true;
         return this;
     }
 
@@ -119,13 +123,16 @@ public final class RpcRdmaBuilder {
     }
 
     /**
-     * Sets the largest Send in each direction; see {@link RpcRdmaLimits#inlineThresholdBytes()}.
+     * Sets the largest Send in each direction; see {@link RpcRdmaLimits#inlineThresholdBytes()}. Without a word of the user it is
+     * 4096 bytes; but {@link RpcRdma#configure(Bootstrap)} asks for {@linkplain RdmaChannelOption#LONG_RECEIVES long receives},
+     * and on a connection that has them it is their length: over software iWARP 69632 bytes, as long as there is memory.
      *
-     * @param bytes 1024 to 262144, a multiple of 1024, default 4096
+     * @param bytes 1024 to 262144, a multiple of 1024, for every connection
      * @return this
      */
     public RpcRdmaBuilder inlineThresholdBytes(int bytes) {
         limits = limits.withInlineThresholdBytes(bytes);
+        isThresholdSet = true;
         return this;
     }
 

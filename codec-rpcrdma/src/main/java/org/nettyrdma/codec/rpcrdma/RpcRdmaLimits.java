@@ -9,8 +9,9 @@ import static io.netty.util.internal.ObjectUtil.checkInRange;
  * @param credits                calls that may be in progress at once, asked for by a requester and granted by a responder;
  *                               1 to 1024, default 128. The number of posted receives of the channel bounds it
  * @param inlineThresholdBytes   largest Send in each direction, header included; 1024 to 262144 and a multiple of 1024, default
- *                               4096. The smaller of this and the value of the peer takes effect. A peer that does not tell a
- *                               value has 1024. The channel's receive buffers must have this size
+ *                               4096; for longer ones where they cost little see {@link RpcRdmaBuilder#inlineThresholdBytes}.
+ *                               The smaller of this and the value of the peer takes effect. A peer that does not tell a value
+ *                               has 1024. The channel's receive buffers must have this size
  * @param maxMessageBytes        largest RPC message accepted or sent, with everything that travels in chunks; 1024 bytes to
  *                               17 MiB, default 1 MiB + 64 KiB. Larger calls are answered with ERR_CHUNK
  * @param maxSegmentsPerChunk    segments accepted in one chunk; 1 to 1024, default 64. A segment takes 24 bytes of the header in
@@ -37,6 +38,9 @@ public record RpcRdmaLimits(
     /** Room that {@link #maxMessageBytes()} leaves beside the payload for the rest of the message, in bytes. */
     public static final int MESSAGE_OVERHEAD_BYTES = 64 * 1024;
 
+    /** The largest inline threshold that the private data of RFC 8797 can tell. */
+    public static final int MAX_INLINE_THRESHOLD_BYTES = 256 * 1024;
+
     /** The default of each limit. */
     public static final RpcRdmaLimits DEFAULT =
             new RpcRdmaLimits(128, 4096, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES, 64, 8, 8, 1024 * 1024 + MESSAGE_OVERHEAD_BYTES);
@@ -55,7 +59,7 @@ public record RpcRdmaLimits(
      */
     public RpcRdmaLimits {
         checkInRange(credits, 1, 1024, "credits");
-        checkInRange(inlineThresholdBytes, 1024, 262144, "inlineThresholdBytes");
+        checkInRange(inlineThresholdBytes, 1024, MAX_INLINE_THRESHOLD_BYTES, "inlineThresholdBytes");
         if (inlineThresholdBytes % 1024 != 0) {
             throw new IllegalArgumentException(
                     "inlineThresholdBytes: " + inlineThresholdBytes + " (expected: a multiple of 1024)");

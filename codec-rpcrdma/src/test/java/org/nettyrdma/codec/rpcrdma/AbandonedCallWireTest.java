@@ -34,7 +34,7 @@ class AbandonedCallWireTest {
     private RawServer server;
 
     private void start(ResourceLimits resources) throws Exception {
-        server = new RawServer(RpcRdma.client().binding(BulkProgram.BINDING).resources(resources));
+        server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING).resources(resources));
         server.requireAlive(); // more than one credit from here
     }
 
@@ -114,7 +114,7 @@ class AbandonedCallWireTest {
     /** A server whose reply is in Read chunks, which it does not let be fetched. */
     @Test
     void shouldWithdrawMemoryBeforeItFetchesAReply() throws Exception {
-        server = new RawServer(RpcRdma.client().binding(BulkProgram.BINDING).legacy(LegacyProfile.DEFAULT));
+        server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING).legacy(LegacyProfile.DEFAULT));
         server.requireAlive();
         Offer offer = server.offer(5000);
         ByteBuf results = server.peer.registered(new byte[5000]);
@@ -135,7 +135,7 @@ class AbandonedCallWireTest {
     /** In version 2 a call is kept to be sent again; one that was given up is not. */
     @Test
     void shouldWithdrawMemoryOfCallsGivenUpInVersionTwo() throws Exception {
-        try (VersionTwoServer two = new VersionTwoServer(RpcRdma.client())) {
+        try (VersionTwoServer two = new VersionTwoServer(ShortSends.client())) {
             server = two.raw;
             Future<ByteBuf> future = server.start(BulkProgram.LOAD, Unpooled.buffer().writeInt(5000).writeInt(0));
             Call refused = two.receive();

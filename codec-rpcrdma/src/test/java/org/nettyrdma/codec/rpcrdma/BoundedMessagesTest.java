@@ -81,10 +81,10 @@ class BoundedMessagesTest {
     /** A server whose client may have one call in progress: each call shows that the reply before it has arrived. */
     @Test
     void shouldLetAsManyGoAsThePeerHasReceivesForAndTheRestBehindCalls() throws Exception {
-        RpcRdmaBuilder server = RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).credits(1)
+        RpcRdmaBuilder server = ShortSends.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).credits(1)
                 .versions(VersionPolicy.V2_ONLY).extensions(extensions)
                 .extensionHandlers(pipeline -> pipeline.addLast(new Writer()));
-        RpcRdmaBuilder client = RpcRdma.client().binding(BulkProgram.BINDING).credits(1).versions(VersionPolicy.V2_ONLY)
+        RpcRdmaBuilder client = ShortSends.client().binding(BulkProgram.BINDING).credits(1).versions(VersionPolicy.V2_ONLY)
                 .extensions(extensions).extensionHandlers(pipeline -> pipeline.addLast(new Reader()));
         try (RpcRdmaPair pair = new RpcRdmaPair(server, client)) {
             int depth = pair.channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH);

@@ -111,9 +111,9 @@ class CharacteristicsTest {
     }
 
     private void connect(Characteristics ofServer, Characteristics ofClient, VersionPolicy serverVersions) throws Exception {
-        serverSide = with(RpcRdma.server().program(program).versions(serverVersions), ofServer, serverEvents,
+        serverSide = with(ShortSends.server().program(program).versions(serverVersions), ofServer, serverEvents,
                 accepted);
-        RpcRdma clientSide = with(RpcRdma.client().versions(VersionPolicy.PREFER_V2), ofClient, clientEvents,
+        RpcRdma clientSide = with(ShortSends.client().versions(VersionPolicy.PREFER_V2), ofClient, clientEvents,
                 new LinkedBlockingQueue<>());
         listener = serverSide.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
                 .bind(RawPeer.loopback()).sync().channel();

@@ -98,7 +98,7 @@ class CharacteristicsWireTest {
 
         @BeforeEach
         void connect() throws Exception {
-            client = new RawClient(with(RpcRdma.server().program(new BulkProgram(true)), Characteristics.builder().build()));
+            client = new RawClient(with(ShortSends.server().program(new BulkProgram(true)), Characteristics.builder().build()));
             client.peer.sendHex("0000cafe" + V2 + "00000000 00000000" + NO_CHUNKS + "0000cafe" + RawClient.CALL + "00000000"
                     + RawClient.NO_AUTH);
             assertEquals("00000005", client.peer.receiveHex().substring(24, 32)); // RDMA2_CONNPROP
@@ -258,7 +258,7 @@ class CharacteristicsWireTest {
 
         @BeforeEach
         void connect() throws Exception {
-            server = new RawServer(with(RpcRdma.client(), Characteristics.builder().build()));
+            server = new RawServer(with(ShortSends.client(), Characteristics.builder().build()));
             handler = CharacteristicsHandler.of(server.channel);
             Future<ByteBuf> call = server.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
             String xid = server.peer.receiveHex().substring(0, 8);

@@ -37,8 +37,8 @@ class ChunkShapesTest {
     private static final int UNLIMITED = Integer.MAX_VALUE;
 
     private static RpcRdmaPair pair(PeerPolicy policy) throws Exception {
-        return new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING),
-                RpcRdma.client().binding(BulkProgram.BINDING).peerPolicy(policy));
+        return new RpcRdmaPair(ShortSends.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING),
+                ShortSends.client().binding(BulkProgram.BINDING).peerPolicy(policy));
     }
 
     @ParameterizedTest
@@ -133,7 +133,7 @@ class ChunkShapesTest {
     })
     void shouldNameTheRoomThatAReplyNeeds(int replyChunkBytes, String writeChunkBytes, String expected) throws Exception {
         BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
-        RpcRdmaBuilder builder = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> pipeline.addLast(
+        RpcRdmaBuilder builder = ShortSends.server().binding(BulkProgram.BINDING).handlers(pipeline -> pipeline.addLast(
                 new ChannelOutboundHandlerAdapter() {
                     @Override
                     public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
@@ -166,7 +166,7 @@ class ChunkShapesTest {
     /** A handler that knows nothing of RDMA and does not ask what became of its writes goes on. */
     @Test
     void shouldKeepTheConnectionOfAHandlerThatWritesWithVoidPromises() throws Exception {
-        RpcRdmaBuilder builder = RpcRdma.server().handlers(pipeline -> pipeline.addLast(new ChannelInboundHandlerAdapter() {
+        RpcRdmaBuilder builder = ShortSends.server().handlers(pipeline -> pipeline.addLast(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object msg) {
                 ByteBuf call = (ByteBuf) msg;

@@ -37,8 +37,8 @@ class ClientLimitsTest {
     private RpcRdmaPair pair;
 
     private void start(ResourceLimits resources) throws Exception {
-        pair = new RpcRdmaPair(RpcRdma.server().program(program).binding(BulkProgram.BINDING),
-                RpcRdma.client().binding(BulkProgram.BINDING).resources(resources));
+        pair = new RpcRdmaPair(ShortSends.server().program(program).binding(BulkProgram.BINDING),
+                ShortSends.client().binding(BulkProgram.BINDING).resources(resources));
         pair.call(BulkProgram.NULL, Unpooled.EMPTY_BUFFER).release(); // from here there is more than one credit
     }
 

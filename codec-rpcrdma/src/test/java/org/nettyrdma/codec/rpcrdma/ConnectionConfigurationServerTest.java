@@ -37,7 +37,7 @@ class ConnectionConfigurationServerTest {
     private RawPeer peer;
 
     ConnectionConfigurationServerTest() throws Exception {
-        open(RpcRdma.server());
+        open(ShortSends.server());
     }
 
     private void open(RpcRdmaBuilder builder) throws Exception {
@@ -72,7 +72,7 @@ class ConnectionConfigurationServerTest {
         close();
         DefaultEventExecutor executor = new DefaultEventExecutor();
         try {
-            open(RpcRdma.server().executor(executor));
+            open(ShortSends.server().executor(executor));
             shouldSendAsMuchInlineAsBothSidesTake("00000800", 2048);
         } finally {
             executor.shutdownGracefully(0, 0, TimeUnit.SECONDS).syncUninterruptibly();

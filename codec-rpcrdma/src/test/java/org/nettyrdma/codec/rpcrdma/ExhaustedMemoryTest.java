@@ -37,7 +37,7 @@ class ExhaustedMemoryTest {
 
     @Test
     void shouldFailTheCallWhoseReplyCannotBePutTogether() throws Exception {
-        try (RawServer server = new RawServer(RpcRdma.client().binding(BulkProgram.BINDING))) {
+        try (RawServer server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING))) {
             RawServer.Offer offer = server.offer(LENGTH);
             ByteBufAllocator alloc = server.channel.config().getAllocator();
             server.channel.config().setAllocator(new ExhaustedAllocator(0));
@@ -70,9 +70,9 @@ class ExhaustedMemoryTest {
 
     @Test
     void shouldEndTheConnectionWhoseReplyCannotBePutTogether() throws Exception {
-        RpcRdmaBuilder server = RpcRdma.server().binding(BulkProgram.BINDING)
+        RpcRdmaBuilder server = ShortSends.server().binding(BulkProgram.BINDING)
                 .handlers(pipeline -> pipeline.addLast(new Taker(), new RpcServerHandler(new BulkProgram(true))));
-        try (RpcRdmaPair pair = new RpcRdmaPair(server, RpcRdma.client().binding(BulkProgram.BINDING))) {
+        try (RpcRdmaPair pair = new RpcRdmaPair(server, ShortSends.client().binding(BulkProgram.BINDING))) {
             Throwable failure = RpcRdmaPair.failure(pair.start(BulkProgram.LOAD_TWO, pair.words(LENGTH, LENGTH)));
             assertInstanceOf(RpcConnectionException.class, failure);
             awaitZero(() -> pair.server.memory().usedBytes());

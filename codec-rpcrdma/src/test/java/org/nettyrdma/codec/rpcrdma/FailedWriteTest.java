@@ -33,9 +33,9 @@ class FailedWriteTest {
     /** The reply says that the data is in the client's memory, where something else is. */
     @Test
     void shouldEndTheConnectionInsteadOfReplyingWithoutTheData() throws Exception {
-        RpcRdmaBuilder server = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline ->
+        RpcRdmaBuilder server = ShortSends.server().binding(BulkProgram.BINDING).handlers(pipeline ->
                 pipeline.addFirst(new Refusal()).addLast(new RpcServerHandler(new BulkProgram(true))));
-        try (RpcRdmaPair pair = new RpcRdmaPair(server, RpcRdma.client().binding(BulkProgram.BINDING))) {
+        try (RpcRdmaPair pair = new RpcRdmaPair(server, ShortSends.client().binding(BulkProgram.BINDING))) {
             ByteBuf arguments = pair.words(5000, 0);
             assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(pair.start(BulkProgram.LOAD, arguments)));
         }

@@ -99,7 +99,7 @@ class FairSharesTest {
         private Channel client;
 
         Service() throws Exception {
-            server = RpcRdma.server().binding(BulkProgram.BINDING).program(new FastProgram())
+            server = ShortSends.server().binding(BulkProgram.BINDING).program(new FastProgram())
                     .resources(ResourceLimits.DEFAULT.withMaxTotalBytes(MEMORY_BYTES)).build();
             listener = server.configure(new ServerBootstrap().group(servers).channel(RdmaServerChannel.class))
                     .bind(RawPeer.loopback()).sync().channel();
@@ -110,7 +110,7 @@ class FairSharesTest {
             if (client != null) {
                 client.close().sync();
             }
-            client = RpcRdma.client().binding(BulkProgram.BINDING).build()
+            client = ShortSends.client().binding(BulkProgram.BINDING).build()
                     .configure(new Bootstrap().group(clients).channel(RdmaChannel.class)).connect(listener.localAddress()).sync()
                     .channel();
         }

@@ -49,7 +49,7 @@ class FallingGrantTest {
 
     @Test
     void shouldGrantLessWithEachReplyWhenOthersHaveCome() throws Exception {
-        Channel listener = RpcRdma.server().program(program).credits(CREDITS).inlineThresholdBytes(65_536).build()
+        Channel listener = ShortSends.server().program(program).credits(CREDITS).inlineThresholdBytes(65_536).build()
                 .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class)).bind(RawPeer.loopback()).sync()
                 .channel();
         peer = RawPeer.connect(listener, RawPeer.LINUX_CLIENT);
@@ -85,7 +85,7 @@ class FallingGrantTest {
 
     @Test
     void shouldGrantOneWhenTheServerShutsDown() throws Exception {
-        Channel listener = RpcRdma.server().program(program).credits(CREDITS).build()
+        Channel listener = ShortSends.server().program(program).credits(CREDITS).build()
                 .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class)).bind(RawPeer.loopback()).sync()
                 .channel();
         peer = RawPeer.connect(listener, RawPeer.LINUX_CLIENT);

@@ -48,10 +48,10 @@ class FirstBurstTest {
 
     @Test
     void shouldRegisterLittleMoreThanTheCallsOffer() throws Exception {
-        Channel listener = RpcRdma.server().program(new BulkProgram(true)).build()
+        Channel listener = ShortSends.server().program(new BulkProgram(true)).build()
                 .configure(new ServerBootstrap().group(servers).channel(RdmaServerChannel.class)).bind(RawPeer.loopback()).sync()
                 .channel();
-        RdmaChannel channel = (RdmaChannel) RpcRdma.client().build()
+        RdmaChannel channel = (RdmaChannel) ShortSends.client().build()
                 .configure(new Bootstrap().group(clients).channel(RdmaChannel.class)).connect(listener.localAddress()).sync()
                 .channel();
         RpcRdmaPair.result(call(channel)).release(); // from here there is more than one credit

@@ -41,7 +41,7 @@ class FullSendQueueTest {
 
     private static final int LENGTH = 5000;
 
-    private final RpcRdma client = RpcRdma.client().binding(BulkProgram.BINDING).build();
+    private final RpcRdma client = ShortSends.client().binding(BulkProgram.BINDING).build();
     private Channel listener;
     private RdmaChannel channel;
     private RawPeer server;

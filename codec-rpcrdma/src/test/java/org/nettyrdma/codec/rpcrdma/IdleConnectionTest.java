@@ -36,7 +36,7 @@ class IdleConnectionTest {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        RpcRdma server = RpcRdma.server().idleTimeoutMillis(IDLE_MILLIS).program(new RpcProgram() {
+        RpcRdma server = ShortSends.server().idleTimeoutMillis(IDLE_MILLIS).program(new RpcProgram() {
             @Override
             public int program() {
                 return PROGRAM;
@@ -59,7 +59,7 @@ class IdleConnectionTest {
         }).build();
         Channel listener = new ServerBootstrap().group(loops).channel(RdmaServerChannel.class).childHandler(server)
                 .bind(RawPeer.loopback()).sync().channel();
-        client = new Bootstrap().group(loops).channel(RdmaChannel.class).handler(RpcRdma.client().build())
+        client = new Bootstrap().group(loops).channel(RdmaChannel.class).handler(ShortSends.client().build())
                 .connect(listener.localAddress()).sync().channel();
     }
 

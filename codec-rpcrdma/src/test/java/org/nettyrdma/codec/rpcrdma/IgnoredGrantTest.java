@@ -43,7 +43,7 @@ class IgnoredGrantTest {
 
     @BeforeEach
     void listen() throws Exception {
-        listener = RpcRdma.server().program(program).credits(CREDITS).build()
+        listener = ShortSends.server().program(program).credits(CREDITS).build()
                 .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class)).bind(RawPeer.loopback()).sync()
                 .channel();
     }

@@ -32,7 +32,7 @@ class IncompleteRequestTest {
 
     @Test
     void shouldDropConnectionRequestThatIsNotComplete() throws Exception {
-        Channel listener = RpcRdma.server().program(new BulkProgram(true)).build()
+        Channel listener = ShortSends.server().program(new BulkProgram(true)).build()
                 .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class)
                         .option(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, 500)).bind(RawPeer.loopback()).sync().channel();
         Channel before = connect(listener);
@@ -48,7 +48,7 @@ class IncompleteRequestTest {
     }
 
     private Channel connect(Channel listener) throws InterruptedException {
-        return RpcRdma.client().build().configure(new Bootstrap().group(group).channel(RdmaChannel.class))
+        return ShortSends.client().build().configure(new Bootstrap().group(group).channel(RdmaChannel.class))
                 .connect(listener.localAddress()).sync().channel();
     }
 

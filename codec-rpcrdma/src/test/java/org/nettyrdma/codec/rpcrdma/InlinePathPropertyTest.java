@@ -87,7 +87,7 @@ class InlinePathPropertyTest {
     private static Outcome serve(List<Message> messages, boolean versionTwo, boolean shut) throws Exception {
         HeaderDigits version = versionTwo ? HeaderDigits.TWO : HeaderDigits.ONE;
         BulkProgram program = new BulkProgram(false);
-        RpcRdmaBuilder builder = RpcRdma.server().program(program).credits(8)
+        RpcRdmaBuilder builder = ShortSends.server().program(program).credits(8)
                 .versions(versionTwo ? VersionPolicy.PREFER_V2 : VersionPolicy.V1_ONLY);
         if (shut) {
             builder.extensionHandlers(InlinePathTest::shut);
@@ -124,7 +124,7 @@ class InlinePathPropertyTest {
 
     private static Outcome call(List<Message> messages, boolean versionTwo, boolean shut) throws Exception {
         HeaderDigits version = versionTwo ? HeaderDigits.TWO : HeaderDigits.ONE;
-        RpcRdmaBuilder builder = RpcRdma.client().credits(CALLS + 2)
+        RpcRdmaBuilder builder = ShortSends.client().credits(CALLS + 2)
                 .versions(versionTwo ? VersionPolicy.V2_ONLY : VersionPolicy.V1_ONLY);
         if (shut) {
             builder.extensionHandlers(InlinePathTest::shut);

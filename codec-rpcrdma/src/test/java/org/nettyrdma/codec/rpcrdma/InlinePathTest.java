@@ -76,7 +76,7 @@ class InlinePathTest {
     }
 
     private static RpcRdmaBuilder server(VersionPolicy versions, Consumer<ChannelPipeline> handlers) {
-        return RpcRdma.server().program(new BulkProgram(false)).versions(versions).extensionHandlers(handlers);
+        return ShortSends.server().program(new BulkProgram(false)).versions(versions).extensionHandlers(handlers);
     }
 
     @ParameterizedTest
@@ -88,7 +88,7 @@ class InlinePathTest {
         Watch clientWrites = new Watch();
         try (RpcRdmaPair pair = new RpcRdmaPair(
                 server(versions, pipeline -> pipeline.addFirst(serverWrites).addLast(serverReads)),
-                RpcRdma.client().versions(versions)
+                ShortSends.client().versions(versions)
                         .extensionHandlers(pipeline -> pipeline.addFirst(clientWrites).addLast(clientReads)))) {
             call(pair.channel, 10);
         }
@@ -109,7 +109,7 @@ class InlinePathTest {
                     shut(pipeline);
                     pipeline.addFirst(writes).addLast(reads);
                 }),
-                RpcRdma.client())) {
+                ShortSends.client())) {
             call(pair.channel, 3);
         }
         assertEquals(3, reads.reads.get());
@@ -131,7 +131,7 @@ class InlinePathTest {
         try (RpcRdmaPair pair = new RpcRdmaPair(
                 server(VersionPolicy.V1_ONLY, pipeline ->
                         pipeline.addAfter(pipeline.context(CreditGate.class).name(), "between", between)),
-                RpcRdma.client())) {
+                ShortSends.client())) {
             call(pair.channel, 5);
         }
         assertEquals(5, seen.get());
@@ -142,7 +142,7 @@ class InlinePathTest {
         Watch watch = new Watch();
         try (RpcRdmaPair pair = new RpcRdmaPair(
                 server(VersionPolicy.V1_ONLY, pipeline -> pipeline.addLast(watch)).reverse(4),
-                RpcRdma.client().program(new BulkProgram(false)).reverse(4))) {
+                ShortSends.client().program(new BulkProgram(false)).reverse(4))) {
             call(pair.channel, 3);
         }
         assertEquals(3, watch.reads.get());

@@ -95,21 +95,21 @@ class KeptAccessTest {
     @ParameterizedTest
     @EnumSource(value = VersionPolicy.class, names = {"V1_ONLY", "V2_ONLY"})
     void shouldNotPassUpReplyWhoseWriteChunkThePeerMayStillWrite(VersionPolicy versions) throws Exception {
-        connect(RpcRdma.server().versions(versions), RpcRdma.client().versions(versions).binding(BulkProgram.BINDING));
+        connect(ShortSends.server().versions(versions), ShortSends.client().versions(versions).binding(BulkProgram.BINDING));
         assertFailed(channel, child());
     }
 
     @ParameterizedTest
     @EnumSource(value = VersionPolicy.class, names = {"V1_ONLY", "V2_ONLY"})
     void shouldNotPassUpReplyWhoseReplyChunkThePeerMayStillWrite(VersionPolicy versions) throws Exception {
-        connect(RpcRdma.server().versions(versions), RpcRdma.client().versions(versions));
+        connect(ShortSends.server().versions(versions), ShortSends.client().versions(versions));
         assertFailed(channel, child());
     }
 
     @Test
     void shouldNotPassUpReplyOfTheReverseDirectionWhoseMemoryThePeerMayStillWrite() throws Exception {
-        connect(RpcRdma.server().versions(VersionPolicy.V2_ONLY).binding(BulkProgram.BINDING).reverse(4),
-                RpcRdma.client().versions(VersionPolicy.V2_ONLY).reverse(4).program(callbacks));
+        connect(ShortSends.server().versions(VersionPolicy.V2_ONLY).binding(BulkProgram.BINDING).reverse(4),
+                ShortSends.client().versions(VersionPolicy.V2_ONLY).reverse(4).program(callbacks));
         RdmaChannel child = child();
         assertEquals(LENGTH, length(start(child, BulkProgram.LOAD)));
         assertFailed(child, channel);

@@ -89,7 +89,7 @@ class LateAccessTest {
     void open() {
         clientGroup = group(clientProvider);
         serverGroup = group(serverProvider);
-        client = RpcRdma.client().binding(BulkProgram.BINDING).build();
+        client = ShortSends.client().binding(BulkProgram.BINDING).build();
     }
 
     private static RdmaEventLoopGroup group(VerbsProvider provider) {
@@ -288,7 +288,7 @@ class LateAccessTest {
         private volatile boolean stopped;
 
         HonestLoad() throws Exception {
-            RpcRdma server = RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).build();
+            RpcRdma server = ShortSends.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING).build();
             listener = server.configure(new ServerBootstrap().group(serverGroup).channel(RdmaServerChannel.class))
                     .bind(RawPeer.loopback()).sync().channel();
             channel = connect(listener);

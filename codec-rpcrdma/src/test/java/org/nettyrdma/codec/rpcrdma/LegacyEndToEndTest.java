@@ -28,7 +28,7 @@ class LegacyEndToEndTest {
 
     private static RpcRdmaPair pair(boolean tellsItems, int credits, LegacyProfile profile) throws Exception {
         return new RpcRdmaPair(
-                RpcRdma.server().program(new BulkProgram(tellsItems)).binding(BulkProgram.BINDING).credits(credits)
+                ShortSends.server().program(new BulkProgram(tellsItems)).binding(BulkProgram.BINDING).credits(credits)
                 .legacy(profile),
                 RpcRdma.client().limits(NO_OFFERS.withCredits(credits)).legacy(LegacyProfile.DEFAULT));
     }
@@ -76,8 +76,8 @@ class LegacyEndToEndTest {
     @Test
     void shouldStillUseChunksThatTheCallOffers() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(
-                RpcRdma.server().program(new BulkProgram(true)).legacy(LegacyProfile.DEFAULT),
-                RpcRdma.client().binding(BulkProgram.BINDING).legacy(LegacyProfile.DEFAULT))) {
+                ShortSends.server().program(new BulkProgram(true)).legacy(LegacyProfile.DEFAULT),
+                ShortSends.client().binding(BulkProgram.BINDING).legacy(LegacyProfile.DEFAULT))) {
             assertLoaded(RpcRdmaPair.result(load(pair, 50_000, 8)), 50_000, 8);
             assertEquals(1, pair.server.statistics().get(Counter.REPLIES_WITH_WRITE_CHUNK));
             assertEquals(0, pair.server.statistics().get(Counter.REPLIES_WITH_READ_CHUNK));
@@ -87,7 +87,7 @@ class LegacyEndToEndTest {
     @Test
     void shouldFailTheCallOfAClientWithoutTheProfileAndKeepTheConnection() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(
-                RpcRdma.server().program(new BulkProgram(true)).legacy(new LegacyProfile(1, 1 << 20, 10)),
+                ShortSends.server().program(new BulkProgram(true)).legacy(new LegacyProfile(1, 1 << 20, 10)),
                 RpcRdma.client().limits(NO_OFFERS))) {
             assertInstanceOf(RpcTransportException.class, RpcRdmaPair.failure(load(pair, 5000, 0)));
             while (pair.server.statistics().get(Counter.DONE_TIMEOUTS) == 0) {

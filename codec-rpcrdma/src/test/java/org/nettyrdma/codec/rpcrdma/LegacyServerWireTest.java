@@ -58,7 +58,7 @@ public class LegacyServerWireTest {
     }
 
     private void connect(LegacyProfile profile) throws Exception {
-        connect(RpcRdma.server().legacy(profile));
+        connect(ShortSends.server().legacy(profile));
     }
 
     @AfterEach
@@ -199,7 +199,7 @@ public class LegacyServerWireTest {
 
     @Test
     void shouldRefuseReplyAboveTheLargestMessage() throws Exception {
-        connect(RpcRdma.server().legacy(LegacyProfile.DEFAULT).maxMessageBytes(4096));
+        connect(ShortSends.server().legacy(LegacyProfile.DEFAULT).maxMessageBytes(4096));
         peer.sendHex("00000001" + LATER + "00000000" + NO_CHUNKS + loadCall("00000001", 4097, 0));
         assertEquals(digits("00000001 00000001 00000020 00000004 00000002"), peer.receiveHex());
         load("00000002");
@@ -283,7 +283,7 @@ public class LegacyServerWireTest {
 
     @Test
     void shouldHaveAReceiveForEveryDone() throws Exception {
-        connect(RpcRdma.server().legacy(new LegacyProfile(3, 1 << 20, 60_000)).credits(5));
+        connect(ShortSends.server().legacy(new LegacyProfile(3, 1 << 20, 60_000)).credits(5));
         peer.sendHex("00000009 00000001 00000020 00000000" + NO_CHUNKS + "00000009" + CALL + "00000005" + NO_AUTH); // HANG
         RpcCall hanging = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
         hanging.arguments().release();
@@ -294,7 +294,7 @@ public class LegacyServerWireTest {
 
     @Test
     void shouldRefuseReplyThatThePeerCouldNotRead() throws Exception {
-        server = RpcRdma.server().legacy(LegacyProfile.DEFAULT).program(program).build();
+        server = ShortSends.server().legacy(LegacyProfile.DEFAULT).program(program).build();
         listener = server.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
                 .childOption(RdmaChannelOption.INBOUND_READ_DEPTH, 0).bind(RawPeer.loopback()).sync().channel();
         peer = RawPeer.connect(listener, "");
@@ -303,7 +303,7 @@ public class LegacyServerWireTest {
 
     @Test
     void shouldRefuseOversizedReplyAndDropDoneByDefault() throws Exception {
-        connect(RpcRdma.server());
+        connect(ShortSends.server());
         assertLoadRefused("00000001");
         done("00000001");
         assertAlive();
@@ -313,7 +313,7 @@ public class LegacyServerWireTest {
 
     @Test
     void shouldCloseWhereThereIsNoMemoryToTakeOutPadding() throws Exception {
-        server = RpcRdma.server().legacy(LegacyProfile.DEFAULT).program(program).binding(BulkProgram.BINDING).build();
+        server = ShortSends.server().legacy(LegacyProfile.DEFAULT).program(program).binding(BulkProgram.BINDING).build();
         listener = server.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
                 .childOption(ChannelOption.ALLOCATOR, new ExhaustedAllocator(0)).bind(RawPeer.loopback()).sync().channel();
         peer = RawPeer.connect(listener, "");
@@ -349,7 +349,7 @@ public class LegacyServerWireTest {
     @ParameterizedTest
     @ValueSource(strings = {"00000000 00000000", "00000100 00000064", "ffffffff ffffffff"})
     void shouldIgnoreAlignmentByDefault(String hint) throws Exception {
-        connect(RpcRdma.server());
+        connect(ShortSends.server());
         byte[] data = Bytes.pattern(200, 7);
         peer.sendHex("00000001 00000001 00000020 00000002" + hint + NO_CHUNKS + storeCall("00000001", 200)
                 + ByteBufUtil.hexDump(data) + "00000002");

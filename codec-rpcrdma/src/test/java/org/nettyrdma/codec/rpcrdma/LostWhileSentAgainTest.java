@@ -40,7 +40,7 @@ class LostWhileSentAgainTest {
 
     @Test
     void shouldTellTheLossOfTheConnectionWhereAnErrorAsksForAnotherAttempt() throws Exception {
-        try (VersionTwoServer server = new VersionTwoServer(RpcRdma.client())) {
+        try (VersionTwoServer server = new VersionTwoServer(ShortSends.client())) {
             Future<ByteBuf> call = server.raw.start(BulkProgram.LOAD, Unpooled.buffer().writeInt(5000).writeInt(0));
             String xid = server.receive().xid();
             hangUp(server.raw.channel, server.raw.peer, xid + VersionTwoServer.error("00000007 00000001 00001770"));
@@ -50,7 +50,8 @@ class LostWhileSentAgainTest {
 
     @Test
     void shouldTellTheLossOfTheConnectionWhereVersionTwoIsRefused() throws Exception {
-        try (RawServer server = new RawServer(RpcRdma.client().binding(BulkProgram.BINDING).versions(VersionPolicy.PREFER_V2))) {
+        try (RawServer server = new RawServer(
+                ShortSends.client().binding(BulkProgram.BINDING).versions(VersionPolicy.PREFER_V2))) {
             Future<ByteBuf> call = server.start(BulkProgram.LOAD, Unpooled.buffer().writeInt(5000).writeInt(0));
             ByteBuf sent = server.peer.receive();
             String xid = ByteBufUtil.hexDump(sent, 0, 4);

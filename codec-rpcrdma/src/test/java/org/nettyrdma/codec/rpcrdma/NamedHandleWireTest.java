@@ -35,7 +35,7 @@ class NamedHandleWireTest {
         private VersionTwoServer server;
 
         private void connect(boolean wanted) throws Exception {
-            server = new VersionTwoServer(RpcRdma.client().remoteInvalidation(wanted));
+            server = new VersionTwoServer(ShortSends.client().remoteInvalidation(wanted));
         }
 
         @AfterEach
@@ -131,7 +131,7 @@ class NamedHandleWireTest {
         private ByteBuf memory;
 
         private void connect(boolean wanted) throws Exception {
-            client = new RawClient(RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING)
+            client = new RawClient(ShortSends.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING)
                     .versions(VersionPolicy.V2_ONLY).remoteInvalidation(wanted));
             memory = client.peer.registered(new byte[30_000]);
             client.peer.sendHex("0000cafe 00000002 00000020 00000000 00000000" + VersionTwoServer.NO_LISTS + "0000cafe"

@@ -143,9 +143,9 @@ class NettyContractTest {
 
     private void connect(VersionPolicy version, Consumer<ChannelPipeline> atServer, Consumer<ChannelPipeline> atClient)
             throws Exception {
-        RpcRdmaBuilder server = RpcRdma.server().binding(BulkProgram.BINDING).versions(version).extensionHandlers(atServer)
+        RpcRdmaBuilder server = ShortSends.server().binding(BulkProgram.BINDING).versions(version).extensionHandlers(atServer)
                 .handlers(pipeline -> pipeline.addLast(new RpcServerHandler(program), new End()));
-        RpcRdmaBuilder client = RpcRdma.client().binding(BulkProgram.BINDING).versions(version).extensionHandlers(atClient)
+        RpcRdmaBuilder client = ShortSends.client().binding(BulkProgram.BINDING).versions(version).extensionHandlers(atClient)
                 .handlers(pipeline -> pipeline.addLast(new RpcClient(), new End()));
         pair = new RpcRdmaPair(server, client);
     }
@@ -182,9 +182,9 @@ class NettyContractTest {
     /** Our last handlers may stand on an executor of their own; all others are on the event loop. */
     @Test
     void shouldServeCallsWithClientAndServerOnOtherExecutors() throws Exception {
-        pair = new RpcRdmaPair(RpcRdma.server().binding(BulkProgram.BINDING).handlers(
+        pair = new RpcRdmaPair(ShortSends.server().binding(BulkProgram.BINDING).handlers(
                         pipeline -> pipeline.addLast(EXECUTORS, new RpcServerHandler(program), new End())),
-                RpcRdma.client().binding(BulkProgram.BINDING).handlers(
+                ShortSends.client().binding(BulkProgram.BINDING).handlers(
                         pipeline -> pipeline.addLast(EXECUTORS, new RpcClient(), new End())));
         // The executor of the client may be told of it after connect has succeeded; until then there is no client to call.
         pair.channel.pipeline().context(RpcClient.class).executor().submit(() -> { }).sync();
@@ -420,9 +420,9 @@ class NettyContractTest {
     @ParameterizedTest
     @EnumSource(ReplyPromise.class)
     void shouldWriteRepliesWithPromisesOfEveryKind(ReplyPromise kind) throws Exception {
-        pair = new RpcRdmaPair(RpcRdma.server().binding(BulkProgram.BINDING)
+        pair = new RpcRdmaPair(ShortSends.server().binding(BulkProgram.BINDING)
                 .handlers(pipeline -> pipeline.addLast(new Loads(kind))),
-                RpcRdma.client().binding(BulkProgram.BINDING));
+                ShortSends.client().binding(BulkProgram.BINDING));
         Future<ByteBuf> call = pair.start(BulkProgram.LOAD, pair.words(LENGTH, 0));
         if (kind == ReplyPromise.CANCELLED) {
             await(() -> pair.server.memory().usedBytes() == 0 && loaded ? 0 : 1);
@@ -474,7 +474,7 @@ class NettyContractTest {
     @Test
     void shouldRefuseToStandOnAnotherExecutorThanTheEventLoop() throws Exception {
         connect(VersionPolicy.V1_ONLY, pipeline -> { }, pipeline -> { });
-        RpcRdma misplaced = RpcRdma.client().build();
+        RpcRdma misplaced = ShortSends.client().build();
         Channel channel = new Bootstrap().group(pair.channel.eventLoop().parent()).channel(RdmaChannel.class)
                 .handler(new ChannelInitializer<RdmaChannel>() {
                     @Override

@@ -51,8 +51,8 @@ class OpenEndedCallTest {
     private RpcRdmaPair pair;
 
     private void start(VersionPolicy versions, ResourceLimits resources) throws Exception {
-        pair = new RpcRdmaPair(RpcRdma.server().program(new Program()).versions(versions),
-                RpcRdma.client().versions(versions).resources(resources));
+        pair = new RpcRdmaPair(ShortSends.server().program(new Program()).versions(versions),
+                ShortSends.client().versions(versions).resources(resources));
         call(ECHO, 4); // from here there is more than one credit, and a version
         served.set(0);
     }

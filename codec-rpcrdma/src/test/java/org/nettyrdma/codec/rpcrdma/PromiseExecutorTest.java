@@ -133,8 +133,8 @@ class PromiseExecutorTest {
     @Test
     void shouldTakeBackTheMemoryOfACallThatIsAnswered() throws Exception {
         Answers answers = new Answers();
-        pair = new RpcRdmaPair(RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> pipeline.addLast(answers)),
-                RpcRdma.client().binding(BulkProgram.BINDING));
+        pair = new RpcRdmaPair(ShortSends.server().binding(BulkProgram.BINDING).handlers(pipeline -> pipeline.addLast(answers)),
+                ShortSends.client().binding(BulkProgram.BINDING));
         keepBusy();
         pair.call(BulkProgram.LOAD, Unpooled.buffer().writeInt(LENGTH).writeInt(0)).release();
         awaitZero(() -> pair.server.memory().usedBytes());
@@ -160,8 +160,8 @@ class PromiseExecutorTest {
 
     @Test
     void shouldGoOnWithTheVersionWhenTheFirstCallIsNotWritten() throws Exception {
-        pair = new RpcRdmaPair(RpcRdma.server().program(new BulkProgram(true)).versions(VersionPolicy.V2_ONLY),
-                RpcRdma.client().versions(VersionPolicy.V2_ONLY));
+        pair = new RpcRdmaPair(ShortSends.server().program(new BulkProgram(true)).versions(VersionPolicy.V2_ONLY),
+                ShortSends.client().versions(VersionPolicy.V2_ONLY));
         pair.channel.pipeline().addFirst(new RefusalOfFirst());
         keepBusy();
         pair.channel.writeAndFlush(call(FIRST_XID, BulkProgram.NULL), promise(pair.channel));
@@ -192,7 +192,7 @@ class PromiseExecutorTest {
 
     @Test
     void shouldDropACancelledCallThatWaitsForTheVersionOnTheEventLoop() throws Exception {
-        try (RawServer silent = new RawServer(RpcRdma.client().versions(VersionPolicy.V2_ONLY))) {
+        try (RawServer silent = new RawServer(ShortSends.client().versions(VersionPolicy.V2_ONLY))) {
             silent.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
             Dropped message = new Dropped();
             ChannelPromise promise = promise(silent.channel);
@@ -219,8 +219,8 @@ class PromiseExecutorTest {
     @Test
     void shouldDropACancelledCallThatWaitsForMemoryOnTheEventLoop() throws Exception {
         BulkProgram program = new BulkProgram(true);
-        pair = new RpcRdmaPair(RpcRdma.server().program(program),
-                RpcRdma.client().resources(ResourceLimits.DEFAULT.withMaxTotalBytes(LENGTH)));
+        pair = new RpcRdmaPair(ShortSends.server().program(program),
+                ShortSends.client().resources(ResourceLimits.DEFAULT.withMaxTotalBytes(LENGTH)));
         ReplySpace space = new ReplySpace(24, List.of(LENGTH));
         pair.channel.writeAndFlush(new RpcMessage(call(FIRST_XID, BulkProgram.HANG), List.of(), space)).sync();
         Dropped message = new Dropped();

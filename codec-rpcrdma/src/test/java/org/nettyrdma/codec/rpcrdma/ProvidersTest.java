@@ -105,11 +105,11 @@ class ProvidersTest {
     }
 
     private static RpcRdmaBuilder server() {
-        return RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING);
+        return ShortSends.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING);
     }
 
     private static RpcRdmaBuilder client() {
-        return RpcRdma.client().binding(BulkProgram.BINDING);
+        return ShortSends.client().binding(BulkProgram.BINDING);
     }
 
     private Channel listen(RpcRdma server, RdmaEventLoopGroup group) throws Exception {

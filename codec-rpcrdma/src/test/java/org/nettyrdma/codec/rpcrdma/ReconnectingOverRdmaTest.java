@@ -140,17 +140,17 @@ class ReconnectingOverRdmaTest {
     /** Each settles anew what the connection agrees on. */
     private List<RpcRdmaBuilder> changedServers() {
         return List.of(
-                RpcRdma.server().versions(VersionPolicy.PREFER_V2).credits(128).inlineThresholdBytes(16384),
-                RpcRdma.server().versions(VersionPolicy.PREFER_V2).credits(2).inlineThresholdBytes(1024),
+                ShortSends.server().versions(VersionPolicy.PREFER_V2).credits(128).inlineThresholdBytes(16384),
+                ShortSends.server().versions(VersionPolicy.PREFER_V2).credits(2).inlineThresholdBytes(1024),
                 RpcRdma.server().versions(VersionPolicy.V1_ONLY).credits(1).inlineThresholdBytes(1024).remoteInvalidation(false),
-                RpcRdma.server().versions(VersionPolicy.PREFER_V2).credits(16),
-                RpcRdma.server().versions(VersionPolicy.V1_ONLY).credits(64).inlineThresholdBytes(8192));
+                ShortSends.server().versions(VersionPolicy.PREFER_V2).credits(16),
+                ShortSends.server().versions(VersionPolicy.V1_ONLY).credits(64).inlineThresholdBytes(8192));
     }
 
     @ParameterizedTest
     @EnumSource(names = {"PREFER_V2", "V1_ONLY"})
     void shouldServeCallersOfAServerThatComesBackAsAnother(VersionPolicy versions) throws Exception {
-        RpcRdma rpcRdma = RpcRdma.client().versions(versions).binding(BulkProgram.BINDING).inlineThresholdBytes(16384).build();
+        RpcRdma rpcRdma = ShortSends.client().versions(versions).binding(BulkProgram.BINDING).inlineThresholdBytes(16384).build();
         try (ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap(rpcRdma), this::addresses).policy(QUICK)
                 .ping(BulkProgram.PROGRAM, 1).connect()) {
             Future<ByteBuf> longest = client.call(request(HANG, Unpooled.buffer().writeInt(42)));
@@ -170,7 +170,7 @@ class ReconnectingOverRdmaTest {
                 call.arguments().release();
                 stop();
             }
-            start(RpcRdma.server());
+            start(ShortSends.server());
             RpcCall last = hanging();
             last.arguments().release();
             last.reply(Unpooled.buffer().writeInt(43));
@@ -196,8 +196,8 @@ class ReconnectingOverRdmaTest {
     void shouldMoveTheSameBytesOverConnectionsThatAreCutInTheMiddleOfChunks(VersionPolicy versions) throws Exception {
         shutDownGroup();
         group = new RdmaEventLoopGroup(2, TestProviders.overTcp());
-        start(RpcRdma.server().versions(versions));
-        RpcRdma rpcRdma = RpcRdma.client().versions(versions).binding(BulkProgram.BINDING).build();
+        start(ShortSends.server().versions(versions));
+        RpcRdma rpcRdma = ShortSends.client().versions(versions).binding(BulkProgram.BINDING).build();
         Random random = new Random(versions.ordinal() + 1);
         // Each connection gets through at least one call in the end, as calls that pass are not made again.
         try (CuttingRelay relay = new CuttingRelay(address::get, () -> 200_000 + random.nextInt(6 << 20));
@@ -254,8 +254,8 @@ class ReconnectingOverRdmaTest {
 
     @Test
     void shouldGoOnWithANewConnectionWhenAllCreditsAreLost() throws Exception {
-        start(RpcRdma.server().credits(4));
-        RpcRdma rpcRdma = RpcRdma.client().binding(BulkProgram.BINDING).build();
+        start(ShortSends.server().credits(4));
+        RpcRdma rpcRdma = ShortSends.client().binding(BulkProgram.BINDING).build();
         try (ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap(rpcRdma), this::addresses)
                 .policy(QUICK.withMaxLostCalls(4)).connect()) {
             assertLoaded(client); // the grant is known
@@ -275,8 +275,8 @@ class ReconnectingOverRdmaTest {
 
     @Test
     void shouldGoOnWithANewConnectionWhenCancelledCallsHaveTakenAllCredits() throws Exception {
-        start(RpcRdma.server().credits(4));
-        RpcRdma rpcRdma = RpcRdma.client().binding(BulkProgram.BINDING).build();
+        start(ShortSends.server().credits(4));
+        RpcRdma rpcRdma = ShortSends.client().binding(BulkProgram.BINDING).build();
         try (ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap(rpcRdma), this::addresses)
                 .policy(QUICK.withMaxLostCalls(4).withCallTimeoutMillis(300)).connect()) {
             assertLoaded(client); // the grant is known
@@ -293,8 +293,8 @@ class ReconnectingOverRdmaTest {
 
     @Test
     void shouldWithdrawMemoryOfLostAttempts() throws Exception {
-        start(RpcRdma.server());
-        RpcRdma rpcRdma = RpcRdma.client().build();
+        start(ShortSends.server());
+        RpcRdma rpcRdma = ShortSends.client().build();
         try (ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap(rpcRdma), this::addresses).policy(QUICK)
                 .connect()) {
             ByteBuf arguments = PooledArguments.opaque(new byte[100_000]);

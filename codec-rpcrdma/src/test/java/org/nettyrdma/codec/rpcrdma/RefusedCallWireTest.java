@@ -39,7 +39,7 @@ class RefusedCallWireTest {
     private RdmaEventLoopGroup group;
 
     private void connect(PeerPolicy policy) throws Exception {
-        server = new VersionTwoServer(RpcRdma.client().peerPolicy(policy).maxMessageBytes(100_000));
+        server = new VersionTwoServer(ShortSends.client().peerPolicy(policy).maxMessageBytes(100_000));
     }
 
     private void connect() throws Exception {
@@ -278,7 +278,7 @@ class RefusedCallWireTest {
         FaultyProvider faulty = new FaultyProvider();
         faulty.slowInvalidation = true;
         group = new RdmaEventLoopGroup(1, new DefaultThreadFactory(RefusedCallWireTest.class), faulty, IdleStrategy.ADAPTIVE);
-        server = new VersionTwoServer(RpcRdma.client(), group);
+        server = new VersionTwoServer(ShortSends.client(), group);
         Future<ByteBuf> future = load(5000);
         Call call = server.receive();
         server.raw.channel.eventLoop().submit(() -> server.raw.channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
@@ -297,7 +297,7 @@ class RefusedCallWireTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldWaitForMemoryBeforeSendingAgain(boolean cancelled) throws Exception {
-        server = new VersionTwoServer(RpcRdma.client().resources(ResourceLimits.DEFAULT.withMaxConnectionBytes(6000)));
+        server = new VersionTwoServer(ShortSends.client().resources(ResourceLimits.DEFAULT.withMaxConnectionBytes(6000)));
         Future<ByteBuf> large = load(5000);
         Call first = server.receive();
         Future<ByteBuf> other = load(5004);

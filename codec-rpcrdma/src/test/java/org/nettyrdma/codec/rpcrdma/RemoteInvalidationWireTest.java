@@ -36,7 +36,7 @@ class RemoteInvalidationWireTest {
 
     @BeforeEach
     void connect() throws Exception {
-        server = new RawServer(RpcRdma.client().binding(BulkProgram.BINDING));
+        server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING));
         server.requireAlive();
     }
 

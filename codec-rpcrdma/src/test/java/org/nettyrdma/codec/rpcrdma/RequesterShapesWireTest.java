@@ -39,7 +39,7 @@ class RequesterShapesWireTest {
     private RawServer server;
 
     private void connect(PeerPolicy policy) throws Exception {
-        server = new RawServer(RpcRdma.client().binding(BulkProgram.BINDING).peerPolicy(policy));
+        server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING).peerPolicy(policy));
     }
 
     @AfterEach

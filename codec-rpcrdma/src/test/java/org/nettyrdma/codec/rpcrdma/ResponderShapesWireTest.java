@@ -44,7 +44,7 @@ class ResponderShapesWireTest {
 
     @BeforeEach
     void connect() throws Exception {
-        client = new RawClient(RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING));
+        client = new RawClient(ShortSends.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING));
         memory = client.peer.registered(data);
     }
 
@@ -271,7 +271,7 @@ class ResponderShapesWireTest {
 
     @Test
     void shouldTakeReadChunksAnywhereInCallsOfProgramsWithoutABinding() throws Exception {
-        try (RawClient plain = new RawClient(RpcRdma.server().program(new BulkProgram(true)))) {
+        try (RawClient plain = new RawClient(ShortSends.server().program(new BulkProgram(true)))) {
             ByteBuf source = plain.peer.registered(data);
             // ECHO of 24 bytes, of which the chunks have the first 12 and from 16 to 22.
             plain.exchange(X, MSG, entry(44, plain.readable(source, 0, 12)) + entry(60, plain.readable(source, 16, 6))

@@ -47,12 +47,12 @@ class ReverseDirectionTest {
     private final BulkProgram callbacks = new BulkProgram(true);
 
     private RpcRdmaBuilder serverBuilder() {
-        return RpcRdma.server().versions(versions).program(served).binding(BulkProgram.BINDING).credits(32)
+        return ShortSends.server().versions(versions).program(served).binding(BulkProgram.BINDING).credits(32)
                 .reverse(REVERSE_CREDITS);
     }
 
     private RpcRdmaBuilder clientBuilder() {
-        return RpcRdma.client().versions(versions).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS)
+        return ShortSends.client().versions(versions).binding(BulkProgram.BINDING).credits(32).reverse(REVERSE_CREDITS)
                 .program(callbacks);
     }
 
@@ -128,7 +128,8 @@ class ReverseDirectionTest {
     @Test
     void shouldFailReverseCallToClientWithoutThatDirection() throws Exception {
         assumeTrue(versions != VersionPolicy.V2_ONLY, "where the client tells");
-        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), RpcRdma.client().versions(VersionPolicy.V1_ONLY).credits(32))) {
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(),
+                ShortSends.client().versions(VersionPolicy.V1_ONLY).credits(32))) {
             Throwable failure = RpcRdmaPair.failure(callerOf(pair).call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER)));
             RpcRdmaException cause = assertInstanceOf(RpcRdmaException.class, failure.getCause());
             assertEquals(RpcRdmaException.Reason.REFUSED, cause.reason());
@@ -247,22 +248,22 @@ class ReverseDirectionTest {
 
     @Test
     void shouldDemandProgramsExactlyWhereCallsAreServed() {
-        assertThrows(IllegalStateException.class, () -> RpcRdma.client().reverse(1).build());
-        assertThrows(IllegalStateException.class, () -> RpcRdma.client().program(callbacks).build());
-        assertThrows(IllegalArgumentException.class, () -> RpcRdma.client().reverse(1025));
-        assertThrows(IllegalArgumentException.class, () -> RpcRdma.server().reverse(-1));
-        RpcRdma.client().reverse(0).build();
+        assertThrows(IllegalStateException.class, () -> ShortSends.client().reverse(1).build());
+        assertThrows(IllegalStateException.class, () -> ShortSends.client().program(callbacks).build());
+        assertThrows(IllegalArgumentException.class, () -> ShortSends.client().reverse(1025));
+        assertThrows(IllegalArgumentException.class, () -> ShortSends.server().reverse(-1));
+        ShortSends.client().reverse(0).build();
     }
 
     @Test
     void shouldRefuseWhatHandlersTakeNoNoticeOf() {
         RpcCallListener listener = (side, program, version, procedure, outcome, elapsedNanos) -> { };
-        RpcRdmaBuilder server = RpcRdma.server().handlers(pipeline -> { });
+        RpcRdmaBuilder server = ShortSends.server().handlers(pipeline -> { });
         assertThrows(IllegalStateException.class, server.executor(Runnable::run)::build);
-        assertThrows(IllegalStateException.class, RpcRdma.client().executor(Runnable::run)::build);
-        RpcRdmaBuilder client = RpcRdma.client().callListener(listener);
+        assertThrows(IllegalStateException.class, ShortSends.client().executor(Runnable::run)::build);
+        RpcRdmaBuilder client = ShortSends.client().callListener(listener);
         client.build();
         assertThrows(IllegalStateException.class, client.handlers(pipeline -> { })::build);
-        RpcRdma.server().program(callbacks).executor(Runnable::run).callListener(listener).build();
+        ShortSends.server().program(callbacks).executor(Runnable::run).callListener(listener).build();
     }
 }

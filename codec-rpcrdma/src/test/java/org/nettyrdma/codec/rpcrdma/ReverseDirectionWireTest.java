@@ -75,12 +75,12 @@ class ReverseDirectionWireTest {
     }
 
     private void client() throws Exception {
-        client(RpcRdma.client().reverse(REVERSE_CREDITS).program(program), RawPeer.LINUX_CLIENT);
+        client(ShortSends.client().reverse(REVERSE_CREDITS).program(program), RawPeer.LINUX_CLIENT);
     }
 
     /** Our server, the peer is a client; returns what calls the peer. */
     private RpcClient server(String peersPrivateData) throws Exception {
-        rpcRdma = RpcRdma.server().program(program).reverse(REVERSE_CREDITS).build();
+        rpcRdma = ShortSends.server().program(program).reverse(REVERSE_CREDITS).build();
         listener = rpcRdma.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
                 .bind(RawPeer.loopback()).sync().channel();
         peer = RawPeer.connect(listener, peersPrivateData);
@@ -148,7 +148,7 @@ class ReverseDirectionWireTest {
 
     @Test
     void shouldRefuseReverseCallWhereThatDirectionIsOff() throws Exception {
-        client(RpcRdma.client(), RawPeer.LINUX_CLIENT);
+        client(ShortSends.client(), RawPeer.LINUX_CLIENT);
         Future<ByteBuf> forward = call(channel.pipeline().get(RpcClient.class));
         String xid = receiveXid();
         peer.sendHex(reverseCall(xid, "00000002", NULL));
@@ -161,7 +161,7 @@ class ReverseDirectionWireTest {
 
     @Test
     void shouldAnswerWithSystemErrorWhenReplyDoesNotFitIntoOneSend() throws Exception {
-        client(RpcRdma.client().reverse(REVERSE_CREDITS).program(program), ""); // a peer that takes 1024 bytes
+        client(ShortSends.client().reverse(REVERSE_CREDITS).program(program), ""); // a peer that takes 1024 bytes
         ByteBuf call = Bytes.hex(reverseCall("0000cafe", "00000002", ECHO));
         ByteBuf data = Unpooled.buffer().writeInt(980).writeZero(980); // its reply has 28 + 24 + 4 + 980 bytes
         peer.send(Unpooled.wrappedBuffer(call, data));

@@ -42,7 +42,7 @@ class ReverseRetransmissionTest {
 
     @BeforeEach
     void listen() throws Exception {
-        client = new RawClient(RpcRdma.server().program(program).credits(CREDITS).reverse(REVERSE_CREDITS));
+        client = new RawClient(ShortSends.server().program(program).credits(CREDITS).reverse(REVERSE_CREDITS));
     }
 
     @AfterEach
@@ -205,7 +205,7 @@ class ReverseRetransmissionTest {
     @Test
     void shouldPostReceivesForBothDirectionsOnAFreshConnectionOfAClient() throws Exception {
         BulkProgram callbacks = new BulkProgram(true);
-        RpcRdmaBuilder builder = RpcRdma.client().credits(CREDITS).reverse(REVERSE_CREDITS).program(callbacks)
+        RpcRdmaBuilder builder = ShortSends.client().credits(CREDITS).reverse(REVERSE_CREDITS).program(callbacks)
                 .limits(RpcRdmaLimits.DEFAULT.withCredits(CREDITS).withDefaultReplyChunkBytes(0));
         try (RawServer server = new RawServer(builder)) {
             server.requireAlive();

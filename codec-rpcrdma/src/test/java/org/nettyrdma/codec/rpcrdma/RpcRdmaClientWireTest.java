@@ -46,7 +46,7 @@ class RpcRdmaClientWireTest {
     private static final String NO_CHUNKS = " 00000000 00000000 00000000 ";
     private static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
 
-    private final RpcRdma client = RpcRdma.client().binding(BulkProgram.BINDING).build();
+    private final RpcRdma client = ShortSends.client().binding(BulkProgram.BINDING).build();
     private Channel listener;
     private RdmaChannel channel;
     private RpcClient rpcClient;

@@ -50,11 +50,11 @@ class RpcRdmaEndToEndTest {
     VersionPolicy versions;
 
     private RpcRdmaBuilder server() {
-        return RpcRdma.server().versions(versions);
+        return ShortSends.server().versions(versions);
     }
 
     private RpcRdmaBuilder client() {
-        return RpcRdma.client().versions(versions);
+        return ShortSends.client().versions(versions);
     }
 
     @Test

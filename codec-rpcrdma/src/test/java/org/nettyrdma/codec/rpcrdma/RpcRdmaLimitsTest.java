@@ -54,8 +54,8 @@ class RpcRdmaLimitsTest {
 
     @Test
     void shouldNameTheOptionOfABuilder() {
-        refused("reverse", () -> RpcRdma.server().reverse(1025));
-        refused("idleTimeoutMillis", () -> RpcRdma.server().idleTimeoutMillis(-1));
+        refused("reverse", () -> ShortSends.server().reverse(1025));
+        refused("idleTimeoutMillis", () -> ShortSends.server().idleTimeoutMillis(-1));
         refused("responseTimeoutMillis", () -> Characteristics.builder().responseTimeoutMillis(0));
         refused("minReceiveBufferBytes", () -> Characteristics.builder().receiveBufferBytes(1023, 4096));
         refused("maxReceiveBufferBytes", () -> Characteristics.builder().receiveBufferBytes(4096, 4095));

@@ -38,7 +38,7 @@ class RpcRdmaLossTest {
 
     private final BulkProgram program = new BulkProgram(true);
     private final BlockingQueue<Channel> children = new LinkedBlockingQueue<>();
-    private final RpcRdma server = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
+    private final RpcRdma server = ShortSends.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
         children.add(pipeline.channel());
         pipeline.addLast(new RpcServerHandler(program));
     }).resources(ResourceLimits.DEFAULT.withMaxConnectionBytes(1)).build();
@@ -118,11 +118,11 @@ class RpcRdmaLossTest {
         for (int round = 0; round < 5; round++) {
             BlockingQueue<Channel> loaded = new LinkedBlockingQueue<>();
             BulkProgram program = new BulkProgram(true);
-            RpcRdmaBuilder builder = RpcRdma.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
+            RpcRdmaBuilder builder = ShortSends.server().binding(BulkProgram.BINDING).handlers(pipeline -> {
                 loaded.add(pipeline.channel());
                 pipeline.addLast(new RpcServerHandler(program));
             });
-            try (RpcRdmaPair pair = new RpcRdmaPair(builder, RpcRdma.client().binding(BulkProgram.BINDING))) {
+            try (RpcRdmaPair pair = new RpcRdmaPair(builder, ShortSends.client().binding(BulkProgram.BINDING))) {
                 List<Future<ByteBuf>> calls = new ArrayList<>();
                 for (int i = 0; i < 200; i++) {
                     calls.add(switch (i % 4) {

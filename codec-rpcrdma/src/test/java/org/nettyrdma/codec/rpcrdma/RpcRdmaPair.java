@@ -64,14 +64,14 @@ public final class RpcRdmaPair implements AutoCloseable {
 
     /** A pair with the bulk program and its binding on both sides. */
     static RpcRdmaPair of(BulkProgram program) throws Exception {
-        return new RpcRdmaPair(RpcRdma.server().program(program).binding(BulkProgram.BINDING),
-                RpcRdma.client().binding(BulkProgram.BINDING));
+        return new RpcRdmaPair(ShortSends.server().program(program).binding(BulkProgram.BINDING),
+                ShortSends.client().binding(BulkProgram.BINDING));
     }
 
     /** The same in other versions, when these have been negotiated by one call. */
     static RpcRdmaPair of(BulkProgram program, VersionPolicy versions) throws Exception {
-        return new RpcRdmaPair(RpcRdma.server().program(program).binding(BulkProgram.BINDING).versions(versions),
-                RpcRdma.client().binding(BulkProgram.BINDING).versions(versions)).negotiated();
+        return new RpcRdmaPair(ShortSends.server().program(program).binding(BulkProgram.BINDING).versions(versions),
+                ShortSends.client().binding(BulkProgram.BINDING).versions(versions)).negotiated();
     }
 
     /** Makes a first call without data, behind which both sides know each other. */

@@ -40,7 +40,7 @@ class RpcRdmaServerWireTest {
     private static final String SUCCESS = " 00000001 00000000 00000000 00000000 00000000 ";
 
     private final BulkProgram program = new BulkProgram(true);
-    private final RpcRdma server = RpcRdma.server().program(program).binding(BulkProgram.BINDING).build();
+    private final RpcRdma server = ShortSends.server().program(program).binding(BulkProgram.BINDING).build();
     private Channel listener;
     private RawPeer peer;
 

@@ -68,7 +68,7 @@ class ServerLimitsTest {
     private RdmaChannel child;
 
     private void start(RpcRdmaLimits limits, ResourceLimits resources) throws Exception {
-        server = RpcRdma.server().binding(BulkProgram.BINDING).limits(limits).resources(resources).handlers(pipeline -> {
+        server = ShortSends.server().binding(BulkProgram.BINDING).limits(limits).resources(resources).handlers(pipeline -> {
             children.add((RdmaChannel) pipeline.channel());
             pipeline.addLast(new ChannelInboundHandlerAdapter() {
                 @Override
@@ -94,7 +94,7 @@ class ServerLimitsTest {
     }
 
     private Channel connectClient() throws Exception {
-        return RpcRdma.client().binding(BulkProgram.BINDING).build()
+        return ShortSends.client().binding(BulkProgram.BINDING).build()
                 .configure(new Bootstrap().group(CLIENTS).channel(RdmaChannel.class)).connect(listener.localAddress()).sync()
                 .channel();
     }

@@ -61,13 +61,13 @@ enum TestTransport {
 
         @Override
         ServerBootstrap server(EventLoopGroup group, RpcProgram program) {
-            return RpcRdma.server().versions(VersionPolicy.PREFER_V2).program(program).build()
+            return ShortSends.server().versions(VersionPolicy.PREFER_V2).program(program).build()
                     .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class));
         }
 
         @Override
         Bootstrap client(EventLoopGroup group) {
-            return RpcRdma.client().versions(VersionPolicy.PREFER_V2).build()
+            return ShortSends.client().versions(VersionPolicy.PREFER_V2).build()
                     .configure(new Bootstrap().group(group).channel(RdmaChannel.class));
         }
     };

@@ -84,7 +84,7 @@ class UnreadAnswersTest {
         "00000005 00000009 00000020 00000000" + NO_CHUNKS + "00000005" + NULL_CALL, // version 9
     })
     void shouldBoundErrorsOfServerInVersionOne(String message) throws Exception {
-        try (RawClient client = new RawClient(RpcRdma.server().program(new BulkProgram(true)))) {
+        try (RawClient client = new RawClient(ShortSends.server().program(new BulkProgram(true)))) {
             client.peer.sendHex("00000001 00000001 00000020 00000000" + NO_CHUNKS + "00000001" + NULL_CALL);
             client.peer.receive().release();
             flood(client.peer, client.child(), message);
@@ -102,7 +102,7 @@ class UnreadAnswersTest {
     })
     void shouldBoundErrorsOfServerInVersionTwo(String message) throws Exception {
         Characteristics characteristics = Characteristics.builder().build();
-        try (RawClient client = new RawClient(RpcRdma.server().program(new BulkProgram(true)).versions(VersionPolicy.PREFER_V2)
+        try (RawClient client = new RawClient(ShortSends.server().program(new BulkProgram(true)).versions(VersionPolicy.PREFER_V2)
                 .extensions(characteristics.extensions()).extensionHandlers(characteristics::install))) {
             client.peer.sendHex("00000001 00000002 00000020 00000000 00000000 00000000" + NO_CHUNKS + "00000001" + NULL_CALL);
             client.peer.receive().release();
@@ -113,7 +113,7 @@ class UnreadAnswersTest {
 
     @Test
     void shouldLoseNoReplyOfClientThatTakesThemLate() throws Exception {
-        try (RawClient client = new RawClient(RpcRdma.server().program(new BulkProgram(true)))) {
+        try (RawClient client = new RawClient(ShortSends.server().program(new BulkProgram(true)))) {
             client.requireAlive(); // from here it has more than one credit
             long sent = flood(client.peer, client.child(),
                     "00000005 00000001 00000020 00000000" + NO_CHUNKS + "00000005" + NULL_CALL);
@@ -127,7 +127,7 @@ class UnreadAnswersTest {
 
     @Test
     void shouldGrantNoMoreThanTheShareOfTheConnection() throws Exception {
-        RpcRdmaBuilder server = RpcRdma.server().program(new BulkProgram(true)).credits(1024).inlineThresholdBytes(65_536);
+        RpcRdmaBuilder server = ShortSends.server().program(new BulkProgram(true)).credits(1024).inlineThresholdBytes(65_536);
         List<RawClient> clients = new ArrayList<>();
         try {
             int share;
@@ -150,7 +150,7 @@ class UnreadAnswersTest {
 
     @Test
     void shouldEndConnectionThatTakesNoErrors() throws Exception {
-        try (RawClient client = new RawClient(RpcRdma.server().program(new BulkProgram(true))
+        try (RawClient client = new RawClient(ShortSends.server().program(new BulkProgram(true))
                 .resources(ResourceLimits.DEFAULT.withTransferTimeoutMillis(500)))) {
             RdmaChannel child = client.child();
             flood(client.peer, child, "00000005 00000001 00000020 00000000 00000007 00000000 00000000");
@@ -164,7 +164,7 @@ class UnreadAnswersTest {
         PrintStream before = System.err;
         ByteArrayOutputStream log = new ByteArrayOutputStream();
         System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
-        try (RawServer server = new RawServer(RpcRdma.client()
+        try (RawServer server = new RawServer(ShortSends.client()
                 .resources(ResourceLimits.DEFAULT.withTransferTimeoutMillis(500)))) {
             flood(server.peer, server.channel, "00000005 00000001 00000001 00000000" + NO_CHUNKS + "00000005" + NULL_CALL);
             assertTrue(server.channel.closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
@@ -186,14 +186,14 @@ class UnreadAnswersTest {
         "00000005 00000001 00000001 00000000" + NO_CHUNKS + "00000005" + NULL_CALL, // nothing is wrong
     })
     void shouldBoundAnswersOfClientToReverseCalls(String message) throws Exception {
-        try (RawServer server = new RawServer(RpcRdma.client().reverse(16).program(new BulkProgram(true)))) {
+        try (RawServer server = new RawServer(ShortSends.client().reverse(16).program(new BulkProgram(true)))) {
             flood(server.peer, server.channel, message);
         }
     }
 
     @Test
     void shouldBoundRefusalsOfClientThatServesNoReverseCalls() throws Exception {
-        try (RawServer server = new RawServer(RpcRdma.client())) {
+        try (RawServer server = new RawServer(ShortSends.client())) {
             flood(server.peer, server.channel, "00000005 00000001 00000001 00000000" + NO_CHUNKS + "00000005" + NULL_CALL);
         }
     }

@@ -99,7 +99,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldSendOneShortMessageUntilTheServerHasAnswered() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startEcho(1500); // would fit into the 4096 bytes that the private data say
         Future<ByteBuf> second = startNull();
         String sent = server.peer.receiveHex();
@@ -121,7 +121,7 @@ class VersionNegotiationClientWireTest {
     /** The memory of the first attempt has gone to another connection meanwhile. */
     @Test
     void shouldNotSendInVersionOneWhatIsGivenUpWhileItWaitsForMemory() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2)
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2)
                 .resources(ResourceLimits.DEFAULT.withMaxTotalBytes(8000).withMaxConnectionBytes(8000)));
         Future<ByteBuf> given = startLoad(server.channel);
         String xid = server.peer.receiveHex().substring(0, 8);
@@ -155,7 +155,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldGoOnInVersionOneWithTheSameCallsWhereVersionTwoIsRefused() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startNull();
         Future<ByteBuf> second = startNull();
         String xid = requireCall(server.peer, "00000002");
@@ -175,7 +175,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldSendRefusedCallWithChunksAgain() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> call = startEcho(10_000);
         String refused = server.peer.receiveHex();
         server.peer.sendHex(refused.substring(0, 8) + ERR_VERS_1);
@@ -191,7 +191,7 @@ class VersionNegotiationClientWireTest {
     @ParameterizedTest
     @ValueSource(ints = {8, 10_000}) // without chunks, and with memory that is withdrawn when the call is given up
     void shouldGoOnInVersionOneWithoutTheFirstCallWhereThatWasCancelled(int length) throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startEcho(length);
         Future<ByteBuf> second = startNull();
         String refused = server.peer.receiveHex();
@@ -205,7 +205,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldFindTheVersionOutByTheNextCallWhereTheFirstWasCancelledAndAnsweredBadly() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startEcho(10_000);
         Future<ByteBuf> second = startNull();
         String sent = server.peer.receiveHex();
@@ -219,7 +219,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldSendWhatWaitsBehindACallWhosePromiseItsOwnerHasFailed() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startNull();
         ChannelPromise promise = server.channel.newPromise();
         ByteBuf call = Bytes.hex("77777777 00000000 00000002 20000099 00000001 00000000" + "00000000".repeat(4));
@@ -239,7 +239,7 @@ class VersionNegotiationClientWireTest {
     /** One after the other, until one has found it out; that is not the fate of those that wait behind it. */
     @Test
     void shouldFindTheVersionOutByTheNextCallHoweverManyWait() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2).maxMessageBytes(20_000));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2).maxMessageBytes(20_000));
         Future<ByteBuf> first = startNull();
         Future<ByteBuf> second = startNull();
         Future<ByteBuf> tooLarge = startEcho(20_000);
@@ -262,7 +262,7 @@ class VersionNegotiationClientWireTest {
     /** A client keeps to one message at a time until a valid one has come that is no error (version-two-08, section 7). */
     @Test
     void shouldTakeNoGrantOfABadReplyAheadOfTheFirstGoodOne() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startNull();
         Future<ByteBuf> second = startNull();
         Future<ByteBuf> third = startNull();
@@ -284,7 +284,7 @@ class VersionNegotiationClientWireTest {
     /** The flags say that it is a reply, however short it is. */
     @Test
     void shouldFailTheCallOfAShortBadReplyWhereCallsGoBothWays() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).reverse(4).program(new BulkProgram(true)));
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY).reverse(4).program(new BulkProgram(true)));
         Future<ByteBuf> call = startNull();
         server.peer.sendHex(server.peer.receiveHex().substring(0, 8) + "00000002 00000020 00000001 00000001");
         assertSame(Reason.MALFORMED, failureOf(call).reason());
@@ -292,7 +292,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldFailCallsWhereVersionTwoIsDemandedAndRefused() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY));
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY));
         Future<ByteBuf> first = startNull();
         Future<ByteBuf> second = startNull();
         server.peer.sendHex(requireCall(server.peer, "00000002") + ERR_VERS_1);
@@ -308,7 +308,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldFailCallsWhereTheServerSpeaksNeitherVersion() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> call = startNull();
         server.peer.sendHex(requireCall(server.peer, "00000002") + "00000002 00000020 00000004 00000001 00000003 00000004");
         assertEquals(new RpcRdmaError.Versions(3, 4), failureOf(call).error());
@@ -321,7 +321,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldBeginWithVersionOneWhereTheServerHasHungUpOnVersionTwo() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startNull();
         Future<ByteBuf> second = startNull();
         requireCall(server.peer, "00000002");
@@ -333,7 +333,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldBeginWithVersionOneWhereTheServerHasHungUpBehindItsErrVers() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startNull();
         server.peer.sendHex(requireCall(server.peer, "00000002") + ERR_VERS_1);
         requireCall(server.peer, "00000001");
@@ -344,7 +344,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldOfferVersionTwoAgainWhereTheServerHasShownThatItKnowsIt() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startNull();
         requireCall(server.peer, "00000002");
         server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000000");
@@ -354,7 +354,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldOfferVersionTwoAgainWhereItWasNotTheServerThatHungUp() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startNull();
         requireCall(server.peer, "00000002");
         server.channel.close().sync();
@@ -386,7 +386,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldFailCallThatIsAnsweredInAnotherVersion() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         negotiate();
         Future<ByteBuf> call = startNull();
         reply(server.peer, "00000001", requireCall(server.peer, "00000002"));
@@ -399,7 +399,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldUseTheReceiveBufferSizeOfTheServer() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).inlineThresholdBytes(8192));
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY).inlineThresholdBytes(8192));
         Future<ByteBuf> first = startNull();
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
         RpcRdmaPair.result(first).release();
@@ -419,7 +419,7 @@ class VersionNegotiationClientWireTest {
     @ParameterizedTest
     @ValueSource(strings = {"00000000", "00000001", "00000014", "00000037"})
     void shouldEndConnectionToServerWhoseReceivesNothingFitsInto(String bytes) throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY));
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY));
         negotiate();
         Future<ByteBuf> call = startNull();
         server.peer.receive().release();
@@ -481,7 +481,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldDropPropertiesThatCannotBeParsed() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY));
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY));
         negotiate();
         // Reverse Request Support 3; a requester must not send an error (version-two-08, section 5.3.3).
         server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000002 00000004 00000003");
@@ -493,7 +493,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldNotFetchRepliesOfTheLegacyProfileInVersionTwo() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).legacy(LegacyProfile.DEFAULT));
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY).legacy(LegacyProfile.DEFAULT));
         negotiate();
         Future<ByteBuf> call = startNull();
         String xid = requireCall(server.peer, "00000002");
@@ -505,7 +505,7 @@ class VersionNegotiationClientWireTest {
     /** A server may fill its 4096 bytes before it has been told another size. */
     @Test
     void shouldNotConnectWithReceivesBelowTheDefaultSize() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2).inlineThresholdBytes(1024));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2).inlineThresholdBytes(1024));
         assertEquals(4096, server.channel.config().getOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE));
         assertFalse(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class).handler(server.client)
                 .option(RdmaChannelOption.RECEIVE_BUFFER_SIZE, 2048).connect(server.channel.remoteAddress()).await().isSuccess());
@@ -513,7 +513,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldKeepToOneCallBehindAnError() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.PREFER_V2));
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         List<Future<ByteBuf>> calls = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             calls.add(startNull());
@@ -530,7 +530,7 @@ class VersionNegotiationClientWireTest {
 
     @Test
     void shouldTellThatItTakesCallsOfTheServerWithChunks() throws Exception {
-        start(RpcRdma.client().versions(VersionPolicy.V2_ONLY).reverse(2)
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY).reverse(2)
                 .handlers(pipeline -> pipeline.addLast(new RpcClient())));
         Future<ByteBuf> first = startNull();
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));

@@ -48,7 +48,7 @@ class VersionNegotiationServerWireTest {
     }
 
     private void start(VersionPolicy versions) throws Exception {
-        start(RpcRdma.server().versions(versions));
+        start(ShortSends.server().versions(versions));
     }
 
     private static String call(int version, String xid, String lists, String rpc) {
@@ -80,7 +80,7 @@ class VersionNegotiationServerWireTest {
 
     @Test
     void shouldTellItsPropertiesAheadOfTheFirstReplyOfVersionTwo() throws Exception {
-        start(RpcRdma.server().versions(VersionPolicy.PREFER_V2).inlineThresholdBytes(8192));
+        start(ShortSends.server().versions(VersionPolicy.PREFER_V2).inlineThresholdBytes(8192));
         client.peer.sendHex(call(2, "00000001", LISTS, NULL_CALL));
         assertEquals(properties("00002000", "00000000"), client.peer.receiveHex());
         assertEquals(reply(2, "00000001", LISTS + "00000001" + SUCCESS), client.peer.receiveHex());
@@ -118,7 +118,7 @@ class VersionNegotiationServerWireTest {
 
     @Test
     void shouldRefuseVersionTwoByDefault() throws Exception {
-        start(RpcRdma.server());
+        start(ShortSends.server());
         client.peer.sendHex(call(2, "00000002", LISTS, NULL_CALL));
         assertEquals(Bytes.digits("00000002" + ERR_VERS_TO_2), client.peer.receiveHex());
         exchange(1, "00000003");
@@ -140,7 +140,7 @@ class VersionNegotiationServerWireTest {
         "00000002 00000001 00000004 00001000"           // one is missing
     })
     void shouldAnswerPropertiesThatCannotBeParsedAndLeaveTheCreditsAlone(String set) throws Exception {
-        start(RpcRdma.server().versions(VersionPolicy.V2_ONLY).credits(2));
+        start(ShortSends.server().versions(VersionPolicy.V2_ONLY).credits(2));
         client.peer.sendHex(call(2, "00000001", LISTS, NULL_CALL));
         client.peer.receiveHex();
         client.peer.receiveHex();
@@ -158,7 +158,7 @@ class VersionNegotiationServerWireTest {
 
     @Test
     void shouldNotAnswerWithReadChunksOfTheLegacyProfileInVersionTwo() throws Exception {
-        start(RpcRdma.server().versions(VersionPolicy.V2_ONLY).legacy(LegacyProfile.DEFAULT));
+        start(ShortSends.server().versions(VersionPolicy.V2_ONLY).legacy(LegacyProfile.DEFAULT));
         negotiate();
         // LOAD of 5000 bytes, and no chunk for them.
         client.peer.sendHex(call(2, "00000002", LISTS, CALL + "00000003" + NO_AUTH + "00001388 00000000"));
@@ -169,7 +169,7 @@ class VersionNegotiationServerWireTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldAnswerShortMessagesThatItCannotParseAlsoWhereCallsGoBothWays(boolean reverse) throws Exception {
-        RpcRdmaBuilder builder = RpcRdma.server().versions(VersionPolicy.V2_ONLY);
+        RpcRdmaBuilder builder = ShortSends.server().versions(VersionPolicy.V2_ONLY);
         start(reverse ? builder.reverse(4) : builder);
         client.peer.sendHex("0000abcd 00000002 00000020 00000000 00000000"); // RDMA2_MSG without lists
         assertEquals(Bytes.digits("0000abcd 00000002 00000020 00000004 00000001 00000002"), client.peer.receiveHex());
@@ -179,7 +179,7 @@ class VersionNegotiationServerWireTest {
 
     @Test
     void shouldTakeAnyNumberOfProperties() throws Exception {
-        start(RpcRdma.server().versions(VersionPolicy.V2_ONLY).credits(1));
+        start(ShortSends.server().versions(VersionPolicy.V2_ONLY).credits(1));
         for (int i = 0; i < 100; i++) {
             client.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000000");
         }
@@ -191,7 +191,7 @@ class VersionNegotiationServerWireTest {
 
     @Test
     void shouldUseTheReceiveBufferSizeOfTheClient() throws Exception {
-        start(RpcRdma.server().versions(VersionPolicy.V2_ONLY).inlineThresholdBytes(16384));
+        start(ShortSends.server().versions(VersionPolicy.V2_ONLY).inlineThresholdBytes(16384));
         negotiate();
         ByteBuf memory = client.peer.registered(new byte[10_000]);
         try {
@@ -257,7 +257,7 @@ class VersionNegotiationServerWireTest {
 
     @Test
     void shouldCallTheClientWithoutChunksUnlessItAllowsThem() throws Exception {
-        start(RpcRdma.server().versions(VersionPolicy.V2_ONLY).reverse(4));
+        start(ShortSends.server().versions(VersionPolicy.V2_ONLY).reverse(4));
         negotiate();
         RpcClient caller = callerOf();
         assertFails(Reason.TOO_LARGE, echo(caller, 5000)); // INLINE is the default
@@ -288,7 +288,7 @@ class VersionNegotiationServerWireTest {
 
     @Test
     void shouldHoldItsCallsBackUntilTheVersionIsKnown() throws Exception {
-        client = new RawClient(RpcRdma.server().versions(VersionPolicy.PREFER_V2).reverse(4).handlers(
+        client = new RawClient(ShortSends.server().versions(VersionPolicy.PREFER_V2).reverse(4).handlers(
                 pipeline -> pipeline.addLast(new RpcClient(), new ChannelInboundHandlerAdapter() {
                     @Override
                     public void channelActive(ChannelHandlerContext ctx) {

@@ -7,6 +7,6 @@
  * <p>The program is plain ONC RPC: it reads and writes XDR and knows nothing of RDMA. What makes the difference is its
  * {@link org.nettyrdma.codec.rpcrdma.UpperLayerBinding}, which both sides have. It finds the bulk data in calls and replies, and
  * says how large a reply can get. Without it the same program works, and its messages travel as long messages. What fits into
- * 4096 bytes goes to the server inline.
+ * one Send goes inline, up to 64 KiB.
  */
 package org.nettyrdma.examples.blobs;

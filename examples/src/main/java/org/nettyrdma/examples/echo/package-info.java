@@ -6,7 +6,7 @@
  * {@link org.nettyrdma.codec.rpcrdma.RpcRdma} builds the pipelines of both sides. The client is the
  * {@link org.nettyrdma.codec.oncrpc.RpcClient} in its pipeline.
  *
- * <p>A text of more than 4096 bytes travels in chunks; nothing in the example changes for it. For a server in a process of its
+ * <p>A text of more than 64 KiB travels in chunks; nothing in the example changes for it. For a server in a process of its
  * own, wait for {@code closeFuture()} of the server channel, as docs/migrating.md shows.
  */
 package org.nettyrdma.examples.echo;

@@ -5,7 +5,6 @@ import io.netty.util.AttributeKey;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaConnection;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPrivateData;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.codec.rpcrdma.format.VersionTwoLayout;
@@ -55,15 +54,15 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
      * @param server      whether the peer makes the calls
      * @param policy      which versions this side speaks
      * @param privateData what this side has told while connecting
-     * @param own         the limits of this side, as far as the channel's receives allow
+     * @param maxSendBytes largest Send of version 2, whatever the peer can receive
      * @param properties  what this side tells the peer in version 2
      */
     public NegotiatedConnection(RdmaChannel channel, boolean server, VersionPolicy policy, RpcRdmaPrivateData privateData,
-                                RpcRdmaLimits own, PropertySet properties) {
+                                int maxSendBytes, PropertySet properties) {
         this.channel = channel;
         this.policy = policy;
         this.privateData = privateData;
-        this.maxSendBytes = own.inlineThresholdBytes();
+        this.maxSendBytes = maxSendBytes;
         this.properties = properties;
         version = policy == VersionPolicy.V2_ONLY || policy == VersionPolicy.PREFER_V2 && !server ? RpcRdmaVersion.TWO
                 : RpcRdmaVersion.ONE;

@@ -35,11 +35,13 @@ import org.nettyrdma.handler.credit.CreditGate;
  *
  * @param server          whether the peer makes the calls
  * @param limits          what was asked for
+ * @param mayBeLonger     whether receives may be longer than the inline threshold that was asked for, which then grows with them
  * @param reverseCredits  calls from server to client that may be in progress at once
  * @param pendingReplies  receives for RDMA_DONE, one for each reply that the client may be fetching at once
  * @param controlReceives receives for what the peer sends without a call, 0 in version 1
  */
-public record ReceivePlan(boolean server, RpcRdmaLimits limits, int reverseCredits, int pendingReplies, int controlReceives) {
+public record ReceivePlan(boolean server, RpcRdmaLimits limits, boolean mayBeLonger, int reverseCredits, int pendingReplies,
+        int controlReceives) {
 
     /**
      * Receives of a connection that speaks version 2 for what the peer sends without a call. Messages without a call take no
@@ -67,7 +69,7 @@ public record ReceivePlan(boolean server, RpcRdmaLimits limits, int reverseCredi
     }
 
     /**
-     * The limits, lowered to what a channel's receives can take.
+     * The limits, lowered to what a channel's receives can take, or with a larger inline threshold where these may be longer.
      *
      * @throws IllegalStateException if they cannot take the least that a peer may send
      */
@@ -83,11 +85,13 @@ public record ReceivePlan(boolean server, RpcRdmaLimits limits, int reverseCredi
                     + leastBufferBytes() + ", the inline threshold that every peer may use)");
         }
         int credits = Math.min(depth - besidesCredits(), limits.credits());
-        if (credits == limits.credits() && bufferBytes >= limits.inlineThresholdBytes()) {
+        int most = mayBeLonger && channel.config().isLongReceives() ? RpcRdmaLimits.MAX_INLINE_THRESHOLD_BYTES
+                : limits.inlineThresholdBytes();
+        int thresholdBytes = Math.min(bufferBytes / 1024 * 1024, most);
+        if (credits == limits.credits() && thresholdBytes == limits.inlineThresholdBytes()) {
             return limits;
         }
-        return limits.withCredits(credits)
-                .withInlineThresholdBytes(Math.min(bufferBytes / 1024 * 1024, limits.inlineThresholdBytes()));
+        return limits.withCredits(credits).withInlineThresholdBytes(thresholdBytes);
     }
 
     /**

@@ -21,7 +21,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RdmaChannel;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPrivateData;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet;
@@ -47,7 +46,7 @@ class VersionNegotiationHandlerTest {
             }
         }
     }, new VersionNegotiationHandler(new NegotiatedConnection(new RdmaChannel(), false, VersionPolicy.V2_ONLY,
-            RpcRdmaPrivateData.NONE, RpcRdmaLimits.DEFAULT, PropertySet.EMPTY), false, new ChunkCounters()));
+            RpcRdmaPrivateData.NONE, 4096, PropertySet.EMPTY), false, new ChunkCounters()));
     private final List<ByteBuf> calls = new ArrayList<>();
     private final List<ChannelFuture> futures = new ArrayList<>();
 

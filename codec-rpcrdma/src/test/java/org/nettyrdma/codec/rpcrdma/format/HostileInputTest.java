@@ -23,12 +23,12 @@ import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RawClient;
 import org.nettyrdma.codec.rpcrdma.RawPeer;
 import org.nettyrdma.codec.rpcrdma.RawServer;
-import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPair;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPrivateData;
+import org.nettyrdma.codec.rpcrdma.ShortSends;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.codec.rpcrdma.VersionTwoServer;
 import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
@@ -128,7 +128,7 @@ class HostileInputTest {
         }
 
         private static RawClient connect() throws Exception {
-            RawClient client = new RawClient(RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING)
+            RawClient client = new RawClient(ShortSends.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING)
                     .versions(VersionPolicy.V2_ONLY));
             sendNull(client);
             assertEquals("00000005", client.peer.receiveHex().substring(24, 32), "the properties come first");
@@ -160,7 +160,7 @@ class HostileInputTest {
         /** The second one must not touch what belongs to the next call, nor let another call go. */
         @Test
         void shouldDropTheSecondReplyToACall() throws Exception {
-            try (RawServer server = new RawServer(RpcRdma.client().binding(BulkProgram.BINDING))) {
+            try (RawServer server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING))) {
                 RawServer.Offer offer = server.offer(5000);
                 server.peer.sendHex(offer.xid() + offer.emptyReply());
                 RpcRdmaPair.result(offer.call()).release();
@@ -181,7 +181,7 @@ class HostileInputTest {
             "00000001 00000001 00000000 00000000 00000000 00000000",                                       // nothing at all
         })
         void shouldFailCallWhoseReplyHasOtherChunksInVersionTwo(String fromType) throws Exception {
-            try (VersionTwoServer server = new VersionTwoServer(RpcRdma.client())) {
+            try (VersionTwoServer server = new VersionTwoServer(ShortSends.client())) {
                 Future<ByteBuf> call = server.raw.start(BulkProgram.LOAD, Unpooled.buffer().writeInt(5000).writeInt(0));
                 VersionTwoServer.Call sent = server.receive();
                 var offered = sent.writes().get(0).get(0);

@@ -20,6 +20,7 @@ import org.nettyrdma.codec.rpcrdma.BulkProgram;
 import org.nettyrdma.codec.rpcrdma.Bytes;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPair;
+import org.nettyrdma.codec.rpcrdma.ShortSends;
 
 /** The Connection Configuration Protocol between our own two ends, and where there is nothing to configure. */
 @Timeout(120)
@@ -32,7 +33,7 @@ class ConnectionConfigurationTest {
     @Test
     void shouldAgreeBetweenOurOwnEnds() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(
-                RpcRdma.server().program(new BulkProgram(true)).program(new ConnectionConfigurationProgram())
+                ShortSends.server().program(new BulkProgram(true)).program(new ConnectionConfigurationProgram())
                         .inlineThresholdBytes(8192),
                 RpcRdma.client().inlineThresholdBytes(4096))) {
             ByteBuf arguments = pair.channel.alloc().buffer();

@@ -13,8 +13,8 @@ import net.jqwik.api.Tuple;
 import org.nettyrdma.codec.rpcrdma.BulkProgram;
 import org.nettyrdma.codec.rpcrdma.RawServer;
 import org.nettyrdma.codec.rpcrdma.ResourceLimits;
-import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
+import org.nettyrdma.codec.rpcrdma.ShortSends;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 
 /**
@@ -102,7 +102,7 @@ public class RequesterChunkHandlerPropertyTest {
     }
 
     private static void run(List<Event> events, Setting setting) throws Exception {
-        RpcRdmaBuilder builder = RpcRdma.client().binding(BulkProgram.BINDING).credits(RequesterModel.CREDITS)
+        RpcRdmaBuilder builder = ShortSends.client().binding(BulkProgram.BINDING).credits(RequesterModel.CREDITS)
                 .versions(setting.versions()).maxMessageBytes(RequesterModel.MAX_MESSAGE_BYTES);
         if (setting.patient()) {
             builder.resources(ResourceLimits.DEFAULT.withMaxAbandonedBytes(16 << 20));

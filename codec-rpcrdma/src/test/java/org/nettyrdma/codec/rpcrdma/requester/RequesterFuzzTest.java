@@ -20,6 +20,7 @@ import org.nettyrdma.codec.rpcrdma.RawServer;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPair;
+import org.nettyrdma.codec.rpcrdma.ShortSends;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
 
@@ -83,7 +84,7 @@ class RequesterFuzzTest {
     }
 
     private static RpcRdmaBuilder builder(int setting) {
-        RpcRdmaBuilder builder = RpcRdma.client().binding(BulkProgram.BINDING)
+        RpcRdmaBuilder builder = ShortSends.client().binding(BulkProgram.BINDING)
                 .versions((setting & VERSION_TWO) == 0 ? VersionPolicy.V1_ONLY : VersionPolicy.PREFER_V2);
         return (setting & REVERSE) == 0 ? builder : builder.reverse(CALLS).program(new BulkProgram(true));
     }

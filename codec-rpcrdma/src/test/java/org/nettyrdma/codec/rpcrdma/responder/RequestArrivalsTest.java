@@ -84,7 +84,7 @@ class RequestArrivalsTest {
     private final RequestArrivals arrivals = new RequestArrivals(refusing(channel.pipeline().context(place)),
             new ConnectionParts(RpcRdmaLimits.DEFAULT, ResourceLimits.DEFAULT, memory, new BindingTable(List.of()),
                     new ChunkCounters(), new NegotiatedConnection(new RdmaChannel(), true, VersionPolicy.V1_ONLY,
-                    RpcRdmaPrivateData.NONE, RpcRdmaLimits.DEFAULT, PropertySet.EMPTY)),
+                    RpcRdmaPrivateData.NONE, 4096, PropertySet.EMPTY)),
             new RequestArrivals.Owner() {
                 @Override
                 public void arrived(int xid, ChunkLists chunks, long memoryBytes, ByteBuf message) {

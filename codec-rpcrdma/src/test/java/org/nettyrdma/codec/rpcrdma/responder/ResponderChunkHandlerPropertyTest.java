@@ -11,8 +11,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.nettyrdma.codec.rpcrdma.BulkProgram;
 import org.nettyrdma.codec.rpcrdma.RawClient;
-import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
+import org.nettyrdma.codec.rpcrdma.ShortSends;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
 import org.nettyrdma.codec.rpcrdma.requester.RequesterChunkHandlerPropertyTest;
@@ -99,7 +99,7 @@ class ResponderChunkHandlerPropertyTest {
 
     private static void run(List<Event> events, boolean oneMore, HeaderDigits version, boolean reverse) throws Exception {
         BulkProgram program = new BulkProgram(true);
-        RpcRdmaBuilder builder = RpcRdma.server().program(program).binding(BulkProgram.BINDING).credits(ResponderModel.CREDITS)
+        RpcRdmaBuilder builder = ShortSends.server().program(program).binding(BulkProgram.BINDING).credits(ResponderModel.CREDITS)
                 .versions(version == HeaderDigits.ONE ? VersionPolicy.V1_ONLY : VersionPolicy.PREFER_V2);
         if (reverse) {
             builder.reverse(ResponderModel.REVERSE_CREDITS);

@@ -16,9 +16,9 @@ import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.BulkProgram;
 import org.nettyrdma.codec.rpcrdma.RawClient;
 import org.nettyrdma.codec.rpcrdma.RawPeer;
-import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPair;
+import org.nettyrdma.codec.rpcrdma.ShortSends;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
 import org.nettyrdma.codec.rpcrdma.format.HeaderLayout;
@@ -52,7 +52,7 @@ class ResponderFuzzTest {
     private static RawClient server(int setting) throws Exception {
         if (SHARED[setting] == null) {
             BugDetectors.allowNetworkConnections(); // which Jazzer takes for somebody else's wish
-            RpcRdmaBuilder builder = RpcRdma.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING)
+            RpcRdmaBuilder builder = ShortSends.server().program(new BulkProgram(true)).binding(BulkProgram.BINDING)
                     .versions((setting & VERSION_TWO) == 0 ? VersionPolicy.V1_ONLY : VersionPolicy.PREFER_V2);
             SHARED[setting] = new RawClient((setting & REVERSE) == 0 ? builder : builder.reverse(MAX_CALLS));
         }
