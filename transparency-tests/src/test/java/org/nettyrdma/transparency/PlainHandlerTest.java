@@ -35,6 +35,7 @@ import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
+import org.nettyrdma.codec.rpcrdma.RpcRdmaBuilder;
 
 /** A handler that writes whole replies as plain buffers gets direct data placement from a binding alone. */
 @Timeout(120)
@@ -55,7 +56,8 @@ class PlainHandlerTest {
     @ValueSource(ints = {5000, 65536, LENGTH})
     void shouldPlaceTheResultDirectly(int length) throws Exception {
         RpcRdma serverRpc = RpcRdma.server().binding(new BlobBinding()).handlers(pipeline -> pipeline.addLast(handler)).build();
-        try (Client client = new Client(RpcRdma.client().inlineThresholdBytes(4096).binding(new BlobBinding()), serve(serverRpc))) {
+        RpcRdmaBuilder shortSends = RpcRdma.client().inlineThresholdBytes(4096).binding(new BlobBinding());
+        try (Client client = new Client(shortSends, serve(serverRpc))) {
             assertLoaded(client.call(load(length)), length);
 
             assertEquals(length, serverRpc.statistics().get(Counter.WRITE_CHUNK_BYTES), "carried by RDMA Write");
