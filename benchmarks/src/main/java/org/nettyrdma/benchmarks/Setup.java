@@ -57,7 +57,7 @@ record Setup(Peer peer, int maxPayloadBytes, int eventLoops, int credits, boolea
         if (smallBuffers) {
             return SMALL_INLINE_THRESHOLD_BYTES;
         }
-        return peer == Peer.RDMA_CHUNKS || peer.sharedMemory() ? SHORT_INLINE_THRESHOLD_BYTES : LONG_INLINE_THRESHOLD_BYTES;
+        return peer == Peer.RDMA_CHUNKS ? SHORT_INLINE_THRESHOLD_BYTES : LONG_INLINE_THRESHOLD_BYTES;
     }
 
     /** Whether the length of the receive buffers is not left to the library. */

@@ -57,6 +57,11 @@ public final class SameHostProvider implements VerbsProvider {
     }
 
     @Override
+    public int longestPreferredSendBytes() {
+        return Math.min(iwarp.longestPreferredSendBytes(), shm.longestPreferredSendBytes());
+    }
+
+    @Override
     public ByteBuffer allocate(int bytes) throws IOException {
         return shm.allocate(bytes);
     }

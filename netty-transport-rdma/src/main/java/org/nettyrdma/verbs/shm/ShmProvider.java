@@ -32,6 +32,9 @@ public final class ShmProvider implements VerbsProvider {
             MAX_QUEUE_DEPTH, SetupFrame.MAX_READ_DEPTH, Integer.MAX_VALUE, SetupFrame.MAX_PRIVATE_DATA_BYTES, true,
             false, Capabilities.Exposure.PER_CALL, true, SharedReceiveStack.MAX_DEPTH);
 
+    /** 64 KiB of data with the headers in front of it. */
+    private static final int LONGEST_PREFERRED_SEND_BYTES = 68 << 10;
+
     private final ShmStatistics statistics = new ShmStatistics();
     private ShmSettings settings;
     private ProcessDirectory directory;
@@ -63,6 +66,11 @@ public final class ShmProvider implements VerbsProvider {
     @Override
     public Capabilities capabilities() {
         return CAPABILITIES;
+    }
+
+    @Override
+    public int longestPreferredSendBytes() {
+        return LONGEST_PREFERRED_SEND_BYTES;
     }
 
     private synchronized OwnBlocks open() throws IOException {
