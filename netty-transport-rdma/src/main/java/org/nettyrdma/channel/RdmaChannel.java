@@ -185,7 +185,8 @@ public final class RdmaChannel extends QueuePairChannel {
 
     /**
      * Asks how many messages the peer may be allowed to send, and keeps receives for so many until this is called again. With
-     * {@link RdmaChannelOption#SHARED_RECEIVES} it is a part of what other channels of the event loop leave. Event loop only.
+     * {@link RdmaChannelOption#SHARED_RECEIVES} it is a part of what other channels of the event loop leave, and 1 when the
+     * channel is over, for which nothing is kept. Event loop only.
      *
      * @param wanted  so many would do, 1 or more
      * @param besides so many more receives are kept in any case, for messages that nobody is asked for; 0 or more

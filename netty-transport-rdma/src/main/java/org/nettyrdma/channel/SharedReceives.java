@@ -30,6 +30,7 @@ final class SharedReceives implements Receives {
     private int window;
     private long promised;
     private boolean started;
+    private boolean closed;
     /** Longest message that was agreed on, if it is less than a buffer. */
     private int receivableBytes;
     private boolean replacing;
@@ -130,6 +131,7 @@ final class SharedReceives implements Receives {
 
     @Override
     public void close() {
+        closed = true;
         pool.promise(-promised);
         promised = 0;
         pool.leave();
@@ -164,6 +166,9 @@ final class SharedReceives implements Receives {
 
     @Override
     public int reserve(int wanted, int besides) {
+        if (closed) {
+            return 1; // for an answer that nobody gets; what is promised now, nobody would take back
+        }
         int share = (int) Math.max(1, Math.min(wanted, pool.shareOfWhatIsLeft(promised, besides)));
         long all = (long) share + besides;
         if (promised != all) {

@@ -171,6 +171,18 @@ class ReceivePoolTest extends TransportFixture {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldKeepNothingForAChannelThatIsOver(int channels) throws Exception {
+        connect(channels, true);
+        clients.get(0).channel().close();
+        Endpoint.await(clients.get(0).channel().releaseFuture());
+        Endpoint.await(servers.get(0).channel().releaseFuture());
+        long others = memory().receiveBytes();
+        reserve(servers.get(0), 10_000, 5, 1); // a program answers late
+        assertEquals(others, memory().receiveBytes());
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {1_000_000, Integer.MAX_VALUE})
     void shouldGiveAtLeastOneHoweverLittleIsLeft(int besides) throws Exception {
         connect(2, true);
