@@ -140,7 +140,8 @@ final class ConnectionMemory {
 
     /**
      * How many messages each channel could have received without reading them if there were one more. While that is no less than
-     * the receives of the channels that have some of this size, those together have no more than all messages may.
+     * the depth of the channels that have receives of this size, which is the same for all, they promise no more together than
+     * all messages may take.
      *
      * @param bytes the size of each
      */

@@ -129,19 +129,6 @@ public final class RdmaChannel extends QueuePairChannel {
     }
 
     /**
-     * How long a message may be that costs less as one Send than with its data moved by RDMA Read or Write.
-     *
-     * @return what the provider says, in bytes; 0 where it says nothing
-     * @throws IllegalStateException if the channel is not registered
-     */
-    public int longestPreferredSendBytes() {
-        if (loop == null) {
-            throw new IllegalStateException("the channel is not registered");
-        }
-        return loop.provider().longestPreferredSendBytes();
-    }
-
-    /**
      * What this side and the peer agreed on when they connected. Any thread.
      *
      * @return the agreement, which stays after the end of the connection; {@code null} until the channel has become active

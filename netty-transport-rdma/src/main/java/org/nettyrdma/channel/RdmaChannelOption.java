@@ -35,8 +35,8 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
      * and {@link #RECEIVE_BUFFER_SIZE} tells from then on how long they are. With the providers in software they have 69632
      * bytes, room for 64 KiB of data: so much costs less in one message than in a chunk. The channels that come first get them:
      * one more does while an equal share of a sixteenth of the registered memory has room for {@link #RECEIVE_QUEUE_DEPTH} of
-     * them. So all together promise no more than that sixteenth. Without effect without {@link #SHARED_RECEIVES}, and with
-     * providers that do not say which length they prefer.
+     * them. So channels of one depth promise no more than that sixteenth at first. Without effect without
+     * {@link #SHARED_RECEIVES}, and with providers that do not say which length they prefer.
      */
     public static final ChannelOption<Boolean> LONG_RECEIVES = valueOf(RdmaChannelOption.class, "LONG_RECEIVES");
 

@@ -118,7 +118,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         reverseCredits = builder.reverseCredits;
         remoteInvalidation = builder.remoteInvalidation;
         versions = builder.versions;
-        receives = new ReceivePlan(server, builder.limits, !builder.isThresholdSet, reverseCredits,
+        receives = new ReceivePlan(server, builder.limits, !builder.isThresholdSet && !speaksVersionTwo(), reverseCredits,
                 server && builder.legacy != null ? builder.legacy.maxPendingReplies() : 0,
                 !speaksVersionTwo() ? 0 : ReceivePlan.CONTROL_RECEIVES
                         + (builder.extensions.hasBoundedTypes() ? ReceivePlan.BOUNDED_RECEIVES : 0));
@@ -190,7 +190,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         }
         RpcRdmaLimits own = receives.limitsOf(channel);
         NegotiatedConnection connection = new NegotiatedConnection(channel, server, versions, announce(channel, own),
-                server ? RpcRdmaLimits.MAX_INLINE_THRESHOLD_BYTES : sendBytes(channel, own), properties(own));
+                own.inlineThresholdBytes(), properties(own));
         ConnectionParts parts = new ConnectionParts(own, resources, memory, bindings, statistics, connection);
         RpcRdmaCodec codec = codec(own);
         CreditGate gate = gate(own, channel);
@@ -323,12 +323,6 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
                 legacy == null || reverse ? null : (ctx, owner) -> new LegacyReplyFetch(ctx, parts, owner));
     }
 
-    /** Whatever receives this side has, the peer may have longer ones. */
-    private int sendBytes(RdmaChannel channel, RpcRdmaLimits own) {
-        return receives.mayBeLonger() ? Math.max(own.inlineThresholdBytes(), channel.longestPreferredSendBytes())
-                : own.inlineThresholdBytes();
-    }
-
     /** Sets the private data that goes out with the connection request or its answer, and returns what it says. */
     private RpcRdmaPrivateData announce(RdmaChannel channel, RpcRdmaLimits own) {
         Capabilities capabilities = channel.capabilities();
@@ -342,7 +336,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
             return RpcRdmaPrivateData.NONE; // nothing can be said, and both sides keep to what needs no word
         }
         RpcRdmaPrivateData announced = new RpcRdmaPrivateData(remoteInvalidation && capabilities.sendWithInvalidate(),
-                sendBytes(channel, own), own.inlineThresholdBytes());
+                own.inlineThresholdBytes(), own.inlineThresholdBytes());
         channel.config().setOption(RdmaChannelOption.PRIVATE_DATA, announced.toBytes());
         return announced;
     }

@@ -25,7 +25,6 @@ import org.nettyrdma.codec.rpcrdma.RawClient;
 import org.nettyrdma.codec.rpcrdma.RawServer;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaPair;
 import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
 import org.nettyrdma.codec.rpcrdma.responder.ResponderChunkHandlerPropertyTest.Event;
@@ -296,7 +295,7 @@ final class ResponderModel {
             support = event.detail() % 3;
             client.peer.sendHex(HeaderDigits.properties(event.asked(), flags(event), 77, i, 1, size, 2, support));
             announced();
-            sendBytes = (int) Math.min(RpcRdmaLimits.MAX_INLINE_THRESHOLD_BYTES, Integer.toUnsignedLong(size));
+            sendBytes = (int) Math.min(INLINE_BYTES, Integer.toUnsignedLong(size));
         }
         // Behind it, so that the server knows it when its program answers next.
         client.peer.sendHex(HeaderDigits.words(8, 2, 1, 6, 0));
