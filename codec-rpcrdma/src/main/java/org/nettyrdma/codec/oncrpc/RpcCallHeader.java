@@ -72,6 +72,11 @@ public record RpcCallHeader(int xid, int program, int version, int procedure, Op
      * @param out where to write
      */
     public void write(ByteBuf out) {
+        write(out, xid, program, version, procedure, credential, verifier);
+    }
+
+    /** Writes a header which nobody keeps, so that there need not be one. */
+    static void write(ByteBuf out, int xid, int program, int version, int procedure, OpaqueAuth credential, OpaqueAuth verifier) {
         out.writeInt(xid);
         out.writeInt(RpcMessageType.CALL.code());
         out.writeInt(RPC_VERSION);
@@ -88,6 +93,10 @@ public record RpcCallHeader(int xid, int program, int version, int procedure, Op
      * @return 40 to 840
      */
     public int encodedLength() {
+        return encodedLength(credential, verifier);
+    }
+
+    static int encodedLength(OpaqueAuth credential, OpaqueAuth verifier) {
         return FIXED_BYTES + credential.encodedLength() + verifier.encodedLength();
     }
 }

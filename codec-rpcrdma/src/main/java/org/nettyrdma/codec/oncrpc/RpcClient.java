@@ -194,9 +194,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
 
     /** The reference to the arguments passes to what is returned; it is released where something is thrown. */
     private Object encode(int xid, RpcRequest request) {
-        RpcCallHeader header = new RpcCallHeader(xid, request.program(), request.version(), request.procedure(),
-                request.credential(), OpaqueAuth.NONE);
-        int headerBytes = header.encodedLength();
+        int headerBytes = RpcCallHeader.encodedLength(request.credential(), OpaqueAuth.NONE);
         List<DataItem> items = List.of();
         try {
             if (request.dataItems() != null) {
@@ -209,16 +207,21 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         ByteBuf message = request.arguments();
         int end = message.writerIndex();
         if (request.hasHeadRoom() && HeadRoom.begin(message, headerBytes)) {
-            header.write(message);
+            writeHeader(message, xid, request);
             message.writerIndex(end);
         } else {
             ByteBufAllocator alloc = ctx.alloc();
             ByteBuf encoded = MessageAssembly.newHeader(alloc, headerBytes, request.arguments());
-            header.write(encoded);
+            writeHeader(encoded, xid, request);
             message = MessageAssembly.join(alloc, encoded, request.arguments());
         }
         return request.dataItems() == null && request.replySpace() == null ? message
                 : new RpcMessage(message, items, request.replySpace());
+    }
+
+    private static void writeHeader(ByteBuf out, int xid, RpcRequest request) {
+        RpcCallHeader.write(out, xid, request.program(), request.version(), request.procedure(), request.credential(),
+                OpaqueAuth.NONE);
     }
 
     @Override
