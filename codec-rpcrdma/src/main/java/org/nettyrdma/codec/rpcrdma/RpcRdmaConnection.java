@@ -12,7 +12,9 @@ import org.nettyrdma.codec.rpcrdma.header.PropertySet;
  * <h2>Sizes in version 2</h2>
  * Until the server has sent a message of version 2, a client sends no more than 1024 bytes at once
  * (version-two-08, section 7). From then on 4096 bytes hold in each direction, until RDMA2_CONNPROP
- * tells the receiver's Receive Buffer Size, and always no more than {@link RpcRdmaLimits#inlineThresholdBytes()} of this side.
+ * tells the receiver's Receive Buffer Size, and always no more than {@link RpcRdmaLimits#inlineThresholdBytes()} of this side, or
+ * what it has told since that it receives. How much the peer sends at most nobody tells. So a call offers memory for its reply
+ * where that may be longer than what its receiver has told of itself, 1024 bytes before it has told anything.
  * The sizes of the connection private data (RFC 8797) hold for version 1 only. A later RDMA2_CONNPROP replaces the earlier one. A
  * smaller size in it holds for messages that are planned from then on. A size that only short messages fit into is accepted:
  * longer messages fail as too large. A size that no message fits into ends the connection,

@@ -41,6 +41,7 @@ import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicChanged;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicChanged.Side;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicPolicy;
@@ -67,6 +68,7 @@ class CharacteristicsTest {
     private final BlockingQueue<CharacteristicChanged<?>> serverEvents = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> clientEvents = new LinkedBlockingQueue<>();
     private final BulkProgram program = new BulkProgram(true);
+    private int serverBytes = 16_384;
     private Runnable beforeFirstCall = () -> { };
     private RpcRdma serverSide;
     private Channel listener;
@@ -111,10 +113,10 @@ class CharacteristicsTest {
     }
 
     private void connect(Characteristics ofServer, Characteristics ofClient, VersionPolicy serverVersions) throws Exception {
-        serverSide = with(ShortSends.server().program(program).versions(serverVersions), ofServer, serverEvents,
-                accepted);
-        RpcRdma clientSide = with(ShortSends.client().versions(VersionPolicy.PREFER_V2), ofClient, clientEvents,
-                new LinkedBlockingQueue<>());
+        serverSide = with(RpcRdma.server().program(program).versions(serverVersions).inlineThresholdBytes(serverBytes), ofServer,
+                serverEvents, accepted);
+        RpcRdma clientSide = with(RpcRdma.client().versions(VersionPolicy.PREFER_V2).inlineThresholdBytes(16_384), ofClient,
+                clientEvents, new LinkedBlockingQueue<>());
         listener = serverSide.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
                 .bind(RawPeer.loopback()).sync().channel();
         channel = (RdmaChannel) clientSide.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
@@ -128,7 +130,7 @@ class CharacteristicsTest {
 
     private static RpcRdma with(RpcRdmaBuilder builder, Characteristics characteristics,
                                 BlockingQueue<CharacteristicChanged<?>> events, BlockingQueue<Channel> channels) {
-        builder.binding(BulkProgram.BINDING).credits(CREDITS).inlineThresholdBytes(16_384);
+        builder.binding(BulkProgram.BINDING).credits(CREDITS);
         if (characteristics != null) {
             builder.extensions(characteristics.extensions());
         }
@@ -237,6 +239,19 @@ class CharacteristicsTest {
         assertEquals(8192, threshold(serverChannel).sendBytes());
         assertEquals(8192, threshold(channel).receiveBytes());
         exchange(6000);
+    }
+
+    @Test
+    void shouldSendAsMuchAsItReceivesOnceThatWasRaised() throws Exception {
+        serverBytes = 4096;
+        connect(defaults(), defaults());
+        Future<Outcome> raised = client.request(RECEIVE_BUFFER_SIZE, 16_384L);
+        exchangeAll();
+        exchangeAll();
+        assertEquals(List.of(Disposition.DONE), outcome(raised).dispositions());
+        exchange(8000);
+        assertEquals(0, serverSide.statistics().get(Counter.CHUNK_ERRORS), "no reply was refused");
+        assertEquals(16_384, threshold(serverChannel).sendBytes());
     }
 
     @Test

@@ -94,17 +94,25 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
     }
 
     /**
-     * How large a Send may be now. Event loop only.
+     * How large a Send may be now, in version 2 one with a reply as well. There nobody tells how much it sends at most, so no
+     * more counts as fitting into a Send of the peer than the peer itself receives (version-two-08, section 4.2.1), which is what
+     * this library sends. Event loop only.
      *
      * @return the same object until the terms change
      */
     public InlineThreshold threshold() {
         ConnectionTerms now = terms();
         if (now != thresholdTerms) {
-            threshold = InlineThreshold.of(now);
+            int expectedBytes = now.version() == RpcRdmaVersion.ONE ? now.receiveBytes()
+                    : Math.min(now.receiveBytes(), leastSentBytes(now));
+            threshold = new InlineThreshold(now.sendBytes(), expectedBytes, now.version());
             thresholdTerms = now;
         }
         return threshold;
+    }
+
+    private static int leastSentBytes(ConnectionTerms terms) {
+        return terms.agreed() ? Math.max(FIRST_MESSAGE_BYTES, sizeIn(terms.peerProperties())) : FIRST_MESSAGE_BYTES;
     }
 
     /**
@@ -257,7 +265,8 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
         int sendBytes = agreed ? sizeIn(peerProperties) : FIRST_MESSAGE_BYTES;
         int receiveBytes = propertiesSent ? sizeIn(properties) : Math.min(sizeIn(properties), DEFAULT_BUFFER_BYTES);
         boolean invalidation = privateData.acceptsInvalidation(); // each call says the rest
-        return new ConnectionTerms(version, Math.min(sendBytes, maxSendBytes), receiveBytes, invalidation, invalidation, agreed,
+        int ownBytes = Math.max(maxSendBytes, receiveBytes); // peers expect as much as they are told that this side receives
+        return new ConnectionTerms(version, Math.min(sendBytes, ownBytes), receiveBytes, invalidation, invalidation, agreed,
                 peerProperties);
     }
 
