@@ -16,6 +16,11 @@ final class ReceivePool {
 
     /** Kept however little is promised, so that slow peers leave buffers for others. */
     private static final int FEWEST_BYTES = 256 * 1024;
+    /**
+     * Kept for each channel where receives are long: the queue lets messages that have begun and not ended hold half of all, so
+     * no channel has to wait for those of others. There are few such channels.
+     */
+    private static final int FEWEST_LONG = 2;
     /** A channel gets one in so many of the receives that are left. */
     private static final int SHARE_PART = 4;
     private static final int INITIAL_SLOTS = 64;
@@ -123,7 +128,7 @@ final class ReceivePool {
 
     /** Brings the size in line with what is promised and what there is memory for. */
     void adjust() {
-        int fewest = Math.max(1, FEWEST_BYTES / bufferBytes);
+        int fewest = Math.max(isLong ? FEWEST_LONG * channels : 1, FEWEST_BYTES / bufferBytes);
         int needed = (int) Math.min(depth, Math.max(promised, fewest));
         int wanted = Math.min(pools.mostReceives(this), needed);
         if (wanted != size) {

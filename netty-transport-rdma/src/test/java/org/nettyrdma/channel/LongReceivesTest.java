@@ -5,8 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,6 +27,8 @@ class LongReceivesTest extends TransportFixture {
 
     private static final int SHORT_BYTES = 4096;
     private static final int LONG_BYTES = 69632;
+    /** The answer to a request of MPA, with what RFC 6581 adds. */
+    private static final int REPLY_BYTES = 24;
 
     private final VerbsProvider provider = new IwarpProvider(); // memory that no other test uses
     private final RdmaEventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
@@ -127,6 +135,46 @@ class LongReceivesTest extends TransportFixture {
         server.channel().config().setAutoRead(true);
         for (int i = 0; i < 1000; i++) {
             assertEquals("held " + i, server.awaitText());
+        }
+    }
+
+    /** A connection of iWARP whose peer has begun a message, and does not go on. */
+    private Socket beginMessage(Channel listener) throws Exception {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), ((InetSocketAddress) listener.localAddress()).getPort());
+        socket.getOutputStream().write(ByteBufUtil.decodeHexDump("4d504120494420526571204672616d65" + "1002000400100004"));
+        assertEquals(REPLY_BYTES, socket.getInputStream().readNBytes(REPLY_BYTES).length);
+        // A Send whose first segment has 8 bytes, and more of them to follow.
+        socket.getOutputStream().write(ByteBufUtil.decodeHexDump("001a0143" + "00000000" + "00000000" + "00000001" + "00000000"
+                + "0102030405060708" + "00000000"));
+        return socket;
+    }
+
+    @Test
+    void shouldNotWaitForMessagesThatOthersDoNotEnd() throws Exception {
+        Channel listener = listen(longServer().childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 16));
+        List<Socket> slow = new ArrayList<>();
+        List<Endpoint> held = new ArrayList<>();
+        try {
+            for (int i = 0; i < 3; i++) {
+                slow.add(beginMessage(listener));
+                Endpoint server = awaitAccepted();
+                assertEquals(LONG_BYTES, receiveBytes(server));
+                server.call(() -> server.channel().reserveReceives(1, 0));
+                held.add(server);
+            }
+            Endpoint client = connect(bootstrap(), listener);
+            Endpoint server = awaitAccepted();
+            server.call(() -> server.channel().reserveReceives(1, 0));
+            String longest = "x".repeat(LONG_BYTES);
+            for (int i = 0; i < 20; i++) {
+                client.send(longest);
+                assertEquals(longest, server.awaitText());
+            }
+            assertTrue(held.stream().allMatch(endpoint -> endpoint.channel().isActive()), "nobody had to go for it");
+        } finally {
+            for (Socket socket : slow) {
+                socket.close();
+            }
         }
     }
 }
