@@ -135,18 +135,19 @@ final class ConnectionMemory {
      * @return 1 or more
      */
     int mostHeld(int bytes) {
-        return (int) Math.max(1, Math.min(Integer.MAX_VALUE, shareBytes / bytes));
+        return Math.max(1, mostHeldByEach(bytes));
     }
 
     /**
-     * How many messages each channel could have received without reading them if there were one more. While that is no less than
+     * How many messages each of the channels that there are could have received without reading them. While that is no less than
      * the depth of the channels that have receives of this size, which is the same for all, they promise no more together than
      * all messages may take.
      *
      * @param bytes the size of each
+     * @return 0 or more
      */
-    synchronized int mostHeldWithOneMore(int bytes) {
-        return (int) Math.min(Integer.MAX_VALUE, maxBytes / MESSAGES_PART / (channels + 1) / bytes);
+    int mostHeldByEach(int bytes) {
+        return (int) Math.min(Integer.MAX_VALUE, shareBytes / bytes);
     }
 
     /**

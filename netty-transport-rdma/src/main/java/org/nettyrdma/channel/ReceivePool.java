@@ -85,10 +85,9 @@ final class ReceivePool {
 
     // --- Channels
 
-    /** One more channel uses this pool; {@link #leave} has to follow. */
+    /** One more channel, which {@link ConnectionMemory} has counted, uses this pool; {@link #leave} has to follow. */
     void join() {
         channels++;
-        memory().join();
     }
 
     /** A channel is over, and its queue pair closed. With the last one the pool is. */

@@ -72,6 +72,16 @@ final class ReceivePools {
                 || config.getReceiveBufferSize() > MAX_BUFFER_BYTES) {
             return null;
         }
+        memory().join(); // first, or loops that ask at once would each find what there is for one more
+        try {
+            return poolFor(context, config, capabilities);
+        } catch (Throwable t) {
+            memory().leave();
+            throw t;
+        }
+    }
+
+    private ReceivePool poolFor(VerbsContext context, RdmaChannelConfig config, Capabilities capabilities) throws IOException {
         boolean isLong = hasRoomForLong(config);
         if (isLong) {
             config.setReceiveBufferSize(tools.provider().longestPreferredSendBytes());
@@ -92,7 +102,7 @@ final class ReceivePools {
     private boolean hasRoomForLong(RdmaChannelConfig config) {
         int bytes = config.isLongReceives() ? tools.provider().longestPreferredSendBytes() : 0;
         return bytes > config.getReceiveBufferSize() && bytes <= MAX_BUFFER_BYTES
-                && memory().mostHeldWithOneMore(bytes) >= config.getReceiveQueueDepth();
+                && memory().mostHeldByEach(bytes) >= config.getReceiveQueueDepth();
     }
 
     private Budget budget(boolean isLong) {

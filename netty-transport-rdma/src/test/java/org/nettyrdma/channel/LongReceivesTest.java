@@ -7,12 +7,16 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -107,6 +111,42 @@ class LongReceivesTest extends TransportFixture {
         assertEquals(SHORT_BYTES, receiveBytes(accepted(bootstrap(), server)), "as long as there are as many channels");
         first.channel().config().setOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, SHORT_BYTES);
         assertEquals(SHORT_BYTES, (int) first.call(first.channel()::receivableBytes), "it may ask for less later");
+    }
+
+    @Test
+    void shouldGiveNoMoreLongReceivesWhereEventLoopsAskAtOnce() throws Exception {
+        int loops = 8;
+        RdmaEventLoopGroup group = newGroup(loops, IdleStrategy.BLOCKING);
+        try {
+            int depth = (int) (memory.maxBytes() / 16 / LONG_BYTES / 2); // there is room for two
+            for (int round = 0; round < 200; round++) {
+                CyclicBarrier barrier = new CyclicBarrier(loops);
+                List<RdmaChannel> channels = new ArrayList<>();
+                List<Future<?>> registered = new ArrayList<>();
+                for (int i = 0; i < loops; i++) {
+                    RdmaChannel channel = new RdmaChannel();
+                    channel.config().setLongReceives(true).setReceiveQueueDepth(depth);
+                    channels.add(channel);
+                    EventLoop loop = group.next();
+                    registered.add(loop.submit(() -> {
+                        barrier.await();
+                        return loop.register(channel);
+                    }));
+                }
+                int withLong = 0;
+                for (int i = 0; i < loops; i++) {
+                    ((ChannelFuture) registered.get(i).get()).sync();
+                    withLong += channels.get(i).config().getReceiveBufferSize() == LONG_BYTES ? 1 : 0;
+                }
+                assertTrue(withLong <= 2, withLong + " channels in round " + round);
+                for (RdmaChannel channel : channels) {
+                    channel.close();
+                    Endpoint.await(channel.releaseFuture());
+                }
+            }
+        } finally {
+            stop(group);
+        }
     }
 
     @Test
