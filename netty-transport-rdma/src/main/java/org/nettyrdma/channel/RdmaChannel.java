@@ -148,8 +148,8 @@ public final class RdmaChannel extends QueuePairChannel {
     }
 
     /**
-     * How many messages of {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE} this channel may have in memory besides its receives, as
-     * its share of a sixteenth of the registered memory of all channels. Where
+     * How many messages of {@link RdmaChannelOption#RECEIVE_BUFFER_SIZE}, the largest that it was, this channel may have in
+     * memory besides its receives, as its share of a sixteenth of the registered memory of all channels. Where
      * {@link RdmaChannelOption#MAX_OUTBOUND_MESSAGES} is set, and larger, this takes its place. Event loop only.
      *
      * @return {@value ConnectionMemory#FEWEST_MESSAGES} or more, less when there are more channels

@@ -34,6 +34,8 @@ final class ReceiveQueue implements Receives {
     private int held;
     private int posted;
     private int bufferBytes;
+    /** The largest that {@link #bufferBytes} was. */
+    private int largestBytes;
     /** How many of the oldest posted buffers must complete until none is left that is smaller than {@link #bufferBytes}. */
     private int untilReplaced;
     /** Whether the end of the replacement has still to be told. */
@@ -48,6 +50,7 @@ final class ReceiveQueue implements Receives {
         this.config = config;
         limitedPeer = RdmaServerChannelConfig.limitedPeer(config.channel());
         bufferBytes = config.getReceiveBufferSize();
+        largestBytes = bufferBytes;
         buffers = new ByteBuf[config.getReceiveQueueDepth()];
         messageBytes = new int[buffers.length];
         invalidations = new RemoteInvalidation[buffers.length];
@@ -60,6 +63,7 @@ final class ReceiveQueue implements Receives {
             return;
         }
         bufferBytes = bytes;
+        largestBytes = Math.max(largestBytes, bytes);
         if (countedBytes > 0) {
             memory().resize(limitedPeer, allBytes() - countedBytes);
             countedBytes = allBytes();
@@ -102,7 +106,7 @@ final class ReceiveQueue implements Receives {
 
     @Override
     public int fairMessages() {
-        return memory().shareOf(bufferBytes);
+        return memory().shareOf(largestBytes); // what is sent does not become shorter with what is received
     }
 
     @Override

@@ -70,6 +70,17 @@ public abstract class ReceiveBuffersContract extends TransportFixture {
     }
 
     @Test
+    void shouldNotLetMoreMessagesWaitBecauseReceivesBecomeShorter() throws Exception {
+        Connection connection = connect(16_384);
+        RdmaChannel server = connection.server().channel();
+        int share = connection.server().call(server::fairMessages);
+        resize(connection.server(), 1024);
+        assertEquals(share, (int) connection.server().call(server::fairMessages), "those that are sent may be as long as before");
+        resize(connection.server(), 65_536);
+        assertTrue(connection.server().call(server::fairMessages) <= Math.max(16, share / 4));
+    }
+
+    @Test
     void shouldTellThatLargerReceivesAreInPlaceWhenTheSmallerOnesAreUsedUp() throws Exception {
         Connection connection = connect(1024, new Events());
         resize(connection.server(), 8192);
