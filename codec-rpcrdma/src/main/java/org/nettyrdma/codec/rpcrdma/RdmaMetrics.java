@@ -76,7 +76,7 @@ public final class RdmaMetrics implements MeterBinder {
                     connections -> connections.channelCounter(counter));
         }
         gauge(registry, "rdma.channels", "channels", "Connections", open, OpenConnections::size);
-        bindMemory(registry, rpcRdma.memory());
+        rpcRdma.budgets().forEach(memory -> bindMemory(registry, memory));
         bindCredits(registry, open);
     }
 

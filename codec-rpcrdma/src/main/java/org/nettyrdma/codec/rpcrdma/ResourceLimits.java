@@ -26,7 +26,9 @@ import org.nettyrdma.codec.oncrpc.TransferLimits;
  *
  * @param maxTotalBytes         memory of all connections together; 1 or more, default {@link MemoryBudget#DEFAULT_MAX_BYTES}. One
  *                              connection gets an eighth of it at most. A call that needs more than all of it is answered with
- *                              ERR_CHUNK at a responder, and fails at a requester. Too small a value shows as
+ *                              ERR_CHUNK at a responder, and fails at a requester. Calls from server to
+ *                              client ({@link RpcRdmaBuilder#reverse}) have as much again for themselves, so that neither
+ *                              direction waits for memory of the other. Too small a value shows as
  *                              {@link ChunkStatistics.Counter#CALLS_HELD_BACK} rising while memory is left
  * @param maxConnectionBytes    memory of one connection; 1 or more, default 64 MiB. One call is always admitted, however
  *                              large. Too small a value shows as low throughput of large calls; with too large a one, few

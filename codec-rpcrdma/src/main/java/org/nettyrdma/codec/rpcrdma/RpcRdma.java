@@ -9,6 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.util.internal.StringUtil;
+import java.util.List;
 import java.util.function.Consumer;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelConfig;
@@ -90,6 +91,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private final ResourceLimits resources;
     private final long idleTimeoutMillis;
     private final MemoryBudget memory;
+    /** For calls from server to client, as those of one direction may be what those of the other wait for. */
+    private final MemoryBudget reverseMemory;
     /** Calls from server to client that may be in progress at once; 0 if there are none at all. */
     private final int reverseCredits;
     private final boolean remoteInvalidation;
@@ -115,6 +118,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
                 new TransferLimits(resources.transferTimeoutMillis(), resources.minTransferBytesPerSecond()));
         idleTimeoutMillis = builder.idleTimeoutMillis;
         memory = builder.memory == null ? new MemoryBudget(resources.maxTotalBytes()) : builder.memory;
+        reverseMemory = new MemoryBudget(memory.maxBytes());
         reverseCredits = builder.reverseCredits;
         remoteInvalidation = builder.remoteInvalidation;
         versions = builder.versions;
@@ -214,7 +218,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
             channel.pipeline().addLast(reverseHandler(connection)); // the same for the other direction, without chunks
         }
         if (isReverse() && speaksVersionTwo()) {
-            channel.pipeline().addLast(reverseChunkHandler(parts, gate)); // and with chunks, in version 2
+            channel.pipeline().addLast(reverseChunkHandler(parts.with(reverseMemory), gate)); // and with chunks, in version 2
         }
         if (speaksVersionTwo() && (!server || isReverse())) {
             channel.pipeline().addLast(new VersionNegotiationHandler(connection, server, statistics)); // until it is settled
@@ -380,9 +384,14 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         return statistics;
     }
 
-    /** The memory that all connections share, for its meters. */
+    /** The memory that all connections share. */
     MemoryBudget memory() {
         return memory;
+    }
+
+    /** {@link #memory()}, and that for calls from server to client if there are such calls. */
+    List<MemoryBudget> budgets() {
+        return isReverse() ? List.of(memory, reverseMemory) : List.of(memory);
     }
 
     /** The connections that stand, for their meters. */

@@ -86,7 +86,8 @@ public final class RpcRdmaBuilder {
 
     /**
      * Shares memory with other servers, for example with a server of the same programs over TCP. The default is a budget of its
-     * own with {@link ResourceLimits#maxTotalBytes()}. That limit has no effect when a budget is set.
+     * own with {@link ResourceLimits#maxTotalBytes()}. That limit has no effect when a budget is set. Calls from server to client
+     * ({@link #reverse}) have a budget of the same size for themselves, which is not shared.
      *
      * @param newMemory the memory of all calls in progress
      * @return this

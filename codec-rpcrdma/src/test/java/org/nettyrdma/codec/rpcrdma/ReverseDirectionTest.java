@@ -21,9 +21,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcCallListener;
 import org.nettyrdma.codec.oncrpc.RpcClient;
@@ -100,6 +103,26 @@ class ReverseDirectionTest {
             assertEquals(REVERSE_CREDITS, pair.server.connections().credits(now -> now.requests().granted()));
             assertEquals(REVERSE_CREDITS, pair.client.connections().credits(now -> now.served().granted()));
             assertEquals(32, pair.client.connections().credits(now -> now.requests().granted()));
+        }
+    }
+
+    /** A program may have to ask its client before it can answer, while the memory of one side is taken by the call itself. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldHaveMemoryForCallsThatTheOtherDirectionWaitsFor(boolean serverHasLittle) throws Exception {
+        assumeTrue(versions != VersionPolicy.V1_ONLY, "there such calls have no chunks");
+        RpcRdmaBuilder server = serverBuilder();
+        RpcRdmaBuilder client = clientBuilder();
+        (serverHasLittle ? server : client).resources(ResourceLimits.DEFAULT.withMaxTotalBytes(64 << 10));
+        try (RpcRdmaPair pair = new RpcRdmaPair(server, client)) {
+            RpcClient caller = callerOf(pair);
+            Future<ByteBuf> forward = pair.channel.pipeline().get(RpcClient.class)
+                    .call(request(BulkProgram.HANG, Unpooled.EMPTY_BUFFER).setReplySpace(new ReplySpace(40_000)));
+            RpcCall call = take(served);
+            byte[] data = Bytes.pattern(10_000, 1);
+            assertEcho(data, caller.call(request(BulkProgram.ECHO, RpcRdmaPair.opaque(data))));
+            call.reply(Unpooled.EMPTY_BUFFER);
+            RpcRdmaPair.result(forward).release();
         }
     }
 

@@ -17,4 +17,9 @@ import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
  */
 public record ConnectionParts(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, BindingTable bindings,
                               ChunkCounters statistics, NegotiatedConnection connection) {
+
+    /** The same with other memory. */
+    public ConnectionParts with(MemoryBudget otherMemory) {
+        return new ConnectionParts(limits, resources, otherMemory, bindings, statistics, connection);
+    }
 }
