@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
@@ -55,6 +56,17 @@ class ExhaustedMemoryTest {
             String xid = server.peer.receiveHex().substring(0, 8);
             server.peer.sendHex(xid + "00000001 00000020 00000000" + RawServer.NO_CHUNKS + xid + RawServer.SUCCESS);
             RpcRdmaPair.result(next).release();
+        }
+    }
+
+    @Test
+    void shouldReleaseReplyOfTheReverseDirectionThatCannotBeReplaced() throws Exception {
+        try (RawServer server = new RawServer(ShortSends.client().reverse(1).program(new BulkProgram(true)))) {
+            server.channel.config().setAllocator(new ExhaustedAllocator(0));
+            ByteBuf reply = Unpooled.buffer().writeBytes(Bytes.hex("00000007" + RawServer.SUCCESS)).writeZero(LENGTH);
+            ChannelFuture written = server.channel.writeAndFlush(reply).await();
+            assertInstanceOf(OutOfMemoryError.class, written.cause());
+            assertEquals(0, reply.refCnt());
         }
     }
 

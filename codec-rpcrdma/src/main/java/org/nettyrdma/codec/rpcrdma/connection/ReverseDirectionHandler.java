@@ -79,7 +79,7 @@ public final class ReverseDirectionHandler extends ChannelDuplexHandler {
             } else {
                 writeReply(ctx, message, promise);
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) { // also no memory for the reply that says so
             message.release();
             promise.tryFailure(e);
         }
@@ -100,8 +100,8 @@ public final class ReverseDirectionHandler extends ChannelDuplexHandler {
             LOGGER.debug("{} answering with SYSTEM_ERR: {}", ctx.channel(), e.getMessage());
             answer = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
             new RpcReplyHeader.Accepted(RpcOffsets.word(reply, 0), AcceptStatus.SYSTEM_ERR).write(answer);
-            reply.release();
             answered = RpcReplyReplacedException.fail(promise, e);
+            reply.release();
         }
         statistics.increment(Counter.REVERSE_REPLIES);
         ctx.write(RpcRdmaMessage.reply(header(answer), answer), answered);
