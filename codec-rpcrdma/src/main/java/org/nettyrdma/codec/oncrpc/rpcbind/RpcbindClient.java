@@ -37,7 +37,8 @@ import org.nettyrdma.codec.oncrpc.XdrException;
  * {@link #find} tells where a program answers over RDMA.
  *
  * <p><b>Results.</b> They complete on the event loop of the connection. They fail with a
- * {@link org.nettyrdma.codec.oncrpc.RpcException}, or with an {@link XdrException} if the reply is malformed.
+ * {@link org.nettyrdma.codec.oncrpc.RpcException}, or with an {@link XdrException} if the reply is malformed; with an
+ * {@link OutOfMemoryError} if there is no memory for what it says.
  */
 public final class RpcbindClient {
 
@@ -235,7 +236,7 @@ public final class RpcbindClient {
             if (results.isReadable()) {
                 throw new XdrException("reply of rpcbind has " + results.readableBytes() + " bytes behind its results");
             }
-        } catch (XdrException e) {
+        } catch (RuntimeException | Error e) { // malformed, or there is no memory for what it says
             result.completeExceptionally(e);
             return;
         } finally {

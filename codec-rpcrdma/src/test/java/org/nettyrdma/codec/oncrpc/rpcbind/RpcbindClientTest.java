@@ -2,12 +2,15 @@ package org.nettyrdma.codec.oncrpc.rpcbind;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -140,6 +143,29 @@ class RpcbindClientTest {
         channel.close();
         channel.runPendingTasks();
         assertInstanceOf(RpcConnectionException.class, assertThrows(ExecutionException.class, time::get).getCause());
+    }
+
+    @Test
+    void shouldFailWhereThereIsNoMemoryForTheResults() {
+        CompletableFuture<Instant> time = new RpcbindClient(rpc).time();
+        OutOfMemoryError noMemory = new OutOfMemoryError("expected");
+        int resultsAt = 24;
+        channel.runPendingTasks();
+        ByteBuf call = channel.readOutbound();
+        ByteBuf reply = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 28, 28) {
+            @Override
+            public int readInt() {
+                if (readerIndex() == resultsAt) {
+                    throw noMemory;
+                }
+                return super.readInt();
+            }
+        };
+        channel.writeInbound(reply.writeInt(call.readInt()).writeInt(1).writeInt(0).writeLong(0).writeLong(0));
+        call.release();
+        assertTrue(time.isDone());
+        assertSame(noMemory, assertThrows(ExecutionException.class, time::get).getCause());
+        assertEquals(0, reply.refCnt());
     }
 
     @Test
