@@ -94,7 +94,7 @@ final class PendingCallWrite extends WritePromise {
 
     @Override
     protected void endedTooLate(Throwable cause) {
-        // The event loop has shut down, and with it the table of calls; nobody is left to be told.
+        // The event loop has shut down, and with it the table of calls; or the end of the connection ends the call.
     }
 
     @Override

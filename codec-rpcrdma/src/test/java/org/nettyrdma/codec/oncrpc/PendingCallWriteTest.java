@@ -106,6 +106,22 @@ class PendingCallWriteTest {
         assertSame(cause, onItsThread(promise::cause));
     }
 
+    @Test
+    void shouldEndTheConnectionWhereItsThreadDoesNotTakeTheEndOfTheWrite() throws Exception {
+        ExhaustedEventLoop exhausted = new ExhaustedEventLoop();
+        channel.pipeline().addLast(exhausted, client);
+        onItsThread(() -> true);
+        call = client.call(new RpcRequest(1, 1, 1, Unpooled.buffer(4).writeInt(1)));
+        ChannelPromise promise = writes.poll(SECONDS, TimeUnit.SECONDS);
+        exhausted.refuseTasks(1);
+        assertTrue(promise.trySuccess());
+        assertEquals(0, exhausted.tasksToRefuse());
+        assertFalse(channel.isOpen());
+        assertTrue(call.await(SECONDS, TimeUnit.SECONDS));
+        assertInstanceOf(RpcConnectionException.class, call.cause());
+        exhausted.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
     private static Throwable failureOf(CompletableFuture<Void> end) {
         return end.handle((nothing, cause) -> cause instanceof CompletionException wrapped ? wrapped.getCause() : cause).join();
     }

@@ -59,7 +59,8 @@ public abstract class WritePromise extends AbstractFuture<Void> implements Chann
     protected abstract boolean tryEnd(Throwable cause);
 
     /**
-     * A write has ended after the executor of the context was shut down, so that {@link #written} cannot be called. Any thread.
+     * A write has ended, and {@link #written} cannot be called: the executor of the context was shut down, or does not take the
+     * task, for want of memory for instance, and the channel is closed after this. Any thread.
      *
      * @param cause why it has failed, {@code null} if it has succeeded
      */
@@ -98,10 +99,20 @@ public abstract class WritePromise extends AbstractFuture<Void> implements Chann
         }
         try {
             executor.execute(() -> tryEnd(cause));
-        } catch (RejectedExecutionException e) {
-            endedTooLate(cause);
+        } catch (RuntimeException | Error e) {
+            lost(cause, e);
         }
         return true;
+    }
+
+    /** What {@link #written} would have done is left to the end of the connection. */
+    private void lost(Throwable cause, Throwable refusal) {
+        endedTooLate(cause);
+        if (refusal instanceof RejectedExecutionException && ctx.executor().isShutdown()) {
+            return;
+        }
+        PeerLog.fault(LOGGER, ctx.channel(), "closing, the executor has not taken the end of a write", refusal);
+        ctx.channel().close();
     }
 
     /**
