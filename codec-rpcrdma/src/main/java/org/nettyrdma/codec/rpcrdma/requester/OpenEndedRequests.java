@@ -166,10 +166,18 @@ final class OpenEndedRequests {
         return SPACES[Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, bytes) - 1)];
     }
 
+    /** A call that can have no timer, as there is no memory for it, might wait for ever: it is taken back, and not sent. */
     private void awaitReplies(PatientCall call) {
-        patient.add(call);
-        if (patient.size() == 1) {
-            ctx.executor().schedule(this::endPatience, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        try {
+            patient.add(call);
+            if (patient.size() == 1) {
+                ctx.executor().schedule(this::endPatience, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        } catch (RuntimeException | Error e) {
+            patient.remove(call);
+            if (calls.withdraw(call.call)) {
+                throw e;
+            }
         }
     }
 
@@ -177,18 +185,26 @@ final class OpenEndedRequests {
     }
 
     private void endPatience() {
-        long now = System.nanoTime();
-        PatientCall first = patient.peek();
-        while (first != null && first.deadlineNanos - now <= 0) {
+        for (PatientCall first = patient.peek(); first != null && !canWaitOn(first); first = patient.peek()) {
             patient.remove();
             if (first.record.maySuffice(MODEST_BYTES) && calls.withdraw(first.call)) {
                 sendImpatiently(first.call);
             }
-            first = patient.peek();
         }
         ctx.flush();
-        if (first != null) {
-            ctx.executor().schedule(this::endPatience, first.deadlineNanos - now, TimeUnit.NANOSECONDS);
+    }
+
+    /** Whether it is not time yet, and {@link #endPatience} runs when it is. */
+    private boolean canWaitOn(PatientCall call) {
+        long leftNanos = call.deadlineNanos - System.nanoTime();
+        if (leftNanos <= 0) {
+            return false;
+        }
+        try {
+            ctx.executor().schedule(this::endPatience, leftNanos, TimeUnit.NANOSECONDS);
+            return true;
+        } catch (RuntimeException | Error e) { // no memory for the timer
+            return false;
         }
     }
 
