@@ -5,23 +5,23 @@ import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /** An event loop that has no memory for what a thread brings it next. */
-final class ExhaustedEventLoop extends DefaultEventLoop {
+public final class ExhaustedEventLoop extends DefaultEventLoop {
 
     private final ThreadLocal<Integer> tasksToRefuse = ThreadLocal.withInitial(() -> 0);
     private final ThreadLocal<Integer> timersToRefuse = ThreadLocal.withInitial(() -> 0);
 
     /** Refuses that many tasks of the thread that calls this. */
-    void refuseTasks(int count) {
+    public void refuseTasks(int count) {
         tasksToRefuse.set(count);
     }
 
     /** Refuses that many timers of the thread that calls this. */
-    void refuseTimers(int count) {
+    public void refuseTimers(int count) {
         timersToRefuse.set(count);
     }
 
     /** How many tasks of the thread that calls this are still to be refused. */
-    int tasksToRefuse() {
+    public int tasksToRefuse() {
         return tasksToRefuse.get();
     }
 

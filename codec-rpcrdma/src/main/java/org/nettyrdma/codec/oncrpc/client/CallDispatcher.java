@@ -31,6 +31,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
     private static final Logger LOGGER = LoggerFactory.getLogger(CallDispatcher.class);
 
     private final EventLoop home;
+    private final HomeLoop homeLoop;
     private final ReconnectPolicy policy;
     private final ReconnectListener listener;
     private final ReconnectCounters counters = new ReconnectCounters();
@@ -53,6 +54,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
      */
     CallDispatcher(EventLoop home, ReconnectingRpcClientBuilder builder, ServerAddresses addresses, Runnable whenClosed) {
         this.home = home;
+        homeLoop = new HomeLoop(home);
         this.policy = builder.policy;
         this.listener = builder.listener;
         this.whenClosed = whenClosed;
@@ -60,7 +62,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
         for (int i = 0; i < builder.connections; i++) {
             // The first is where the state is, so that a client of one connection never passes from loop to loop.
             Bootstrap bootstrap = i == 0 ? builder.bootstrap.clone(home) : builder.bootstrap.clone();
-            keepers.add(new LinkKeeper(home, bootstrap, builder.ping, addresses, policy, this));
+            keepers.add(new LinkKeeper(homeLoop, bootstrap, builder.ping, addresses, policy, this));
         }
     }
 
@@ -74,6 +76,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
 
     @Override
     public void submit(DurableCall call) {
+        homeLoop.takeLeft();
         if (call.isDone()) {
             call.release(); // cancelled already
             return;
@@ -123,7 +126,13 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
 
     private void await(DurableCall call) {
         waiting.add(call);
-        call.timer = home.schedule(() -> timedOut(call, notConnected), Math.max(0, call.remainingNanos()), TimeUnit.NANOSECONDS);
+        try {
+            call.timer = home.schedule(() -> timedOut(call, notConnected), Math.max(0, call.remainingNanos()),
+                    TimeUnit.NANOSECONDS);
+        } catch (RuntimeException | Error e) { // no memory for the timer, and the call could wait for ever
+            end(call);
+            call.tryFailure(new RpcConnectionException(call.request, "no time-out", call.attempts > 0, e));
+        }
     }
 
     private void timedOut(DurableCall call, Throwable cause) {
@@ -308,6 +317,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
         if (closed) {
             return;
         }
+        homeLoop.takeLeft();
         closed = true;
         List<DurableCall> calls = byXid.values();
         calls.sort((one, other) -> Long.compare(one.sequence, other.sequence));

@@ -3,19 +3,22 @@ package org.nettyrdma.codec.oncrpc.client;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.net.ConnectException;
 import java.net.SocketAddress;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps one connection to the server: makes it, and makes it again when it has ended. Event loop of the client.
  */
 final class LinkKeeper {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(LinkKeeper.class);
 
     /** Takes up what comes of the attempts. */
     interface Owner extends RpcLink.Owner {
@@ -30,7 +33,7 @@ final class LinkKeeper {
         void closed();
     }
 
-    private final EventExecutor home;
+    private final HomeLoop home;
     private final Bootstrap bootstrap;
     private final IntFunction<RpcRequest> ping;
     private final ServerAddresses addresses;
@@ -47,7 +50,7 @@ final class LinkKeeper {
     /**
      * @param ping makes the call that comes first, from its time-out in milliseconds; {@code null} for none
      */
-    LinkKeeper(EventExecutor home, Bootstrap bootstrap, IntFunction<RpcRequest> ping, ServerAddresses addresses,
+    LinkKeeper(HomeLoop home, Bootstrap bootstrap, IntFunction<RpcRequest> ping, ServerAddresses addresses,
                ReconnectPolicy policy, Owner owner) {
         this.home = home;
         this.ping = ping;
@@ -120,13 +123,7 @@ final class LinkKeeper {
     }
 
     private void tell(Channel made, SocketAddress server, RpcLink opened, Throwable cause) {
-        try {
-            if (home.inEventLoop()) {
-                attempted(server, opened, cause);
-            } else {
-                home.execute(() -> attempted(server, opened, cause));
-            }
-        } catch (RejectedExecutionException e) {
+        if (!home.run(made, () -> attempted(server, opened, cause))) {
             made.close();
         }
     }
@@ -155,7 +152,12 @@ final class LinkKeeper {
 
     private long connectLater() {
         long delayMillis = backoff.nextMillis(addresses.size());
-        timer = home.schedule(this::connect, delayMillis, TimeUnit.MILLISECONDS);
+        try {
+            timer = home.executor().schedule(this::connect, delayMillis, TimeUnit.MILLISECONDS);
+        } catch (RuntimeException | Error e) { // no memory for the timer
+            home.leave(this::connect);
+            PeerLog.fault(LOGGER, "a client", "it connects again with the next call only", e);
+        }
         return delayMillis;
     }
 

@@ -119,9 +119,9 @@ public final class ReconnectingRpcClient implements AutoCloseable {
         }
         try {
             home.execute(call);
-        } catch (RejectedExecutionException e) {
+        } catch (RuntimeException | Error e) {
             call.release();
-            // The event loop that has ended cannot tell listeners any more.
+            // An event loop that has ended cannot tell listeners any more, nor can one whose queue has no memory for that.
             return ImmediateEventExecutor.INSTANCE.newFailedFuture(new RpcConnectionException(request, "not written", false, e));
         }
         return call;

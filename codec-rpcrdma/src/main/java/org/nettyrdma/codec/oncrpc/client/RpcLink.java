@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
@@ -12,7 +11,6 @@ import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.nettyrdma.codec.oncrpc.RpcAcceptException;
@@ -20,12 +18,16 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcDeniedException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One connection of a client, and the calls that were given to it. It ends when its channel is closed and the last of these
  * calls has come back. Event loop of the client, except where noted; the channel may belong to another one.
  */
 final class RpcLink {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(RpcLink.class);
 
     /** Takes up what happens to a connection. Event loop of the client. */
     interface Owner {
@@ -42,7 +44,7 @@ final class RpcLink {
         void down(RpcLink link);
     }
 
-    private final EventExecutor home;
+    private final HomeLoop home;
     private final Channel channel;
     private final RpcClient client;
     private final SocketAddress server;
@@ -64,7 +66,7 @@ final class RpcLink {
      *
      * @throws IllegalStateException if there is no {@link RpcClient} in the pipeline
      */
-    RpcLink(EventExecutor home, Channel channel, SocketAddress server, Owner owner) {
+    RpcLink(HomeLoop home, Channel channel, SocketAddress server, Owner owner) {
         this.home = home;
         this.channel = channel;
         this.server = server;
@@ -80,7 +82,7 @@ final class RpcLink {
 
     /** To be called once the owner knows of this. */
     void watch() {
-        channel.closeFuture().addListener(closing -> onHome(this::channelClosed));
+        channel.closeFuture().addListener(closing -> home.run(channel, this::channelClosed));
     }
 
     /**
@@ -130,13 +132,13 @@ final class RpcLink {
         try {
             attempt = client.call(call.newAttempt(channel.alloc()));
         } catch (RuntimeException | Error e) { // the handler or the arguments are gone, or there is no memory
-            attempt = home.newFailedFuture(new RpcConnectionException(call.request, "not written", false, e));
+            attempt = home.executor().newFailedFuture(new RpcConnectionException(call.request, "not written", false, e));
         }
         call.attempt = attempt;
         attempt.addListener((Future<ByteBuf> done) -> {
             // Asked here, where it cannot change any more if the end has failed the call.
             boolean dead = !channel.isActive() || isEnd(done.cause());
-            if (!onHome(() -> ended(call, done, dead)) && done.isSuccess()) {
+            if (!home.run(channel, () -> ended(call, done, dead)) && done.isSuccess()) {
                 done.getNow().release();
             }
         });
@@ -205,9 +207,17 @@ final class RpcLink {
         cancelled++;
         int gone = timedOut + cancelled;
         if (maxLost > 0 && gone >= maxLost && silence == null && !lost) {
-            silence = home.schedule(() -> close(new IOException(gone + " calls have timed out or were cancelled, and the server "
-                    + "has answered nothing for another " + silenceMillis + " ms")), silenceMillis, TimeUnit.MILLISECONDS);
+            try {
+                silence = home.executor().schedule(() -> silent(gone, silenceMillis), silenceMillis, TimeUnit.MILLISECONDS);
+            } catch (RuntimeException | Error e) { // no memory for the timer; the next call that is lost may have some
+                LOGGER.debug("{} the silence of the server is not measured yet", channel, e);
+            }
         }
+    }
+
+    private void silent(int gone, long silenceMillis) {
+        close(new IOException(gone + " calls have timed out or were cancelled, and the server has answered nothing for another "
+                + silenceMillis + " ms"));
     }
 
     /** Ends the connection. */
@@ -230,20 +240,6 @@ final class RpcLink {
         if (closed && outstanding == 0) {
             outstanding = -1; // once
             owner.down(this);
-        }
-    }
-
-    /** Any thread; {@code false} if the event loop of the client has ended. */
-    private boolean onHome(Runnable task) {
-        if (home.inEventLoop()) {
-            task.run();
-            return true;
-        }
-        try {
-            home.execute(task);
-            return true;
-        } catch (RejectedExecutionException e) {
-            return false;
         }
     }
 
