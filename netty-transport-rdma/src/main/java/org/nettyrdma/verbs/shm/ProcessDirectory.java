@@ -112,23 +112,27 @@ final class ProcessDirectory {
             boolean othersMayRead = !settings.otherUsers().isEmpty();
             ProcessDirectory open = OPEN.get(shared);
             if (open == null) {
-                createShared(shared, othersMayRead);
-                FileChannel locked = lockShared(shared, OPENING_LIMIT_MILLIS);
-                try {
-                    if (othersMayRead) {
-                        shareLock(shared);
-                    }
-                    removeDead(shared);
-                    open = new ProcessDirectory(shared, othersMayRead);
-                } finally {
-                    locked.close();
-                }
+                open = MappedFiles.uninterrupted(() -> create(shared, othersMayRead));
                 if (OPEN.isEmpty()) {
                     Runtime.getRuntime().addShutdownHook(new Thread(ProcessDirectory::endAll, "netty-rdma-shm-files"));
                 }
                 OPEN.put(shared, open);
             }
             return open;
+        }
+    }
+
+    private static ProcessDirectory create(Path shared, boolean othersMayRead) throws IOException {
+        createShared(shared, othersMayRead);
+        FileChannel locked = lockShared(shared, OPENING_LIMIT_MILLIS);
+        try {
+            if (othersMayRead) {
+                shareLock(shared);
+            }
+            removeDead(shared);
+            return new ProcessDirectory(shared, othersMayRead);
+        } finally {
+            locked.close();
         }
     }
 
@@ -292,18 +296,23 @@ final class ProcessDirectory {
     void removeDead() {
         synchronized (OPEN) {
             try {
-                FileChannel locked = lockShared(shared, REMOVAL_LIMIT_MILLIS);
-                try {
-                    removeDead(shared);
-                } finally {
-                    locked.close();
-                }
+                MappedFiles.uninterrupted(this::removeDeadUnderLock);
             } catch (NoSuchFileException e) {
                 LOGGER.debug("{} is not there any more", shared);
             } catch (IOException e) {
                 LOGGER.warn("{}: could not look for files of processes that have ended: {}", shared, e.toString());
             }
         }
+    }
+
+    private Void removeDeadUnderLock() throws IOException {
+        FileChannel locked = lockShared(shared, REMOVAL_LIMIT_MILLIS);
+        try {
+            removeDead(shared);
+        } finally {
+            locked.close();
+        }
+        return null;
     }
 
     private static void removeDead(Path shared) throws IOException {

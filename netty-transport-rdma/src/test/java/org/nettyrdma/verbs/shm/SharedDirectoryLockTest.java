@@ -68,6 +68,22 @@ class SharedDirectoryLockTest {
         directory.forget();
     }
 
+    /** The lock of another user is opened by a thread, which is waited for. */
+    @Test
+    void shouldTakeTheLockOfAnotherUserOnAThreadThatIsInterrupted() throws Exception {
+        assumeTrue(ShmSettings.userId() == 0);
+        Path shared = Files.createDirectory(temporary.resolve("shm"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Files.setAttribute(Files.createFile(shared.resolve("lock")), "unix:uid", HOSTILE);
+        Thread.currentThread().interrupt();
+        ProcessDirectory directory = ProcessDirectory.of(new ShmSettings(shared, Set.of()));
+        Path dead = Files.createDirectory(shared.resolve("i0000000000000002"));
+        directory.removeDead();
+        assertTrue(Thread.interrupted(), "as it was");
+        assertTrue(Files.notExists(dead));
+        directory.forget();
+    }
+
     @Test
     @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldRefuseAPipeInThePlaceOfTheLock() throws Exception {
