@@ -117,6 +117,19 @@ class LauncherTest {
         assertEquals(1, exitCode(process));
     }
 
+    /** Else Java takes the first files that it opens for them, and what it writes to standard output goes there. */
+    @Test
+    void shouldGiveJavaStreamsThatFailWhereItsOwnAreClosed() throws Exception {
+        script(directory.resolve("bin/java"), "streams=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)",
+                "echo \"$streams\" >\"$BUILDS.streams\"",
+                "cat >>\"$BUILDS.streams\" || echo unreadable >>\"$BUILDS.streams\"",
+                "echo text || echo unwritable >>\"$BUILDS.streams\"");
+        Path closing = directory.resolve("closing");
+        script(closing, "exec '" + module.resolve("nfs") + "' <&- >&- 2>&-");
+        assertEquals(0, exitCode(start(closing)));
+        assertEquals("/dev/null\n".repeat(3) + "unreadable\nunwritable\n", Files.readString(directory.resolve("builds.streams")));
+    }
+
     @Test
     void shouldRunThroughASymbolicLink() throws Exception {
         Path link = Files.createSymbolicLink(directory.resolve("link"), module.resolve("nfs"));
