@@ -1,11 +1,15 @@
 package org.nettyrdma.example.nfs.cli;
 
+import java.util.regex.Pattern;
 import org.nettyrdma.example.nfs.Transport;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Takes numbers of a range; the message about others names it. */
+/** Takes numbers from 0 on, of a range, in digits of ASCII; the message about others names it. */
 abstract class NumberConverter implements ITypeConverter<Integer> {
+
+    /** Java takes signs and the digits of other scripts, too. So many fit into a {@code long}. */
+    private static final Pattern DIGITS = Pattern.compile("[0-9]{1,18}");
 
     private final long min;
     private final long max;
@@ -17,13 +21,9 @@ abstract class NumberConverter implements ITypeConverter<Integer> {
 
     @Override
     public final Integer convert(String value) {
-        try {
-            long number = Long.parseLong(value);
-            if (number >= min && number <= max) {
-                return (int) number;
-            }
-        } catch (NumberFormatException e) {
-            // The same message.
+        long number = DIGITS.matcher(value).matches() ? Long.parseLong(value) : -1;
+        if (number >= min && number <= max) {
+            return (int) number;
         }
         throw new TypeConversionException("'" + value + "' is not a number from " + min + " to " + max);
     }
@@ -50,6 +50,12 @@ abstract class NumberConverter implements ITypeConverter<Integer> {
     static final class Seconds extends NumberConverter {
         Seconds() {
             super(1, 86_400);
+        }
+    }
+
+    static final class Credits extends NumberConverter {
+        Credits() {
+            super(1, 1024);
         }
     }
 

@@ -9,7 +9,7 @@ import picocli.CommandLine.TypeConversionException;
 /** Options of all commands that connect over RDMA or let others do so. */
 final class RdmaOptions {
 
-    @Option(names = "--credits", paramLabel = "CALLS", defaultValue = "128", converter = CreditsConverter.class,
+    @Option(names = "--credits", paramLabel = "CALLS", defaultValue = "128", converter = NumberConverter.Credits.class,
             description = "Calls of an RDMA connection in progress at once, granted or asked for, 1 to 1024; default: "
                     + "${DEFAULT-VALUE}.")
     private int credits;
@@ -37,18 +37,6 @@ final class RdmaOptions {
                 case "prefer-v2" -> VersionPolicy.PREFER_V2;
                 default -> throw new TypeConversionException("'" + value + "' is none of v1, v2, prefer-v2");
             };
-        }
-    }
-
-    static final class CreditsConverter implements ITypeConverter<Integer> {
-
-        @Override
-        public Integer convert(String value) {
-            try {
-                return new RdmaSettings(Integer.parseInt(value), false, VersionPolicy.V1_ONLY).credits();
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException("'" + value + "' is not a number from 1 to 1024");
-            }
         }
     }
 }

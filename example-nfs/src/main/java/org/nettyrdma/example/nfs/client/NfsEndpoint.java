@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.client;
 
 import io.netty.util.NetUtil;
+import java.util.regex.Pattern;
 import org.nettyrdma.example.nfs.Transport;
 
 /**
@@ -17,6 +18,8 @@ import org.nettyrdma.example.nfs.Transport;
 public record NfsEndpoint(Transport transport, String host, int port, String path) {
 
     private static final int MAX_PORT = 65535;
+    /** Java takes a plus sign and the digits of other scripts, too. */
+    private static final Pattern NUMBER = Pattern.compile("-?[0-9]{1,9}");
 
     /**
      * Checks the port and the path.
@@ -144,10 +147,9 @@ public record NfsEndpoint(Transport transport, String host, int port, String pat
         if (!text.startsWith(":")) {
             throw new IllegalArgumentException("a colon and a port number must follow the IPv6 address, not '" + text + "'");
         }
-        try {
-            return Integer.parseInt(text.substring(1));
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("'" + text.substring(1) + "' is not a port number", e);
+        if (!NUMBER.matcher(text.substring(1)).matches()) {
+            throw new IllegalArgumentException("'" + text.substring(1) + "' is not a port number");
         }
+        return Integer.parseInt(text.substring(1));
     }
 }

@@ -42,6 +42,8 @@ class NfsEndpointTest {
         "rdma://server:-1/,    port -1 is not between 1 and 65535",
         "rdma://server:x/,     'x' is not a port number",
         "rdma://server:/,      '' is not a port number",
+        "rdma://server:+80/,   '+80' is not a port number",
+        "rdma://server:\u0668\u0660/, '\u0668\u0660' is not a port number",
         "rdma://::1/,          an IPv6 address must stand in brackets",
         "rdma://[::1/,         the bracket after the IPv6 address is missing",
         "rdma://[server]/,     'server' is not an IPv6 address",
