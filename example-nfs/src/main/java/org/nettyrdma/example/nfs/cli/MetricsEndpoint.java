@@ -7,6 +7,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -17,9 +18,12 @@ import java.util.concurrent.TimeUnit;
 /** Shows the meters of this process to Prometheus, at {@code http://ADDRESS:PORT/metrics}. */
 final class MetricsEndpoint implements AutoCloseable {
 
+    private static final String PATH = "/metrics";
     private static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-    /** Whoever is slower than these seconds loses the connection. */
+    /** Whoever is slower than these seconds, or asks for nothing, loses the connection to who comes next. */
     private static final String MAX_SECONDS = "5";
+    /** How often the server looks for connections of those who ask for nothing. */
+    private static final String IDLE_CHECK_MILLIS = "1000";
     /** So many are read from and answered at once: a slow one holds up its thread. */
     private static final int MAX_THREADS = 16;
     /** Further ones are closed at once, so that whoever connects here leaves file descriptors to the clients of the server. */
@@ -39,7 +43,8 @@ final class MetricsEndpoint implements AutoCloseable {
 
     static MetricsEndpoint start(InetSocketAddress address) throws IOException {
         Map<String, String> limits = Map.of("sun.net.httpserver.maxReqTime", MAX_SECONDS,
-                "sun.net.httpserver.maxRspTime", MAX_SECONDS, "jdk.httpserver.maxConnections", MAX_CONNECTIONS);
+                "sun.net.httpserver.maxRspTime", MAX_SECONDS, "sun.net.httpserver.idleInterval", MAX_SECONDS,
+                "sun.net.httpserver.clockTick", IDLE_CHECK_MILLIS, "jdk.httpserver.maxConnections", MAX_CONNECTIONS);
         limits.forEach((name, limit) -> {
             if (System.getProperty(name) == null) {
                 System.setProperty(name, limit);
@@ -52,7 +57,7 @@ final class MetricsEndpoint implements AutoCloseable {
             throw new IOException("cannot show metrics on " + NetUtil.toSocketAddressString(address) + ": " + e.getMessage(), e);
         }
         MetricsEndpoint endpoint = new MetricsEndpoint(server);
-        server.createContext("/metrics", endpoint::answer);
+        server.createContext(PATH, endpoint::answer); // and all that begins with it
         server.start();
         return endpoint;
     }
@@ -65,17 +70,31 @@ final class MetricsEndpoint implements AutoCloseable {
         return server.getAddress();
     }
 
+    /** Each answer is the last of its connection: nobody keeps a place between two. */
     private void answer(HttpExchange exchange) throws IOException {
         try (exchange) {
-            byte[] text = registry.scrape().getBytes(StandardCharsets.UTF_8);
-            exchange.getResponseHeaders().set("Content-Type", CONTENT_TYPE);
-            if (exchange.getRequestMethod().equals("HEAD")) {
-                exchange.getResponseHeaders().set("Content-Length", String.valueOf(text.length));
-                exchange.sendResponseHeaders(200, -1); // with a length it would write a warning to the log, each time
+            exchange.getResponseHeaders().set("Connection", "close");
+            boolean isHead = exchange.getRequestMethod().equals("HEAD");
+            if (!exchange.getRequestURI().getPath().equals(PATH)) {
+                exchange.sendResponseHeaders(HttpURLConnection.HTTP_NOT_FOUND, -1);
+            } else if (!isHead && !exchange.getRequestMethod().equals("GET")) {
+                exchange.getResponseHeaders().set("Allow", "GET, HEAD");
+                exchange.sendResponseHeaders(HttpURLConnection.HTTP_BAD_METHOD, -1);
             } else {
-                exchange.sendResponseHeaders(200, text.length);
-                exchange.getResponseBody().write(text);
+                showMeters(exchange, isHead);
             }
+        }
+    }
+
+    private void showMeters(HttpExchange exchange, boolean isHead) throws IOException {
+        byte[] text = registry.scrape().getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().set("Content-Type", CONTENT_TYPE);
+        if (isHead) {
+            exchange.getResponseHeaders().set("Content-Length", String.valueOf(text.length));
+            exchange.sendResponseHeaders(HttpURLConnection.HTTP_OK, -1); // with a length it would log a warning, each time
+        } else {
+            exchange.sendResponseHeaders(HttpURLConnection.HTTP_OK, text.length);
+            exchange.getResponseBody().write(text);
         }
     }
 

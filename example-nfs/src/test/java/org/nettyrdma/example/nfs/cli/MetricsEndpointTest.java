@@ -34,6 +34,8 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
@@ -139,6 +141,49 @@ class MetricsEndpointTest {
         }
     }
 
+    /** Else one client that holds them keeps Prometheus out. */
+    @Test
+    void shouldTakeThePlacesBackOfThoseWhoAskForNothing() throws Exception {
+        List<Socket> idle = new ArrayList<>();
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0))) {
+            for (int i = 0; i < 64; i++) {
+                idle.add(new Socket(NetUtil.LOCALHOST, endpoint.address().getPort()));
+            }
+            for (Socket socket : idle) {
+                socket.setSoTimeout(10_000);
+                assertEquals(-1, socket.getInputStream().read());
+            }
+            assertEquals(200, get(endpoint).statusCode());
+        } finally {
+            for (Socket socket : idle) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldCloseAConnectionBehindItsAnswer() throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+                Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort())) {
+            socket.setSoTimeout(3_000);
+            socket.getOutputStream().write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            assertTrue(answer.startsWith("HTTP/1.1 200 OK\r\n"), answer);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GET, /metrics, 200", "GET, /metrics?name=x, 200", "HEAD, /metrics, 200", "GET, /metricsx, 404",
+        "GET, /metrics/, 404", "GET, /metrics/x, 404", "GET, /, 404", "POST, /metrics/x, 404", "POST, /metrics, 405",
+        "DELETE, /metrics, 405"})
+    void shouldAnswerOnePathAndTwoMethods(String method, String path, int status) throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0))) {
+            HttpResponse<String> response = ask(endpoint, method, path);
+            assertEquals(status, response.statusCode());
+            assertEquals(status == 405 ? "GET, HEAD" : "", response.headers().firstValue("Allow").orElse(""));
+        }
+    }
+
     /** Whoever asks that way could fill the disk with the log. */
     @Test
     void shouldAnswerHeadWithoutALineInTheLog() throws Exception {
@@ -163,7 +208,7 @@ class MetricsEndpointTest {
         logger.addHandler(log);
         try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0))) {
             endpoint.registry().counter("calls").increment();
-            HttpResponse<String> response = ask(endpoint, "HEAD");
+            HttpResponse<String> response = ask(endpoint, "HEAD", "/metrics");
             assertEquals(200, response.statusCode());
             assertTrue(response.headers().firstValueAsLong("Content-Length").orElse(0) > 0, response.headers()::toString);
             assertEquals(List.of(), lines);
@@ -173,11 +218,11 @@ class MetricsEndpointTest {
     }
 
     private static HttpResponse<String> get(MetricsEndpoint endpoint) throws Exception {
-        return ask(endpoint, "GET");
+        return ask(endpoint, "GET", "/metrics");
     }
 
-    private static HttpResponse<String> ask(MetricsEndpoint endpoint, String method) throws Exception {
-        URI uri = URI.create("http://" + NetUtil.toSocketAddressString(endpoint.address()) + "/metrics");
+    private static HttpResponse<String> ask(MetricsEndpoint endpoint, String method, String path) throws Exception {
+        URI uri = URI.create("http://" + NetUtil.toSocketAddressString(endpoint.address()) + path);
         HttpRequest request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20))
                 .method(method, HttpRequest.BodyPublishers.noBody()).build();
         return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
