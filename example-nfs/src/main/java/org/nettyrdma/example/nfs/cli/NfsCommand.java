@@ -95,9 +95,16 @@ public final class NfsCommand implements Runnable {
             // Before the first logger exists: it reads this only once.
             System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");
         }
-        StandardOutput output = new StandardOutput();
-        CommandLine commandLine = newCommandLine().setOut(output.newWriter());
-        System.exit(run(commandLine, output, CommandArguments.ofProcess(arguments)));
+        int exitCode = ExitCode.FAILED;
+        try {
+            StandardOutput output = new StandardOutput();
+            CommandLine commandLine = newCommandLine().setOut(output.newWriter());
+            exitCode = run(commandLine, output, CommandArguments.ofProcess(arguments));
+        } catch (RuntimeException | Error e) {
+            e.printStackTrace(); // what is for people could not be made of it
+        } finally {
+            System.exit(exitCode); // other threads would keep the process
+        }
     }
 
     /** Nothing that could not be written was shown, whatever the command thinks. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.sun.security.auth.module.UnixSystem;
 import io.netty.util.NetUtil;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.RandomAccessFile;
@@ -424,6 +425,27 @@ class NfsProcessTest {
             assertTrue(error.startsWith("nfs serve: cannot listen on rdma port " + port + " of 127.0.0.1: "), error);
         } finally {
             first.destroyForcibly();
+        }
+    }
+
+    /** A class that cannot be loaded stands for all that can go wrong while a failure is told, such as a lack of memory. */
+    @Execution(ExecutionMode.CONCURRENT)
+    @Test
+    void shouldEndWhenAFailureCannotEvenBeTold() throws Exception {
+        Path broken = directory.resolve("classes").resolve(ErrorMessage.class.getName().replace('.', '/') + ".class");
+        Files.createDirectories(broken.getParent());
+        Files.createFile(broken);
+        List<String> serving = command("serve", "--metrics-port", "0", "--bind", "127.0.0.1", "--export", directory.toString(),
+                "--state-dir", directory.toString());
+        int classPath = serving.indexOf("-cp") + 1;
+        serving.set(classPath, directory.resolve("classes") + File.pathSeparator + serving.get(classPath));
+        Process server = start(serving);
+        try {
+            assertEquals(1, exitCode(server)); // what it says fits into the pipe
+            String error = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(error.contains("ClassFormatError"), error);
+        } finally {
+            server.destroyForcibly();
         }
     }
 
