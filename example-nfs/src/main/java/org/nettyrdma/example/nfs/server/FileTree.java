@@ -80,7 +80,7 @@ final class FileTree {
     FileObject locate(FileHandle handle) throws IOException {
         FileId id = FileHandles.claimedId(handle);
         FileNode node = known.get(id);
-        FileHandles.requireEqual(handle, node == null ? handles.handleOf(id) : node.handle());
+        handles.requireEqual(handle, node == null ? handles.handleOf(id) : node.handle());
         FileObject found = node == null ? null : atKnownName(node);
         if (found == null) {
             found = search.find(id);
