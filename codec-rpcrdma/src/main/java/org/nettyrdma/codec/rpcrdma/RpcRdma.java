@@ -122,7 +122,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         reverseCredits = builder.reverseCredits;
         remoteInvalidation = builder.remoteInvalidation;
         versions = builder.versions;
-        receives = new ReceivePlan(server, builder.limits, !builder.isThresholdSet && !speaksVersionTwo(), reverseCredits,
+        receives = new ReceivePlan(server, builder.limits, !builder.isThresholdSet, reverseCredits,
                 server && builder.legacy != null ? builder.legacy.maxPendingReplies() : 0,
                 !speaksVersionTwo() ? 0 : ReceivePlan.CONTROL_RECEIVES
                         + (builder.extensions.hasBoundedTypes() ? ReceivePlan.BOUNDED_RECEIVES : 0));

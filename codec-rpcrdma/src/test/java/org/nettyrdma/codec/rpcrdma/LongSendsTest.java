@@ -70,10 +70,10 @@ class LongSendsTest {
         assertEquals(1, pair.client.statistics().get(Counter.REPLIES_WITH_WRITE_CHUNK));
     }
 
-    @Test
-    void shouldSendWholeWhatTheProviderPrefersToSendWhole() throws Exception {
+    @ParameterizedTest
+    @EnumSource(names = {"V1_ONLY", "V2_ONLY"})
+    void shouldSendWholeWhatTheProviderPrefersToSendWhole(VersionPolicy versions) throws Exception {
         assumeTrue(hasLongReceives());
-        VersionPolicy versions = VersionPolicy.V1_ONLY;
         try (RpcRdmaPair pair = new RpcRdmaPair(server(versions), client(versions)).negotiated()) {
             assertTerms(pair, LONG_BYTES, LONG_BYTES);
             long before = pair.client.statistics().get(Counter.CALLS_INLINE);
@@ -89,15 +89,6 @@ class LongSendsTest {
     void shouldKeepToWhatTheUserSays(VersionPolicy versions) throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(server(versions), client(versions).inlineThresholdBytes(SHORT_BYTES))
                 .negotiated()) {
-            assertTerms(pair, SHORT_BYTES, SHORT_BYTES);
-            move(pair, DATA_BYTES);
-            assertInChunks(pair);
-        }
-    }
-
-    @Test
-    void shouldStayShortWhereVersionTwoMayBeSpoken() throws Exception {
-        try (RpcRdmaPair pair = new RpcRdmaPair(server(VersionPolicy.V2_ONLY), client(VersionPolicy.V2_ONLY)).negotiated()) {
             assertTerms(pair, SHORT_BYTES, SHORT_BYTES);
             move(pair, DATA_BYTES);
             assertInChunks(pair);

@@ -42,7 +42,7 @@ class DemoTest {
             assertEquals(calls, routes);
             assertTrue(routes(demo, "write", "call", "read_chunk") > 0);
             assertTrue(routes(demo, "read", "reply", "write_chunk") > 0);
-            assertTrue(routes(demo, "readdirplus", "reply", versions == VersionPolicy.V1_ONLY ? "inline" : "reply_chunk") > 0);
+            assertTrue(routes(demo, "readdirplus", "reply", "inline") > 0);
             assertEquals(0, counter(demo, "rpcrdma.chunks.copied.bytes", "client"));
             assertEquals(0, counter(demo, "rpcrdma.chunks.copied.bytes", "server"));
             assertEquals(counter(demo, "rpcrdma.chunks.exposures", "client"),
