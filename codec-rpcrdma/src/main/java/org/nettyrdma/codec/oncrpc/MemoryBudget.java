@@ -239,6 +239,7 @@ public final class MemoryBudget {
         }
         if (!failed.isEmpty()) {
             synchronized (this) {
+                failed.removeIf(share -> share.closed); // by its event loop meanwhile
                 waiting.addAll(failed); // until the next one gives something back
                 lookAgainAtBytes = 0;
             }

@@ -103,6 +103,25 @@ class MemoryBudgetTest {
         assertEquals(1000, budget.usedBytes());
     }
 
+    /** Its event loop ends the connection while another thread finds that it cannot tell that loop. */
+    @Test
+    void shouldForgetAClaimThatEndsWhileItsExecutorFails() {
+        Share[] ending = new Share[1];
+        ending[0] = budget.open(address("192.0.2.2"), task -> {
+            ending[0].close();
+            throw new OutOfMemoryError("unable to create native thread");
+        }, () -> met.add("ended"));
+        Share holder = open("192.0.2.1");
+        assertTrue(holder.tryTake(1280));
+        ending[0].claim(1000);
+        holder.release(1280);
+        assertEquals(0, budget.waiting());
+        assertTrue(holder.tryTake(1280));
+        holder.release(1280);
+        assertEquals(0, budget.usedBytes());
+        assertEquals(List.of(), met);
+    }
+
     @Test
     void shouldMeetTheClaimsBehindOneWhoseExecutorFails() {
         List<String> tries = new ArrayList<>();
