@@ -122,7 +122,9 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         reverseCredits = builder.reverseCredits;
         remoteInvalidation = builder.remoteInvalidation;
         versions = builder.versions;
-        receives = new ReceivePlan(server, builder.limits, !builder.isThresholdSet, reverseCredits,
+        // Calls from server to client have no chunks in version 1, and must not be possible only where receives are long.
+        boolean mayBeLonger = !builder.isThresholdSet && !isReverse();
+        receives = new ReceivePlan(server, builder.limits, mayBeLonger, reverseCredits,
                 server && builder.legacy != null ? builder.legacy.maxPendingReplies() : 0,
                 !speaksVersionTwo() ? 0 : ReceivePlan.CONTROL_RECEIVES
                         + (builder.extensions.hasBoundedTypes() ? ReceivePlan.BOUNDED_RECEIVES : 0));

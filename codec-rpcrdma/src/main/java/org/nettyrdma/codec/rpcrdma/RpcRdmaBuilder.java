@@ -127,7 +127,7 @@ public final class RpcRdmaBuilder {
      * Sets the largest Send in each direction; see {@link RpcRdmaLimits#inlineThresholdBytes()}. Without a word of the user it is
      * 4096 bytes; but {@link RpcRdma#configure(Bootstrap)} asks for {@linkplain RdmaChannelOption#LONG_RECEIVES long receives},
      * and on a connection that has them it is their length: with the providers in software 69632 bytes, as long as there is
-     * memory.
+     * memory. With {@link #reverse} it stays 4096 bytes.
      *
      * @param bytes 1024 to 262144, a multiple of 1024, for every connection
      * @return this

@@ -95,6 +95,18 @@ class LongSendsTest {
         }
     }
 
+    /** Calls that have no chunks must not be possible on some connections only, which are those that come first. */
+    @Test
+    void shouldStayShortWhereTheServerCallsTheClient() throws Exception {
+        RpcRdmaBuilder server = server(VersionPolicy.V1_ONLY).reverse(4);
+        RpcRdmaBuilder client = client(VersionPolicy.V1_ONLY).reverse(4).program(new BulkProgram(true));
+        try (RpcRdmaPair pair = new RpcRdmaPair(server, client)) {
+            assertTerms(pair, SHORT_BYTES, SHORT_BYTES);
+            move(pair, DATA_BYTES);
+            assertInChunks(pair);
+        }
+    }
+
     @Test
     void shouldServeAClientThatHasShortReceives() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(server(VersionPolicy.V1_ONLY), client(VersionPolicy.V1_ONLY))) {
