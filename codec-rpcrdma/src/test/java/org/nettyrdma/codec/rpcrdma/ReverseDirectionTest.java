@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -115,6 +116,10 @@ class ReverseDirectionTest {
         RpcRdmaBuilder client = clientBuilder();
         (serverHasLittle ? server : client).resources(ResourceLimits.DEFAULT.withMaxTotalBytes(64 << 10));
         try (RpcRdmaPair pair = new RpcRdmaPair(server, client)) {
+            SimpleMeterRegistry registry = new SimpleMeterRegistry();
+            RpcRdma withLittle = serverHasLittle ? pair.server : pair.client;
+            new RdmaMetrics(withLittle).bindTo(registry);
+            assertEquals(2 * (64 << 10), registry.get("rpcrdma.memory.limit").gauge().value(), "that of both directions");
             RpcClient caller = callerOf(pair);
             Future<ByteBuf> forward = pair.channel.pipeline().get(RpcClient.class)
                     .call(request(BulkProgram.HANG, Unpooled.EMPTY_BUFFER).setReplySpace(new ReplySpace(40_000)));

@@ -103,9 +103,8 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
     public InlineThreshold threshold() {
         ConnectionTerms now = terms();
         if (now != thresholdTerms) {
-            int expectedBytes = now.version() == RpcRdmaVersion.ONE ? now.receiveBytes()
-                    : Math.min(now.receiveBytes(), leastSentBytes(now));
-            threshold = new InlineThreshold(now.sendBytes(), expectedBytes, now.version());
+            threshold = now.version() == RpcRdmaVersion.ONE ? InlineThreshold.of(now)
+                    : new InlineThreshold(now.sendBytes(), Math.min(now.receiveBytes(), leastSentBytes(now)), now.version());
             thresholdTerms = now;
         }
         return threshold;

@@ -92,19 +92,25 @@ public final class ReverseDirectionHandler extends ChannelDuplexHandler {
     }
 
     private void writeReply(ChannelHandlerContext ctx, ByteBuf reply, ChannelPromise promise) throws IOException {
-        ByteBuf answer = reply;
+        RpcRdmaMessage message;
         ChannelPromise answered = promise;
         try {
             requireFits(ctx, reply);
+            message = RpcRdmaMessage.reply(header(reply), reply);
         } catch (RpcRdmaException e) {
             LOGGER.debug("{} answering with SYSTEM_ERR: {}", ctx.channel(), e.getMessage());
-            answer = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
-            new RpcReplyHeader.Accepted(RpcOffsets.word(reply, 0), AcceptStatus.SYSTEM_ERR).write(answer);
+            message = systemError(ctx, reply);
             answered = RpcReplyReplacedException.fail(promise, e);
-            reply.release();
+            reply.release(); // last, as whoever fails before releases it
         }
         statistics.increment(Counter.REVERSE_REPLIES);
-        ctx.write(RpcRdmaMessage.reply(header(answer), answer), answered);
+        ctx.write(message, answered);
+    }
+
+    private RpcRdmaMessage systemError(ChannelHandlerContext ctx, ByteBuf reply) {
+        ByteBuf answer = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
+        new RpcReplyHeader.Accepted(RpcOffsets.word(reply, 0), AcceptStatus.SYSTEM_ERR).write(answer);
+        return RpcRdmaMessage.reply(header(answer), answer);
     }
 
     private void requireFits(ChannelHandlerContext ctx, ByteBuf message) throws IOException {

@@ -26,7 +26,7 @@ public record InlineThreshold(int sendBytes, int receiveBytes, RpcRdmaVersion ve
     }
 
     /**
-     * That of a connection.
+     * That of a connection whose sides have told what they send.
      *
      * @param terms the terms of the connection
      * @return its sizes
