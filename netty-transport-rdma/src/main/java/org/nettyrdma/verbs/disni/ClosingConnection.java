@@ -14,15 +14,18 @@ final class ClosingConnection implements IdentifierOwner {
     private final DisniContext context;
     private final long id;
     private final WorkQueues attempt; // null after a connection
-    private final TimerQueue.Timer timer;
+    private TimerQueue.Timer timer; // null before begin()
     private boolean finished;
 
-    ClosingConnection(DisniContext context, long id, WorkQueues attempt, int timeoutMillis) {
+    ClosingConnection(DisniContext context, long id, WorkQueues attempt) {
         this.context = context;
         this.id = id;
         this.attempt = attempt;
-        context.parts().device().connectionManager().transfer(id, this);
+    }
+
+    void begin(int timeoutMillis) {
         timer = context.parts().timers().schedule(timeoutMillis, this::finish);
+        context.parts().device().connectionManager().transfer(id, this);
     }
 
     @Override
@@ -48,7 +51,9 @@ final class ClosingConnection implements IdentifierOwner {
     void finish() {
         if (!finished) {
             finished = true;
-            timer.cancel();
+            if (timer != null) {
+                timer.cancel();
+            }
             if (attempt != null) {
                 attempt.destroyNative(id);
             }

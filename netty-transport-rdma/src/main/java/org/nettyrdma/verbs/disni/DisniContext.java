@@ -136,7 +136,13 @@ final class DisniContext implements VerbsContext, EventReceiver {
 
     /** Keeps an identifier until the peer has heard of the end; with the queue pair of an attempt to connect, or {@code null}. */
     void closeLater(long id, WorkQueues attempt, int timeoutMillis) {
-        closing.add(new ClosingConnection(this, id, attempt, timeoutMillis));
+        ClosingConnection connection = new ClosingConnection(this, id, attempt);
+        try {
+            closing.add(connection);
+            connection.begin(timeoutMillis);
+        } catch (OutOfMemoryError e) {
+            connection.finish(); // without memory to wait
+        }
     }
 
     void remove(ClosingConnection connection) {

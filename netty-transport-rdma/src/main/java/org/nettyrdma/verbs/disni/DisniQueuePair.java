@@ -69,6 +69,8 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
     private boolean brokenEarly;
     private boolean faulty; // a completion was lost
     private TimerQueue.Timer timer;
+    /** What the listener has not been told of the end. */
+    private Runnable untold;
     private SocketAddress localAddress;
     private SocketAddress remoteAddress;
 
@@ -403,7 +405,8 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
             case BREAKING -> end(failure, NO_DATA);
             case CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING ->
                     end(new IOException("closed by this side before the connection stood"), NO_DATA);
-            case ENDED, CLOSED -> { }
+            case ENDED -> completeAll(); // for which there was no memory at the end, for instance
+            case CLOSED -> { }
         }
     }
 
@@ -423,29 +426,41 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
         if (!attempted) {
             queues.destroy(id);
         }
+        untold = wasEstablished ? () -> listener.disconnected(cause) : () -> listener.connectFailed(cause, peerData);
         state = State.ENDED;
         if (timer != null) {
             timer.cancel();
         }
-        if (wasEstablished) {
-            deliver(() -> listener.disconnected(cause));
-        } else {
-            deliver(() -> listener.connectFailed(cause, peerData));
+        try {
+            completeAll();
+        } finally { // also after an Error
+            if (wasEstablished) {
+                context.closeLater(id, null, attributes.closeTimeoutMillis());
+                id = 0;
+            } else if (attempted) {
+                context.closeLater(id, queues, ATTEMPT_TIMEOUT_MILLIS);
+                id = 0;
+            } else {
+                destroyId();
+            }
         }
-        queues.flushAll();
-        if (wasEstablished) {
-            context.closeLater(id, null, attributes.closeTimeoutMillis());
-            id = 0;
-        } else if (attempted) {
-            context.closeLater(id, queues, ATTEMPT_TIMEOUT_MILLIS);
-            id = 0;
-        } else {
-            destroyId();
+    }
+
+    /** Tells the end and completes everything. Does what is left of that when it is called again. */
+    private void completeAll() {
+        try {
+            if (untold != null) {
+                deliver(untold);
+                untold = null;
+            }
+        } finally {
+            queues.flushAll();
         }
     }
 
     private void destroyId() {
         if (id != 0) {
+            queues.destroyNative(id);
             parts.device().connectionManager().destroy(id);
             id = 0;
         }
@@ -453,8 +468,12 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
 
     @Override
     public void close() {
-        moveToError();
-        state = State.CLOSED;
+        try {
+            moveToError();
+        } finally {
+            state = State.CLOSED;
+            destroyId(); // which for want of memory nobody has taken over
+        }
     }
 
     @Override

@@ -447,11 +447,11 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         if (state == State.ENDED || state == State.CLOSED) {
             return;
         }
+        untold = wasEstablished ? () -> listener.disconnected(cause) : () -> listener.connectFailed(cause, privateData);
         state = State.ENDED;
         if (timer != null) {
             timer.cancel();
         }
-        untold = wasEstablished ? () -> listener.disconnected(cause) : () -> listener.connectFailed(cause, privateData);
         // The rest of what is held up, be it the Terminate, cannot follow. A peer that has caused the end misses nothing.
         boolean dropped = stream != null && stream.isHeldUp() && !endedHere;
         try {

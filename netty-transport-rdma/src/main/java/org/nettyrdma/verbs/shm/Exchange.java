@@ -432,7 +432,6 @@ final class Exchange {
 
     /** From here on none of the memory of this connection is touched. */
     void close() {
-        grants.flush();
         own.close();
         peer.close();
         blocks.release();

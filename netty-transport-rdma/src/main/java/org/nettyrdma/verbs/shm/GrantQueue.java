@@ -94,12 +94,13 @@ final class GrantQueue {
     }
 
     private void releaseOldest(WorkCompletionStatus status) {
-        int index = index(head++);
+        int index = index(head);
         SteeringTag source = sources[index];
-        sources[index] = null;
         if (source != null) {
             source.readEnded(deliveries, status);
         }
+        sources[index] = null;
+        head++; // not before its end is there to be delivered, for which there may be no memory
     }
 
     private int index(int sequence) {

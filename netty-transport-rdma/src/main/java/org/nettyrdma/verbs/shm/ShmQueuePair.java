@@ -59,6 +59,8 @@ final class ShmQueuePair implements QueuePair {
     private TimerQueue.Timer closeTimer;
     private boolean polled;
     private int idlePolls;
+    /** What the listener has not been told of the end. */
+    private Runnable untold;
 
     /**
      * A queue pair that asks for a connection, or with a request answers it; {@code null} without.
@@ -383,6 +385,8 @@ final class ShmQueuePair implements QueuePair {
             beginClose();
         } else if (state == State.CREATED || state == State.SETTING_UP) {
             end(new IOException("closed by this side before the connection stood"), NO_DATA, EndReason.CLOSED);
+        } else if (state == State.ENDED) {
+            completeAll(); // for which there was no memory at the end, for instance
         }
     }
 
@@ -417,27 +421,43 @@ final class ShmQueuePair implements QueuePair {
             return;
         }
         Exchange ended = exchange;
+        untold = ended == null ? () -> listener.connectFailed(cause, privateData) : () -> listener.disconnected(cause);
         exchange = null;
         state = State.ENDED;
         polled = false;
         if (closeTimer != null) {
             closeTimer.cancel();
         }
-        if (ended == null) {
-            deliver(() -> listener.connectFailed(cause, privateData));
-        } else {
-            deliver(() -> listener.disconnected(cause));
-        }
         try {
-            if (ended != null) {
-                end(ended, reason, cause);
-            }
-        } finally {
+            tell();
+        } finally { // each step also after an Error: nobody else takes it
             try {
-                setup.close(); // only now the peer notices: what it was told is there
+                if (ended != null) {
+                    end(ended, reason, cause);
+                }
             } finally {
-                queues.flush();
+                try {
+                    setup.close(); // only now the peer notices: what it was told is there
+                } finally {
+                    queues.flush();
+                }
             }
+        }
+    }
+
+    private void tell() {
+        if (untold != null) {
+            deliver(untold);
+            untold = null;
+        }
+    }
+
+    /** Does what is left of the end. */
+    private void completeAll() {
+        try {
+            tell();
+        } finally {
+            queues.flush();
         }
     }
 

@@ -7,10 +7,20 @@ import org.nettyrdma.verbs.support.SteeringTagTable;
  */
 record WorkQueues(SendQueue sends, Receives receives, GrantQueue grants, SteeringTagTable steeringTags) {
 
-    /** Completes everything as flushed, and lets the peer access nothing any more. */
+    /**
+     * Completes everything as flushed, and lets the peer access nothing any more. What an Error keeps back is completed by the
+     * next call.
+     */
     void flush() {
-        sends.flush();
-        receives.flush();
         steeringTags.clear();
+        try {
+            grants.flush();
+        } finally {
+            try {
+                sends.flush();
+            } finally {
+                receives.flush();
+            }
+        }
     }
 }

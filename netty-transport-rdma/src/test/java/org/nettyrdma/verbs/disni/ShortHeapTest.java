@@ -5,16 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.ShortHeap;
 
-/** What the queues do with completions for which there is no memory. */
+/** What the queues, and a connection that ends, do with what there is no memory to deliver. */
 class ShortHeapTest {
 
     @Test
-    void shouldCompleteEachWorkRequestOnce() throws Exception {
+    void shouldTellEachEndOnce() throws Exception {
         ShortHeap.run(ShortHeapTest.class);
     }
 
@@ -41,5 +42,22 @@ class ShortHeapTest {
         sends.add(6, null);
         assertEquals(List.of(5L, 6L), ShortHeap.completions(deliveries, sends::flush));
         assertEquals(List.of(false), aftermaths);
+        endOfConnection();
+    }
+
+    private static void endOfConnection() throws IOException {
+        StubVerbs verbs = new StubVerbs();
+        DisniContext context = new DisniContext(StubConnection.device(verbs));
+        StubConnection connection = new StubConnection(context);
+        connection.send(7);
+        verbs.destroyedIds.clear();
+        assertEquals(List.of(7L), ShortHeap.completions(context.parts().deliveries(), connection.queuePair::moveToError));
+        assertEquals(List.of("established", "disconnected"), connection.heard);
+
+        StubConnection attempt = StubConnection.connecting(context);
+        assertEquals(List.of(), ShortHeap.completions(context.parts().deliveries(), attempt.queuePair::close));
+        context.close();
+        assertEquals(2, Set.copyOf(verbs.destroyedIds).size());
+        assertEquals(2, verbs.destroyedIds.size());
     }
 }

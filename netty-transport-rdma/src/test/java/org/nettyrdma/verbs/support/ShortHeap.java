@@ -21,10 +21,11 @@ public final class ShortHeap {
     }
 
     /** Runs the main method of a class there; fails if that does. */
-    public static void run(Class<?> program) throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx32m",
-                "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"), program.getName())
-                .redirectErrorStream(true).start();
+    public static void run(Class<?> program, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx32m", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"), program.getName()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertEquals(0, process.exitValue(), output);
