@@ -48,6 +48,8 @@ class CharacteristicsWireTest {
 
     private final BlockingQueue<Throwable> causes = new LinkedBlockingQueue<>();
     private final BlockingQueue<Channel> channels = new LinkedBlockingQueue<>();
+    /** How much may be sent, each time that handlers were told. */
+    private final BlockingQueue<Integer> sizes = new LinkedBlockingQueue<>();
 
     private RpcRdmaBuilder with(RpcRdmaBuilder builder, Characteristics characteristics) {
         Consumer<ChannelPipeline> adder = pipeline -> {
@@ -57,6 +59,14 @@ class CharacteristicsWireTest {
                 @Override
                 public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
                     causes.add(cause);
+                }
+
+                @Override
+                public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                    if (event instanceof ConnectionTerms terms) {
+                        sizes.add(terms.sendBytes());
+                    }
+                    ctx.fireUserEventTriggered(event);
                 }
             });
         };
@@ -324,6 +334,22 @@ class CharacteristicsWireTest {
                     + "00000001");
             requireOutcome(request, expected);
             assertEquals(bytes, sendBytes());
+        }
+
+        /** A handler may send as much as it has just been told. */
+        @ParameterizedTest
+        @ValueSource(booleans = {false, true})
+        void shouldNeverTellMoreThanTheLowerSizeWhenTheRequestSucceeds(boolean pending) throws Exception {
+            sizes.clear();
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String xid = requireRequest(2048);
+            server.peer.sendHex(xid + V2 + "00000008 00000001"
+                    + (pending ? "00000000 00000000 | 00000001 00000001" : "00000001 00000001 | 00000000 00000000"));
+            if (pending) {
+                server.peer.sendHex("00000001" + V2 + "00000009 00000000 | 00000001 00000004 00000800 00000001");
+            }
+            requireOutcome(request, Disposition.DONE);
+            assertEquals(List.of(2048), List.copyOf(sizes));
         }
 
         @Test

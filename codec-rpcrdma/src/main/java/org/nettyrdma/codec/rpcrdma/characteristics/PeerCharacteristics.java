@@ -262,9 +262,11 @@ final class PeerCharacteristics {
         boolean done = response.done().contains(position);
         move(property, done ? Event.DONE : Event.REJECTED);
         exchange.settled(position, done ? Disposition.DONE : Disposition.REJECTED);
-        liftCeiling(property);
         if (done) {
+            removeCeiling(property);
             change(wanted);
+        } else {
+            liftCeiling(property);
         }
     }
 
@@ -284,7 +286,7 @@ final class PeerCharacteristics {
         boolean completes = update.pendingCleared() && support == Support.UNKNOWN;
         move(property, completes ? Event.COMPLETED : Event.UPDATED);
         if (completes) {
-            liftCeiling(property);
+            removeCeiling(property);
         }
         change(now);
         if (completes) {
@@ -364,10 +366,16 @@ final class PeerCharacteristics {
         }
     }
 
+    /** What the peer has told before holds again. */
     private void liftCeiling(TransportProperty<?> property) {
-        if (property.equals(RECEIVE_BUFFER_SIZE) && ceilingBytes != NO_CEILING) {
+        removeCeiling(property);
+        applySize();
+    }
+
+    /** A {@link #change} has to follow: until then nobody may send as much as the peer has told before. */
+    private void removeCeiling(TransportProperty<?> property) {
+        if (property.equals(RECEIVE_BUFFER_SIZE)) {
             ceilingBytes = NO_CEILING;
-            applySize();
         }
     }
 
