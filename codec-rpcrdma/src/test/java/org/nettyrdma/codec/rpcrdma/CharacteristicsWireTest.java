@@ -21,6 +21,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
@@ -292,6 +293,12 @@ class CharacteristicsWireTest {
             return request.substring(0, 8);
         }
 
+        /** The size last, where this side has put the one that it keeps to. */
+        private void sendProperties(int bytes) throws Exception {
+            server.peer.sendHex("00000000" + V2 + "00000005 00000000 00000002 | 00000002 00000004 00000001 | 00000001 00000004"
+                    + String.format("%08x", bytes));
+        }
+
         private int sendBytes() {
             return RpcRdma.connection(server.channel).terms().sendBytes();
         }
@@ -350,6 +357,31 @@ class CharacteristicsWireTest {
             }
             requireOutcome(request, Disposition.DONE);
             assertEquals(List.of(2048), List.copyOf(sizes));
+        }
+
+        /** RDMA2_CONNPROP of the size that was asked for, or of a larger one, and then a rejection. */
+        @ParameterizedTest
+        @CsvSource({"2048, 2048", "3072, 2048 2048 3072"})
+        void shouldKeepToTheSizeThatThePeerHasToldSinceTheRequest(int bytes, String told) throws Exception {
+            sizes.clear();
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String xid = requireRequest(2048);
+            sendProperties(bytes);
+            server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000000 | 00000001 00000001 | 00000000");
+            requireOutcome(request, Disposition.REJECTED);
+            assertEquals(bytes, sendBytes());
+            assertEquals(told, sizes.stream().map(String::valueOf).collect(Collectors.joining(" ")));
+        }
+
+        @Test
+        void shouldKeepToTheSizeThatThePeerHasToldAheadOfAnotherProperty() throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String xid = requireRequest(2048);
+            sendProperties(2048);
+            server.peer.sendHex("00000001" + V2 + "00000009 00000000 | 00000002 00000004 00000002 | 00000000");
+            server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000000 | 00000001 00000001 | 00000000");
+            requireOutcome(request, Disposition.REJECTED);
+            assertEquals(2048, sendBytes());
         }
 
         @Test

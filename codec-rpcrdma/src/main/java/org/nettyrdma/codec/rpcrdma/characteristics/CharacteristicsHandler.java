@@ -256,9 +256,12 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ReceiveBuffersReplaced replaced) {
             own.replaced(replaced.bytes());
-        } else if (event instanceof ConnectionTerms terms) {
-            peer.termsChanged(terms);
+        } else if (event instanceof ConnectionTerms) {
+            peer.termsChanged();
             execute(peer::proceed); // not at once: what has made them may be about to send RDMA2_CONNPROP
+            if (connection.terms() != event) {
+                return; // handlers have been told of newer ones just now
+            }
         }
         context.fireUserEventTriggered(event);
     }

@@ -51,8 +51,10 @@ final class PeerCharacteristics {
     private int updateXid;
     private Future<?> timeout;
     private Support support = Support.UNKNOWN;
-    /** The Receive Buffer Size that the peer has told. */
+    /** The Receive Buffer Size that the peer has told, see {@link #toldBytes()}. */
     private long toldBytes = RECEIVE_BUFFER_SIZE.defaultValue();
+    /** The properties of the peer as this has left them; another object is what the peer has told since. */
+    private PropertySet known = PropertySet.EMPTY;
     /** What this side keeps to since it has asked for less. */
     private long ceilingBytes = NO_CEILING;
     private boolean closed;
@@ -171,7 +173,7 @@ final class PeerCharacteristics {
 
     private void lowerCeiling(Exchange next) {
         for (Value<?> value : next.wanted()) {
-            if (value.property().equals(RECEIVE_BUFFER_SIZE) && (Long) value.value() < toldBytes) {
+            if (value.property().equals(RECEIVE_BUFFER_SIZE) && (Long) value.value() < toldBytes()) {
                 ceilingBytes = Math.max((Long) value.value(), Characteristics.LEAST_RECEIVE_BUFFER_BYTES);
                 applySize();
             }
@@ -347,8 +349,24 @@ final class PeerCharacteristics {
 
     // --- The values
 
+    /** Also by an RDMA2_CONNPROP with the size that this side keeps to already, which is no new {@link ConnectionTerms}. */
+    private long toldBytes() {
+        PropertySet now = properties();
+        if (now != known) {
+            known = now;
+            toldBytes = now.get(RECEIVE_BUFFER_SIZE);
+        }
+        return toldBytes;
+    }
+
+    private <T> void replace(TransportProperty<T> property, T value) {
+        known = PropertyReplacement.replace(properties(), property, value);
+        handler.connection().peerProperties(known);
+    }
+
     private Object valueOf(TransportProperty<?> property) {
-        return property.equals(RECEIVE_BUFFER_SIZE) ? (Object) toldBytes : properties().get(property);
+        long bytes = toldBytes(); // first, as what follows is newer
+        return property.equals(RECEIVE_BUFFER_SIZE) ? (Object) bytes : properties().get(property);
     }
 
     private <T> void change(Value<T> now) {
@@ -357,7 +375,7 @@ final class PeerCharacteristics {
             toldBytes = (Long) now.value();
             applySize();
         } else {
-            handler.connection().peerProperties(PropertyReplacement.replace(properties(), now.property(), now.value()));
+            replace(now.property(), now.value());
         }
         if (!earlier.equals(now.value())) {
             @SuppressWarnings("unchecked") // a value of the same property
@@ -381,19 +399,15 @@ final class PeerCharacteristics {
 
     /** Lets this side send as much as the peer has told, and no more than it has been asked to lower that to. */
     private void applySize() {
-        long bytes = Math.min(toldBytes, ceilingBytes);
+        long bytes = Math.min(toldBytes(), ceilingBytes);
         if (properties().get(RECEIVE_BUFFER_SIZE) != bytes) {
-            handler.connection().peerProperties(PropertyReplacement.replace(properties(), RECEIVE_BUFFER_SIZE, bytes));
+            replace(RECEIVE_BUFFER_SIZE, bytes);
         }
     }
 
     /** The peer may have told its properties by RDMA2_CONNPROP. */
-    void termsChanged(ConnectionTerms terms) {
-        long bytes = terms.peerProperties().get(RECEIVE_BUFFER_SIZE);
-        if (bytes != Math.min(toldBytes, ceilingBytes)) {
-            toldBytes = bytes;
-            applySize();
-        }
+    void termsChanged() {
+        applySize();
     }
 
     void close() {
