@@ -267,10 +267,11 @@ class RpcRdmaClientWireTest {
         assertAlive();
     }
 
-    @Test
-    void shouldFailCallWhoseReplyHasAnotherVersion() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"00000002 00000040 00000000", "00000007 00000040 00000003"}) // there, 3 is not RDMA_DONE
+    void shouldFailCallWhoseReplyHasAnotherVersion(String fromVersion) throws Exception {
         Offer offer = offer(5000);
-        server.sendHex(offer.xid + "00000002 00000040 00000000" + NO_CHUNKS + offer.xid + SUCCESS);
+        server.sendHex(offer.xid + fromVersion + NO_CHUNKS + offer.xid + SUCCESS);
 
         assertEquals(Reason.VERSION, failure(offer.call).reason());
         assertAlive();

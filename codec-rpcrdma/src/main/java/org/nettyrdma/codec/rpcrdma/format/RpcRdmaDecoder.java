@@ -70,11 +70,12 @@ public final class RpcRdmaDecoder {
             return drop(received, Counter.SHORT_MESSAGES_DROPPED);
         }
         int start = received.readerIndex();
-        HeaderFormat format = received.getInt(start + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION ? versionOne
-                : formats.ofReceived(received);
+        boolean isVersionOne = received.getInt(start + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION;
+        HeaderFormat format = isVersionOne ? versionOne : formats.ofReceived(received);
         int length = received.readableBytes();
         int type = received.getInt(start + HeaderLayout.TYPE_OFFSET);
-        if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE) {
+        // In a version that nobody speaks, 3 may be the type of a call; but not from clients that send RDMA_DONE.
+        if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE && (isVersionOne || padding != null)) {
             return padding != null && inboundRole == Role.REQUEST ? invalidated(decodeDone(format, received), withMessage)
                     : drop(received, Counter.DONE_MESSAGES_DROPPED);
         }
