@@ -15,6 +15,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -295,6 +296,17 @@ class RpcRdmaClientWireTest {
         assertEquals(1, counted.get(Counter.DONE_MESSAGES_DROPPED));
         assertEquals(1, counted.get(Counter.SHORT_MESSAGES_DROPPED));
         assertEquals(1, counted.get(Counter.STRAY_MESSAGES_DROPPED));
+    }
+
+    @Test
+    void shouldSayThatTheConnectionIsClosedBeforeItsHandlersAreTold() throws Exception {
+        Future<ByteBuf> call = channel.eventLoop().submit(() -> {
+            channel.close();
+            return start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+        }).get();
+        RpcConnectionException failure = assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(call));
+        assertInstanceOf(ClosedChannelException.class, failure.getCause());
+        assertFalse(failure.mayHaveBeenSent());
     }
 
     @Test

@@ -207,7 +207,7 @@ final class RequestSender {
     }
 
     private void requireConnected() throws IOException {
-        if (calls.isClosed()) {
+        if (calls.isClosed() || !ctx.channel().isOpen()) { // handlers may hear of the end later
             throw new ClosedChannelException();
         }
         if (!ctx.channel().isActive()) {
