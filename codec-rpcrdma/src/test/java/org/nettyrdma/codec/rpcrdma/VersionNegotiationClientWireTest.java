@@ -29,6 +29,7 @@ import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClient;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
 import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
@@ -49,6 +50,9 @@ class VersionNegotiationClientWireTest {
     private static final String MSG_2_REPLY = " 00000000 00000001 00000000 ";
     private static final String LISTS = " 00000000 00000000 00000000 ";
     private static final String ERR_VERS_1 = " 00000002 00000020 00000004 00000001 00000001 00000001";
+
+    /** To a call of version 1: only version 2 is spoken. */
+    private static final String ERR_VERS_TO_1 = " 00000001 00000020 00000004 00000001 00000002 00000002";
 
     private RawServer server;
 
@@ -363,6 +367,42 @@ class VersionNegotiationClientWireTest {
         assertEquals(0, server.client.statistics().get(Counter.VERSION_OFFERS_LOST));
     }
 
+    /** It was lost for another reason: without this, each call would fail for as long as the server is remembered. */
+    @Test
+    void shouldOfferVersionTwoAgainWhereTheServerSpeaksNothingElse() throws Exception {
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
+        Future<ByteBuf> first = startNull();
+        requireCall(server.peer, "00000002");
+        hangUp(first);
+        RdmaChannel again = server.connect();
+        try (RawPeer peer = server.accepted()) {
+            Future<ByteBuf> call = callOn(again);
+            peer.sendHex(requireCall(peer, "00000001") + ERR_VERS_TO_1);
+            assertSame(Reason.REFUSED, failureOf(call).reason());
+            peer.awaitClose();
+        }
+        callOnNextConnection("00000002");
+    }
+
+    @Test
+    void shouldCarryACallOverToVersionTwoWhereTheServerSpeaksNothingElse() throws Exception {
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
+        Bootstrap bootstrap = server.client.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class));
+        try (ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap, server.channel.remoteAddress()).connect()) {
+            Future<ByteBuf> call = client.call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
+            try (RawPeer peer = server.accepted()) {
+                requireCall(peer, "00000002");
+            }
+            try (RawPeer peer = server.accepted()) {
+                peer.sendHex(requireCall(peer, "00000001") + ERR_VERS_TO_1);
+            }
+            try (RawPeer peer = server.accepted()) {
+                reply(peer, "00000002", requireCall(peer, "00000002"));
+                RpcRdmaPair.result(call).release();
+            }
+        }
+    }
+
     @SafeVarargs
     private void hangUp(Future<ByteBuf>... calls) throws Exception {
         server.peer.channel().close();
@@ -376,12 +416,16 @@ class VersionNegotiationClientWireTest {
     private void callOnNextConnection(String version) throws Exception {
         RdmaChannel again = server.connect();
         try (RawPeer peer = server.accepted()) {
-            Future<ByteBuf> call = again.pipeline().get(RpcClient.class)
-                    .call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
+            Future<ByteBuf> call = callOn(again);
             reply(peer, version, requireCall(peer, version));
             RpcRdmaPair.result(call).release();
             again.close().sync();
         }
+    }
+
+    private static Future<ByteBuf> callOn(RdmaChannel connection) {
+        return connection.pipeline().get(RpcClient.class)
+                .call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
     }
 
     @Test

@@ -16,6 +16,7 @@ import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ConnectionProperties;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Control;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.TransportError;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.VersionError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
@@ -58,6 +59,8 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     /** {@code null} on a server. */
     private final VersionFallbacks fallbacks;
     private SocketAddress server;
+    /** The connection has begun with version 1, as the server is one of {@link #fallbacks}. */
+    private boolean remembered;
     private boolean offered;
     private boolean answered;
     private boolean closing;
@@ -105,6 +108,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         server = remote;
         if (!isServer() && !connection.isAgreed() && fallbacks.contains(remote)) {
             statistics.increment(Counter.VERSION_FALLBACKS_REMEMBERED);
+            remembered = true;
             connection.agree(RpcRdmaVersion.ONE);
         }
         ctx.connect(remote, local, promise);
@@ -154,6 +158,10 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         } else {
             if (header instanceof TransportError && !connection.isAgreed()) {
                 connection.agree(RpcRdmaVersion.TWO); // a responder has to know the version to have something else to say
+            }
+            if (remembered && header instanceof VersionError error && error.lowestVersion() == RpcRdmaVersion.TWO.number()) {
+                fallbacks.forget(server); // an earlier connection was lost for another reason
+                ctx.close(); // first, so that whoever is told of the refusal knows that there has to be another connection
             }
             ctx.fireChannelRead(header instanceof Malformed malformed && malformed.granted() && !mayGrant()
                     ? inPlaceOf(message, new Malformed(malformed.xid(), malformed.version(), malformed.credits(), false,

@@ -32,6 +32,11 @@ public final class VersionFallbacks {
         rememberedNanos.put(server, nanoTime.getAsLong());
     }
 
+    /** The server has shown that it speaks version 2. */
+    synchronized void forget(SocketAddress server) {
+        rememberedNanos.remove(server);
+    }
+
     /** Whether a connection to this server should begin with version 1. */
     synchronized boolean contains(SocketAddress server) {
         Long since = rememberedNanos.get(server);
