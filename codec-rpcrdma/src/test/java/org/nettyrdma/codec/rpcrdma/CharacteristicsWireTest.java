@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.rpcrdma.characteristics.Characteristics;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsException;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicsHandler;
@@ -357,6 +358,25 @@ class CharacteristicsWireTest {
             }
             requireOutcome(request, Disposition.DONE);
             assertEquals(List.of(2048), List.copyOf(sizes));
+        }
+
+        @Test
+        void shouldPassTheFirstTermsOnWhereTheChannelIsClosedByThen() throws Exception {
+            sizes.clear();
+            RpcRdmaBuilder builder = with(ShortSends.client(), Characteristics.builder().build());
+            Consumer<ChannelPipeline> closer = pipeline -> pipeline.addLast(new RpcClient()).addFirst(
+                    new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void channelActive(ChannelHandlerContext ctx) {
+                            ctx.close();
+                            ctx.fireChannelActive();
+                        }
+                    });
+            try (RawServer other = new RawServer(builder.handlers(closer))) {
+                other.channel.closeFuture().sync();
+                other.channel.eventLoop().submit(() -> { }).sync();
+            }
+            assertEquals(List.of(1024), List.copyOf(sizes));
         }
 
         /** RDMA2_CONNPROP of the size that was asked for, or of a larger one, and then a rejection. */

@@ -259,7 +259,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
         } else if (event instanceof ConnectionTerms) {
             peer.termsChanged();
             execute(peer::proceed); // not at once: what has made them may be about to send RDMA2_CONNPROP
-            if (connection.terms() != event) {
+            if (!connection.terms().equals(event)) {
                 return; // handlers have been told of newer ones just now
             }
         }
