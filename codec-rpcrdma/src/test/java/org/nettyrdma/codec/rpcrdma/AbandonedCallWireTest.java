@@ -7,7 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.Future;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -15,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.channel.FaultyProvider;
+import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.RdmaChannelStatistics;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteSegment;
@@ -32,6 +40,8 @@ import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
 class AbandonedCallWireTest {
 
     private RawServer server;
+    /** Of the client, {@code null} if it is that of all tests. */
+    private RdmaEventLoopGroup group;
 
     private void start(ResourceLimits resources) throws Exception {
         server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING).resources(resources));
@@ -42,6 +52,9 @@ class AbandonedCallWireTest {
     void stop() {
         server.close();
         await(() -> server.client.memory().usedBytes(), 0);
+        if (group != null) {
+            group.shutdownGracefully(0, RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
+        }
     }
 
     private Offer abandoned(boolean timeout) throws Exception {
@@ -92,6 +105,34 @@ class AbandonedCallWireTest {
         assertEquals(1, server.client.statistics().get(Counter.UNKNOWN_REPLIES_DROPPED));
         assertEquals(1, server.client.statistics().get(Counter.ABANDONED_CALLS_WITHDRAWN));
         assertEquals(1, server.client.statistics().get(Counter.LOCAL_INVALIDATIONS));
+    }
+
+    /** Between the reply and the moment at which the device has closed the memory of its call. */
+    @Test
+    void shouldNotTakeTheReplyToACallGivenUpForThatToTheNextWithItsXid() throws Exception {
+        FaultyProvider faulty = new FaultyProvider();
+        faulty.slowInvalidation = true;
+        group = new RdmaEventLoopGroup(1, new DefaultThreadFactory(AbandonedCallWireTest.class), faulty, IdleStrategy.ADAPTIVE);
+        server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING), group);
+        server.requireAlive();
+        Offer offer = server.offer(5000);
+        RpcRequest next = new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL)
+                .setXid(Integer.parseUnsignedInt(offer.xid(), 16));
+        BlockingQueue<Future<ByteBuf>> again = new LinkedBlockingQueue<>();
+        server.channel.eventLoop().submit(() -> server.channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                ctx.fireChannelRead(msg);
+                assertTrue(offer.call().cancel(false));
+                again.add(server.start(next));
+                ctx.pipeline().remove(this);
+            }
+        })).sync();
+        server.peer.sendHex(offer.xid() + offer.emptyReply());
+
+        Throwable failure = RpcRdmaPair.failure(again.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertInstanceOf(IllegalStateException.class, failure.getCause());
+        server.requireAlive();
     }
 
     /** The reply that was here, and has invalidated the handle, before the call was given up. */

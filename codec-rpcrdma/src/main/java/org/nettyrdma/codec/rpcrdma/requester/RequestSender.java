@@ -216,7 +216,7 @@ final class RequestSender {
     }
 
     private void requireNewXid(ByteBuf call) {
-        if (calls.isOutstanding(RpcOffsets.word(call, 0))) {
+        if (calls.isXidInUse(RpcOffsets.word(call, 0))) {
             throw new IllegalStateException(String.format("a call with XID %08x is outstanding", RpcOffsets.word(call, 0)));
         }
     }

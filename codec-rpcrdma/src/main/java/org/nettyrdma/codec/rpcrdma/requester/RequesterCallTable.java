@@ -74,9 +74,9 @@ public final class RequesterCallTable {
         return closed;
     }
 
-    /** Whether a call with this XID was sent and its reply is not here. */
-    boolean isOutstanding(int xid) {
-        return outstanding.contains(xid);
+    /** Whether a call with this XID was sent whose reply is not here, or is here and not delivered yet. */
+    boolean isXidInUse(int xid) {
+        return outstanding.contains(xid) || ending.contains(xid);
     }
 
     /** Whether a call with this XID was sent whose reply is not here, and which has exposed nothing. */
