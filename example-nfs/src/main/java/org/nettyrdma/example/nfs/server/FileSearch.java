@@ -105,7 +105,10 @@ final class FileSearch {
         int entries = 0;
         found = null;
         Deque<FileObject> directories = new ArrayDeque<>();
-        directories.add(tree.root());
+        FileObject root = tree.rootOrNull();
+        if (root != null) {
+            directories.add(root);
+        }
         while (!directories.isEmpty() && entries < maxEntries) {
             entries += lookInto(directories.remove(), maxEntries - entries, directories, wanted);
         }

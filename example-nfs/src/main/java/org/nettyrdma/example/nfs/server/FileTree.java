@@ -70,7 +70,19 @@ final class FileTree {
     }
 
     FileObject root() throws IOException {
-        return object(known.root(), rootPath, store.read(rootPath));
+        FileObject root = rootOrNull();
+        AccessControl.require(root != null, NfsStatus.NOENT);
+        return root;
+    }
+
+    /** The directory that is at the path of the export now, which may be another one than when the server was started. */
+    FileObject rootOrNull() throws IOException {
+        FileStatus status = readOrNull(rootPath);
+        FileNode root = known.root();
+        if (status != null && !status.id().equals(root.id())) {
+            root = status.attributes().isDirectory() && isReal(rootPath) ? known.replaceRoot(status.id(), this::newNode) : null;
+        }
+        return status == null || root == null ? null : object(root, rootPath, status);
     }
 
     KnownFiles known() {
@@ -169,9 +181,10 @@ final class FileTree {
 
     private FileObject atKnownName(FileNode node) throws IOException {
         if (node == known.root()) {
-            FileStatus status = store.read(rootPath);
-            AccessControl.require(status.id().equals(node.id()), NfsStatus.STALE);
-            return object(node, rootPath, status);
+            FileObject root = rootOrNull();
+            if (root == null || root.node() == node) {
+                return root;
+            }
         }
         for (FileNode.Name name : node.names()) {
             Path directory = pathOf(name.directory());

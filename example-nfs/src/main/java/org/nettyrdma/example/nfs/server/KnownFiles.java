@@ -18,7 +18,7 @@ final class KnownFiles {
     private final AtomicLong bytes = new AtomicLong();
     private final Map<FileId, FileNode> nodes = new ConcurrentHashMap<>();
     /** Stays whatever else goes. */
-    private final FileNode root;
+    private volatile FileNode root;
     /** The hand of the clock; guarded by this. */
     private Iterator<FileNode> hand;
 
@@ -36,6 +36,11 @@ final class KnownFiles {
 
     FileNode root() {
         return root;
+    }
+
+    /** Makes a file the root in place of the one that is. */
+    FileNode replaceRoot(FileId id, Function<FileId, FileNode> newNode) {
+        return seen(id, newNode, node -> root = node);
     }
 
     FileNode get(FileId id) {

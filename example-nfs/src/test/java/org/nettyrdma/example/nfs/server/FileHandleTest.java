@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -21,8 +22,11 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.MountProcedure;
+import org.nettyrdma.example.nfs.protocol.MountStatus;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.WccData;
@@ -235,6 +239,67 @@ class FileHandleTest extends NfsTest {
         Files.move(root.getParent().resolve("file"), root.resolve("file"), StandardCopyOption.ATOMIC_MOVE);
         assertEquals(file, client.lookup(top, "file").handle());
         assertEquals("secret", client.read(file));
+    }
+
+    private Path beside() {
+        return root.resolveSibling("beside");
+    }
+
+    private void replaceExport() throws IOException {
+        Files.move(root, beside(), StandardCopyOption.ATOMIC_MOVE);
+        Files.createDirectory(root);
+        Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwxrwxrwx"));
+    }
+
+    @Test
+    void shouldMountTheDirectoryThatHasReplacedTheExport() throws IOException {
+        FileHandle file = client.create(top, "file", "old");
+        replaceExport();
+        FileHandle newTop = client.mount("/");
+        FileHandle newFile = client.create(newTop, "file", "new");
+        assertEquals("new", client.read(newFile));
+        assertEquals(newTop, client.lookup(client.makeDirectory(newTop, "directory"), "..").handle());
+        assertEquals(NfsStatus.STALE, status(top));
+        assertNotEquals(NfsStatus.OK, status(file)); // stale, or later while the search rests
+    }
+
+    @Test
+    void shouldFollowTheExportIntoTheDirectoryThatHasReplacedIt() throws IOException {
+        FileHandle file = client.create(top, "file", "hello");
+        replaceExport();
+        Files.move(beside(), root.resolve("below"), StandardCopyOption.ATOMIC_MOVE);
+        FileHandle newTop = client.mount("/");
+        assertEquals(top, client.lookup(newTop, "below").handle());
+        assertEquals("hello", client.read(file));
+        assertEquals(newTop, client.lookup(top, "..").handle());
+    }
+
+    @Test
+    void shouldKnowTheExportAgainThatComesBack() throws IOException {
+        FileHandle file = client.create(top, "file", "hello");
+        replaceExport();
+        client.mount("/");
+        Files.delete(root);
+        assertEquals(NfsStatus.STALE, status(top));
+        assertEquals(MountStatus.NOENT,
+                MountStatus.read(client.callMount(MountProcedure.MNT, out -> Xdr.writeString(out, "/"))));
+        Files.move(beside(), root, StandardCopyOption.ATOMIC_MOVE);
+        assertEquals(top, client.mount("/"));
+        assertEquals(file, client.lookup(top, "file").handle());
+        assertEquals("hello", client.read(file));
+    }
+
+    @Test
+    void shouldNotFollowALinkInPlaceOfTheExport() throws IOException {
+        Files.move(root, beside(), StandardCopyOption.ATOMIC_MOVE);
+        Files.createSymbolicLink(root, Files.createDirectory(root.resolveSibling("other")));
+        try {
+            assertEquals(MountStatus.NOENT,
+                    MountStatus.read(client.callMount(MountProcedure.MNT, out -> Xdr.writeString(out, "/"))));
+            assertEquals(NfsStatus.STALE, status(top));
+        } finally {
+            Files.delete(root);
+        }
     }
 
     @Test
