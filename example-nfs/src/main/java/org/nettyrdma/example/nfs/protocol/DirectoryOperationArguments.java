@@ -11,13 +11,14 @@ import io.netty.buffer.ByteBuf;
 public record DirectoryOperationArguments(FileHandle directory, String name) {
 
     /**
-     * Reads the arguments.
+     * Reads the arguments. The name may be of any length, as it is the server's to refuse one that is too long
+     * ({@code NFS3ERR_NAMETOOLONG}).
      *
      * @param in the arguments of the call
      * @return the arguments
      */
     public static DirectoryOperationArguments read(ByteBuf in) {
-        return new DirectoryOperationArguments(FileHandle.read(in), NameText.read(in, Nfs.MAX_STRING_BYTES, "filename3"));
+        return new DirectoryOperationArguments(FileHandle.read(in), NameText.read(in, in.readableBytes(), "filename3"));
     }
 
     /**

@@ -18,7 +18,7 @@ public final class Nfs {
     /** Most bytes of a file handle. */
     public static final int MAX_HANDLE_BYTES = 64;
 
-    /** Most bytes of a name or path that are read from the wire; the protocol has no limit, file systems take fewer. */
+    /** Most bytes of a name or path that are taken; the protocol has no limit, file systems take fewer. */
     public static final int MAX_STRING_BYTES = 4096;
 
     /** Most bytes of data of one READ or WRITE that are read from the wire. */

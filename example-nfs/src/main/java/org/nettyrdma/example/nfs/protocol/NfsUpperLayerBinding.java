@@ -145,9 +145,9 @@ public final class NfsUpperLayerBinding implements UpperLayerBinding {
     /** Returns how many bytes variable-length opaque data takes with its length word and padding. */
     private static int opaque(ByteBuf in, int offset) {
         int length = word(in, offset);
-        if (length < 0 || length > Nfs.MAX_STRING_BYTES) {
-            throw new XdrException("handle or name of " + Integer.toUnsignedString(length) + " bytes, limit "
-                    + Nfs.MAX_STRING_BYTES);
+        if (length < 0 || length > in.readableBytes()) {
+            throw new XdrException("handle or name of " + Integer.toUnsignedString(length) + " bytes, there are "
+                    + in.readableBytes());
         }
         return WORD_BYTES + Xdr.paddedLength(length);
     }

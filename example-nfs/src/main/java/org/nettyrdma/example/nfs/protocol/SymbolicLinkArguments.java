@@ -12,7 +12,7 @@ import io.netty.buffer.ByteBuf;
 public record SymbolicLinkArguments(DirectoryOperationArguments where, Sattr attributes, String target) {
 
     /**
-     * Reads the arguments.
+     * Reads the arguments. Name and target may be of any length, as it is the server's to refuse those that are too long.
      *
      * @param in the arguments of the call
      * @return the arguments
@@ -20,7 +20,7 @@ public record SymbolicLinkArguments(DirectoryOperationArguments where, Sattr att
     public static SymbolicLinkArguments read(ByteBuf in) {
         return new SymbolicLinkArguments(DirectoryOperationArguments.read(in),
                 Sattr.read(in),
-                NameText.read(in, Nfs.MAX_STRING_BYTES, "nfspath3"));
+                NameText.read(in, in.readableBytes(), "nfspath3"));
     }
 
     /**

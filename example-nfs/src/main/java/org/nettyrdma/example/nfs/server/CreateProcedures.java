@@ -22,6 +22,8 @@ import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.MakeDirectoryArguments;
 import org.nettyrdma.example.nfs.protocol.MakeNodeArguments;
+import org.nettyrdma.example.nfs.protocol.NameText;
+import org.nettyrdma.example.nfs.protocol.Nfs;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.Sattr;
@@ -175,6 +177,8 @@ final class CreateProcedures {
         FileObject directory = openDirectory(arguments.where(), slot);
         String name = requireNewName(call.caller(), directory, arguments.where());
         AccessControl.require(!arguments.target().isEmpty(), NfsStatus.INVAL);
+        // more than READLINK has room for in the reply
+        AccessControl.require(NameText.encode(arguments.target()).length <= Nfs.MAX_STRING_BYTES, NfsStatus.NAMETOOLONG);
         Path path = LocalNames.child(directory.path(), name);
         Path target = LocalNames.path(path, arguments.target());
         names.requireRoom(NameQuota.bytesOfLink(target));

@@ -115,6 +115,7 @@ class NfsClientTest {
     void shouldTellNamesThatDoNotExist(Transport transport) throws IOException {
         connect(transport);
         assertFails(NfsStatus.NOENT, client.lookup(root, "nothing"));
+        assertFails(NfsStatus.NAMETOOLONG, client.lookup(root, "x".repeat(100_000)));
     }
 
     @ParameterizedTest

@@ -172,6 +172,7 @@ class CreateProceduresTest extends NfsTest {
             assertChanges(client.create(file, "name", mode, Sattr.NONE, 1), NfsStatus.NOTDIR);
             assertChanges(client.create(top, "a/b", mode, Sattr.NONE, 1), NfsStatus.ACCES);
             assertChanges(client.create(top, "x".repeat(256), mode, Sattr.NONE, 1), NfsStatus.NAMETOOLONG);
+            assertChanges(client.create(top, "x".repeat(5000), mode, Sattr.NONE, 1), NfsStatus.NAMETOOLONG);
             assertNoChanges(client.create(forged(top), "name", mode, Sattr.NONE, 1), NfsStatus.BADHANDLE);
         }
         assertNoChanges(client.create(staleDirectory(), "name", CreateMode.GUARDED, Sattr.NONE, 0), NfsStatus.STALE);
@@ -247,6 +248,8 @@ class CreateProceduresTest extends NfsTest {
         assertChanges(client.symbolicLink(top, "file", "x"), NfsStatus.EXIST);
         assertChanges(client.symbolicLink(top, "link", ""), NfsStatus.INVAL);
         assertChanges(client.symbolicLink(top, "link", "a\0b"), NfsStatus.ACCES);
+        assertChanges(client.symbolicLink(top, "link", "x/".repeat(2049)), NfsStatus.NAMETOOLONG);
+        assertChanges(client.symbolicLink(top, "x".repeat(5000), "target"), NfsStatus.NAMETOOLONG);
         assertChanges(client.symbolicLink(file, "link", "x"), NfsStatus.NOTDIR);
         assertNoChanges(client.symbolicLink(forged(top), "link", "x"), NfsStatus.BADHANDLE);
         assertNoChanges(client.symbolicLink(staleDirectory(), "link", "x"), NfsStatus.STALE);

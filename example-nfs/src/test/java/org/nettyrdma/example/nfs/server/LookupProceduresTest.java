@@ -99,6 +99,8 @@ class LookupProceduresTest extends NfsTest {
         assertAttributes(lookup(top, ""), NfsStatus.ACCES);
         assertAttributes(lookup(top, "x".repeat(256)), NfsStatus.NAMETOOLONG);
         assertAttributes(lookup(top, "ü".repeat(128)), NfsStatus.NAMETOOLONG);
+        assertAttributes(lookup(top, "x".repeat(5000)), NfsStatus.NAMETOOLONG);
+        assertAttributes(lookup(top, "x".repeat(100_000)), NfsStatus.NAMETOOLONG);
         assertNoAttributes(lookup(forged(top), "file"), NfsStatus.BADHANDLE);
         assertNoAttributes(lookup(staleDirectory(), "file"), NfsStatus.STALE);
     }

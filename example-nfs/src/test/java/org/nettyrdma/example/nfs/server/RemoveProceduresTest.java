@@ -56,6 +56,7 @@ class RemoveProceduresTest extends NfsTest {
         assertChanges(client.remove(top, ".."), NfsStatus.ISDIR);
         assertChanges(client.remove(top, "directory/x"), NfsStatus.ACCES);
         assertChanges(client.remove(top, "x".repeat(256)), NfsStatus.NAMETOOLONG);
+        assertChanges(client.remove(top, "x".repeat(5000)), NfsStatus.NAMETOOLONG);
         assertChanges(client.remove(file, "x"), NfsStatus.NOTDIR);
         assertNoChanges(client.remove(forged(top), "file"), NfsStatus.BADHANDLE);
         assertNoChanges(client.remove(staleDirectory(), "file"), NfsStatus.STALE);
