@@ -1,9 +1,12 @@
 package org.nettyrdma.example.nfs;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.slf4j.Logger;
@@ -11,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What carries RDMA where the user has not chosen: a device if there is one. Otherwise it is software iWARP to other hosts, and
- * shared memory to processes of this one, as far as there is room for its files.
+ * shared memory to processes of this one, as far as there is room for its files and the process may write them.
  */
 public final class ProviderChoice {
 
@@ -44,12 +47,23 @@ public final class ProviderChoice {
                             + LEAST_ROOM + ')');
                 }
                 both.openContext().close();
+                requireLongFiles(Files.exists(directory) ? directory : directory.toAbsolutePath().getParent());
                 LOGGER.info("RDMA provider: {}, as nobody has chosen one", BOTH);
                 return both;
             } catch (IOException e) {
                 LOGGER.info("No shared memory: {}", e.toString());
                 return null;
             }
+        }
+    }
+
+    /** The files of a process may be limited ({@code ulimit -f}), which only an attempt tells. It takes one page. */
+    private static void requireLongFiles(Path directory) throws IOException {
+        Path file = Files.createTempFile(directory, "netty-rdma-", null);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE)) {
+            channel.write(ByteBuffer.allocate(1), LEAST_ROOM - 1);
+        } catch (IOException e) {
+            throw new IOException("files of this process may not have " + LEAST_ROOM + " bytes: " + e.getMessage(), e);
         }
     }
 

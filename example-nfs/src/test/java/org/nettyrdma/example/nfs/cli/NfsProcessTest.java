@@ -123,11 +123,12 @@ class NfsProcessTest {
             assertCarried("shm", content, start(sharing(shared, "cat", "--statistics", "--provider", "shm", url)));
             assertCarried("iwarp", content, start(sharing(shared, "cat", "--statistics", "--provider", "iwarp", url)));
             assertCarried("iwarp", content, start(sharing(directory.resolve("other"), "cat", "--statistics", url)));
+            assertCarried("iwarp", content, start(withShortFiles(sharing(shared, "cat", "--statistics", url))));
             server.toHandle().destroy(); // unlike that of the process this leaves what it has written
             String log = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
             assertEquals(0, exitCode(server), log);
             assertEquals(2, number(log, "nfs.rdma.connections ", " provider=shm "), log);
-            assertEquals(2, number(log, "nfs.rdma.connections ", " provider=iwarp "), log);
+            assertEquals(3, number(log, "nfs.rdma.connections ", " provider=iwarp "), log);
             assertTrue(number(log, "nfs.rdma.bytes direction=sent ", " provider=shm ") > 2 * content.length, log);
             assertTrue(number(log, "nfs.rdma.bytes direction=sent ", " provider=iwarp ") > 2 * content.length, log);
             assertTrue(number(log, "nfs.rdma.bytes direction=received ", " provider=shm ") > 0, log);
@@ -188,6 +189,13 @@ class NfsProcessTest {
         List<String> command = command(arguments);
         command.add(1, "-Dorg.nettyrdma.shm.directory=" + shared);
         return command;
+    }
+
+    /** With files of at most 100 KiB, less than shared memory needs. */
+    private static List<String> withShortFiles(List<String> command) {
+        List<String> limited = new ArrayList<>(List.of("sh", "-c", "ulimit -f 200; exec \"$@\"", "sh"));
+        limited.addAll(command);
+        return limited;
     }
 
     /** So large that a copy of it in small pieces takes longer than anything else here; a hole, which costs nothing. */
