@@ -38,6 +38,7 @@ final class StreamRing {
         final MemoryRegion region;
         final int offset;
         int tag;             // 0 when it was withdrawn
+        TargetEntry entry;   // what the peer is told of it
         RingBlock successor; // takes its place when everything in it was taken; there since the tag was withdrawn
 
         RingBlock(ByteBuf buffer, int size, MemoryRegion region, int offset) {
@@ -110,21 +111,19 @@ final class StreamRing {
 
     private void expose(RingBlock block) throws IOException {
         block.tag = queuePair.expose(block.region, block.offset, block.size, QueuePair.ACCESS_REMOTE_WRITE);
+        // The tag ends with the connection, which may have ended before the channel hears that it stands.
+        block.entry = new TargetEntry(queuePair.remoteOffset(block.tag), block.tag, block.size);
         channel.statistics().increment(Counter.EXPOSURES);
     }
 
     /** What the peer is told of the first block. */
     TargetEntry first() {
-        return entryOf(blocks.getFirst());
+        return blocks.getFirst().entry;
     }
 
     /** What the peer is told of the block that was added last, or of the one before. */
     TargetEntry fromLast(int distance) {
-        return entryOf(distance == 0 ? blocks.getLast() : blocks.getFirst());
-    }
-
-    private TargetEntry entryOf(RingBlock block) {
-        return new TargetEntry(queuePair.remoteOffset(block.tag), block.tag, block.size);
+        return (distance == 0 ? blocks.getLast() : blocks.getFirst()).entry;
     }
 
     /** The memory of the oldest block. */

@@ -51,6 +51,8 @@ public final class FaultyProvider implements VerbsProvider {
     volatile boolean refuseRegistrations;
     /** A connection that this side asks for is told of in one go with the first message that comes over it. */
     volatile boolean establishWithMessage;
+    /** A connection that a peer asks for has ended when it is told that it stands. */
+    volatile boolean endBeforeEstablished;
     /** The next poll fails with this. */
     volatile Exception nextPollFailure;
     /** Receives are shared; to be set before the first event loop. */
@@ -124,7 +126,12 @@ public final class FaultyProvider implements VerbsProvider {
         @Override
         public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
                 throws IOException {
-            return new Pair(this, context.createQueuePair(attributes, listener, request));
+            if (!endBeforeEstablished) {
+                return new Pair(this, context.createQueuePair(attributes, listener, request));
+            }
+            Ended ended = new Ended(listener);
+            ended.pair = context.createQueuePair(attributes, ended, request);
+            return new Pair(this, ended.pair);
         }
 
         @Override
@@ -232,6 +239,33 @@ public final class FaultyProvider implements VerbsProvider {
             public void disconnected(IOException cause) {
                 listener.disconnected(cause);
             }
+        }
+    }
+
+    /** Tells of a connection after its end. */
+    private static final class Ended implements QueuePair.Listener {
+
+        private final QueuePair.Listener listener;
+        private QueuePair pair;
+
+        Ended(QueuePair.Listener listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void established(ConnectionParameters parameters) {
+            pair.moveToError();
+            listener.established(parameters);
+        }
+
+        @Override
+        public void connectFailed(IOException cause, ByteBuffer privateData) {
+            listener.connectFailed(cause, privateData);
+        }
+
+        @Override
+        public void disconnected(IOException cause) {
+            listener.disconnected(cause);
         }
     }
 

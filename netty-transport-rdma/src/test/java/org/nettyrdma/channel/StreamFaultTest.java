@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.util.IllegalReferenceCountException;
@@ -272,6 +273,26 @@ class StreamFaultTest extends StreamFixture {
         assertFalse(text.contains("Failed to register"), text);
         assertEquals(lost, LostMemory.size());
         settledPair();
+    }
+
+    /** As by shared memory, where a client cuts the connection as soon as it stands. Its tags have ended with it. */
+    @Test
+    void shouldCloseAConnectionThatHasEndedBeforeItIsTold() throws Exception {
+        provider.endBeforeEstablished = true;
+        CompletableFuture<Channel> accepted = new CompletableFuture<>();
+        RdmaServerStreamChannel listener = listen(serverBootstrap(accepted::complete));
+        PrintStream before = System.err;
+        ByteArrayOutputStream log = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+        try {
+            bootstrap().handler(new End()).connect(listener.localAddress());
+            Channel child = accepted.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            assertTrue(child.closeFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "not closed");
+        } finally {
+            System.setErr(before);
+        }
+        String text = log.toString(StandardCharsets.UTF_8);
+        assertFalse(text.contains("unexpected exception"), text);
     }
 
     /** A client would lose memory with each attempt to connect to such a server. */
