@@ -118,16 +118,33 @@ class LauncherTest {
     }
 
     /** Else Java takes the first files that it opens for them, and what it writes to standard output goes there. */
-    @Test
-    void shouldGiveJavaStreamsThatFailWhereItsOwnAreClosed() throws Exception {
-        script(directory.resolve("bin/java"), "streams=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)",
+    @ParameterizedTest
+    @ValueSource(strings = {"example-nfs/nfs", "examples/run", "benchmarks/run"})
+    void shouldGiveJavaStreamsThatFailWhereItsOwnAreClosed(String name) throws Exception {
+        script(directory.resolve("bin/java"), "[ \"$*\" != -version ] || exit 0", // examples/run asks
+                "streams=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)",
                 "echo \"$streams\" >\"$BUILDS.streams\"",
                 "cat >>\"$BUILDS.streams\" || echo unreadable >>\"$BUILDS.streams\"",
                 "echo text || echo unwritable >>\"$BUILDS.streams\"");
+        Path launcher = copyOf(name);
         Path closing = directory.resolve("closing");
-        script(closing, "exec '" + module.resolve("nfs") + "' <&- >&- 2>&-");
+        script(closing, "exec '" + launcher + "' " + (name.startsWith("examples") ? "echo" : "") + " <&- >&- 2>&-");
         assertEquals(0, exitCode(start(closing)));
         assertEquals("/dev/null\n".repeat(3) + "unreadable\nunwritable\n", Files.readString(directory.resolve("builds.streams")));
+    }
+
+    /** Else it ended without a word as soon as it had to say that it builds, which is after a while. */
+    @Test
+    void shouldBuildForLongWhereStandardErrorIsClosed() throws Exception {
+        script(directory.resolve("bin/sleep"), "echo >>\"$BUILDS.sleeps\""); // it says so when it has slept 20 times
+        script(directory.resolve("bin/mvn"),
+                "until [ \"$(cat \"$BUILDS.sleeps\" | wc -l)\" -gt 30 ] || [ ! -e \"$0\" ]; do :; done",
+                "mkdir -p '" + module + "/target/lib' '" + module + "/target/classes'");
+        Path closing = directory.resolve("closing");
+        script(closing, "exec '" + module.resolve("nfs") + "' ls 2>&-");
+        Process process = start(closing);
+        assertTrue(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).endsWith("[ls]\n"));
+        assertEquals(0, exitCode(process));
     }
 
     @Test
@@ -148,10 +165,7 @@ class LauncherTest {
     @ValueSource(strings = {"example-nfs/nfs", "examples/run", "benchmarks/run", "fuzz/run", "fuzz/siege"})
     void shouldGiveMavenALocaleThatKnowsEveryFileName(String name) throws Exception {
         Files.createFile(directory.resolve("builds.fail"));
-        Files.createDirectories(root.resolve("examples/src/main/java/org/nettyrdma/examples/echo"));
-        Path script = root.resolve(name);
-        Files.createDirectories(script.getParent());
-        Files.copy(Path.of("..").resolve(name), script, StandardCopyOption.REPLACE_EXISTING);
+        Path script = copyOf(name);
         Process process = name.startsWith("examples") ? start(script, "echo") : start(script);
         assertEquals(1, exitCode(process));
         assertEquals("C.UTF-8\n", Files.readString(directory.resolve("builds.locale")));
@@ -162,6 +176,15 @@ class LauncherTest {
     void shouldGiveJavaTheTextsOfErrorsInEnglish() throws Exception {
         environment.putAll(Map.of("LC_ALL", "de_DE.UTF-8", "LANGUAGE", "de:en"));
         assertTrue(run().startsWith("LC_ALL=de_DE.UTF-8 LANGUAGE=C\n"));
+    }
+
+    /** A launcher in the project, with what it looks for there. */
+    private Path copyOf(String name) throws IOException {
+        Files.createFile(Files.createDirectories(root.resolve("examples/src/main/java/org/nettyrdma/examples/echo"))
+                .resolve("Echo.java"));
+        Path script = root.resolve(name);
+        Files.createDirectories(script.getParent());
+        return Files.copy(Path.of("..").resolve(name), script, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private long builds() throws IOException {
