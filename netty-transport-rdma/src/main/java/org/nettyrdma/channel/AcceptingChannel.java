@@ -109,8 +109,12 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         if (waiting.isEmpty()) {
             listener.setAccepting(true);
         } else if (!nextScheduled) {
-            nextScheduled = true;
-            loop.execute(this::takeNext);
+            try {
+                loop.execute(this::takeNext);
+                nextScheduled = true; // not before there is something that takes it back
+            } catch (RuntimeException | Error e) { // no memory for the queue, for instance
+                pipeline().fireExceptionCaught(e); // as where accepting fails: a ServerBootstrap reads again a second later
+            }
         }
     }
 

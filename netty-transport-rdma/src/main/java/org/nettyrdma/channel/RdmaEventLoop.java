@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * One thread, one {@link VerbsContext}: polls completions and connection events, hands them to the channels, runs tasks,
  * and sleeps when there is nothing to do. {@link #run()} is the place to start reading.
  */
-final class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
+class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(RdmaEventLoop.class);
 

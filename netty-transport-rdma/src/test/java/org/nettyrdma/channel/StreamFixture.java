@@ -12,6 +12,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.ByteArrayOutputStream;
 import java.net.InetAddress;
@@ -135,7 +136,11 @@ abstract class StreamFixture {
     }
 
     ServerBootstrap serverBootstrap(Consumer<Channel> before) {
-        return new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+        return serverBootstrap(group, before);
+    }
+
+    ServerBootstrap serverBootstrap(EventLoopGroup loops, Consumer<Channel> before) {
+        return new ServerBootstrap().group(loops).channel(RdmaServerStreamChannel.class)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel child) {

@@ -108,9 +108,9 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
     private void armTimer() {
         HalfOpenConnection oldest = halfOpen.oldest();
         if (!timerArmed && oldest != null) {
-            timerArmed = true;
             long nanos = Math.max(0, oldest.deadlineNanos() - parts.timers().nanoTime());
             parts.timers().schedule(TimeUnit.NANOSECONDS.toMillis(nanos + 999_999), this::dropLate);
+            timerArmed = true; // not before there is something that takes it back
         }
     }
 

@@ -122,12 +122,12 @@ public final class Acceptor implements SocketHandler {
         if (room == Room.MADE || !channel.isOpen()) {
             return;
         }
-        paused = true;
-        updateInterest();
         timers.schedule(room == Room.ASKED_FOR ? SHORT_PAUSE_MILLIS : PAUSE_MILLIS, () -> {
             paused = false;
             updateInterest();
         });
+        paused = true; // not before there is something that takes it back
+        updateInterest();
         if (room == Room.NONE) {
             cause.setStackTrace(new StackTraceElement[0]); // it tells nothing, and peers can cause it as often as they like
             failed(cause);

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketOption;
@@ -30,7 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
+import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Endpoint;
@@ -45,12 +48,20 @@ class ConnectionSetupTest {
     private static final String REQUEST = REQUEST_KEY + "10 02 0004 0010 0010";
 
     private long now;
+    private int clockCallsToFailure;
     private IwarpTestPeer peer;
 
     @BeforeEach
     void setUp() throws IOException {
-        peer = new IwarpTestPeer(() -> now, new SteeringTagGenerator());
+        peer = new IwarpTestPeer(this::readClock, new SteeringTagGenerator());
         peer.memoryBytes = 4096;
+    }
+
+    private long readClock() {
+        if (clockCallsToFailure > 0 && --clockCallsToFailure == 0) {
+            throw new OutOfMemoryError("expected");
+        }
+        return now;
     }
 
     @AfterEach
@@ -172,6 +183,37 @@ class ConnectionSetupTest {
         }
         assertEquals(2, peer.provider.statistics().lateRequests());
         assertTrue(peer.requests.isEmpty());
+    }
+
+    @Test
+    void shouldDropSilentPeersAlsoWhereOneHadNoMemoryForItsTimer() throws IOException {
+        List<Throwable> failures = new ArrayList<>();
+        try (ConnectionListener listener = peer.server.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 8,
+                new ListenAttributes(5000, 8, 8, 0, true), new ConnectionListener.Handler() {
+                    @Override
+                    public void connectionRequested(ConnectionRequest request) {
+                        peer.requests.add(request);
+                    }
+
+                    @Override
+                    public void acceptFailed(Throwable cause) {
+                        failures.add(cause);
+                    }
+                })) {
+            listener.setAccepting(true);
+            try (RawPeer first = RawPeer.connect(peer, listener.localAddress())) {
+                clockCallsToFailure = 2; // the second one is for the timer
+                peer.settle();
+                assertEquals(1, failures.size());
+                try (RawPeer second = RawPeer.connect(peer, listener.localAddress())) {
+                    peer.settle();
+                    now += 5_000_000_000L;
+                    first.expectEnd();
+                    second.expectEnd();
+                }
+            }
+        }
+        assertEquals(2, peer.provider.statistics().lateRequests());
     }
 
     @Test
