@@ -174,6 +174,25 @@ final class QueuePairConnection implements QueuePair.Listener {
             channel.establishedClosed(peerPrivateData);
             return;
         }
+        boolean isComplete;
+        try {
+            learn(parameters);
+            channel.agree(peerPrivateData);
+            LOGGER.debug("{} Connected, {}", channel, info);
+            isComplete = request == null || !channel.awaitsFirstMessage();
+        } catch (IOException e) {
+            fail(e);
+            return;
+        } catch (RuntimeException | Error e) { // no memory, for instance; nothing else would end the attempt
+            fail(new RdmaException("the connection could not be set up: " + e, e));
+            return;
+        }
+        if (isComplete) {
+            activate();
+        }
+    }
+
+    private void learn(ConnectionParameters parameters) {
         localAddress = queuePair.localAddress();
         remoteAddress = queuePair.remoteAddress();
         if (request == null) {
@@ -183,16 +202,6 @@ final class QueuePairConnection implements QueuePair.Listener {
         info = new RdmaConnectionInfo(carrier != null ? carrier : provider.name(), parameters.mpaRevision(),
                 parameters.checksum(), parameters.inboundReadDepth(), parameters.outboundReadDepth(),
                 provider.capabilities().maxMessageBytes());
-        try {
-            channel.agree(peerPrivateData);
-        } catch (IOException e) {
-            fail(e);
-            return;
-        }
-        LOGGER.debug("{} Connected, {}", channel, info);
-        if (request == null || !channel.awaitsFirstMessage()) {
-            activate();
-        }
     }
 
     /** The connection can be used; does nothing if it is used already, or has ended. */

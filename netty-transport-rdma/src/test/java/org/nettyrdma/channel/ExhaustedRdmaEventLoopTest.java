@@ -105,4 +105,14 @@ class ExhaustedRdmaEventLoopTest extends StreamFixture {
         }
         assertEquals(REQUESTS - 1, taken.size());
     }
+
+    /** It would never be active otherwise, and stay. */
+    @Test
+    void shouldEndAStreamThatCannotAwaitTheFirstMessage() throws Exception {
+        loop.submit(() -> loop.refuse(0, 1)).sync();
+        RawStreamPeer peer = request(listen(exhaustedServer()));
+        peer.takeReply();
+        peer.expectEnd();
+        assertTrue(loop.hasRefused());
+    }
 }
