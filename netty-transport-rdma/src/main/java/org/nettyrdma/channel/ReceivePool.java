@@ -8,19 +8,19 @@ import org.nettyrdma.verbs.SharedReceiveQueue;
 
 /**
  * The receives of one size that the channels of an event loop share. There are as many as the channels have promised to their
- * peers, as far as {@link ReceivePools} has memory for them; of these are posted as many as the queue needs. What is posted
- * cannot be taken back: when channels promise less, used receives are not replaced until few enough are left. The pool holds one
- * reference on each buffer that is posted. Event loop only.
+ * peers, and two for each at least, as far as {@link ReceivePools} has memory for them; of these are posted as many as the queue
+ * needs. What is posted cannot be taken back: when channels promise less, used receives are not replaced until few enough are
+ * left. The pool holds one reference on each buffer that is posted. Event loop only.
  */
 final class ReceivePool {
 
     /** Kept however little is promised, so that slow peers leave buffers for others. */
     private static final int FEWEST_BYTES = 256 * 1024;
     /**
-     * Kept for each channel where receives are long: the queue lets messages that have begun and not ended hold half of all, so
-     * no channel has to wait for those of others. There are few such channels.
+     * Kept for each channel however little it promises: the queue lets messages that have begun and not ended hold half of all,
+     * so as long as there is memory no channel has to wait for those of others.
      */
-    private static final int FEWEST_LONG = 2;
+    private static final int FEWEST_OF_CHANNEL = 2;
     /** A channel gets one in so many of the receives that are left. */
     private static final int SHARE_PART = 4;
     private static final int INITIAL_SLOTS = 64;
@@ -127,7 +127,7 @@ final class ReceivePool {
 
     /** Brings the size in line with what is promised and what there is memory for. */
     void adjust() {
-        int fewest = Math.max(isLong ? FEWEST_LONG * channels : 1, FEWEST_BYTES / bufferBytes);
+        int fewest = Math.max(FEWEST_OF_CHANNEL * channels, FEWEST_BYTES / bufferBytes);
         int needed = (int) Math.min(depth, Math.max(promised, fewest));
         int wanted = Math.min(pools.mostReceives(this), needed);
         if (wanted != size) {

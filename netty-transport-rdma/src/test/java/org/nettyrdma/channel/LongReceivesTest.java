@@ -20,6 +20,8 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.nettyrdma.testkit.Endpoint;
 import org.nettyrdma.testkit.TransportFixture;
 import org.nettyrdma.verbs.VerbsProvider;
@@ -189,9 +191,12 @@ class LongReceivesTest extends TransportFixture {
         return socket;
     }
 
-    @Test
-    void shouldNotWaitForMessagesThatOthersDoNotEnd() throws Exception {
-        Channel listener = listen(longServer().childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 16));
+    @ParameterizedTest
+    @CsvSource({"true, 4096", "false, 69632"})
+    void shouldNotWaitForMessagesThatOthersDoNotEnd(boolean isLong, int bufferBytes) throws Exception {
+        Channel listener = listen(serverBootstrap(serverLoop).childOption(RdmaChannelOption.LONG_RECEIVES, isLong)
+                .childOption(RdmaChannelOption.RECEIVE_BUFFER_SIZE, bufferBytes)
+                .childOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 16));
         List<Socket> slow = new ArrayList<>();
         List<Endpoint> held = new ArrayList<>();
         try {
