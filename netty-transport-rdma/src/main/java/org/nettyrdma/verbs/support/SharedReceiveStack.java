@@ -88,6 +88,9 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
 
     @Override
     public int neededReceives(int newTotal, int newReserve) {
+        if (newTotal > total) {
+            serveLater(); // the share of incomplete messages is larger, and it may be that nothing is posted for that
+        }
         total = newTotal;
         reserve = newReserve;
         return Math.min(total, taken + reserve);

@@ -63,6 +63,28 @@ class SharedReceiveStackTest {
     }
 
     @Test
+    void shouldServeThoseThatWaitForAShareOnceThereIsToBeMore() throws IOException {
+        queue.postReceive(1, region, 0, 64);
+        for (int id = 2; id <= 3; id++) {
+            assertEquals(id, queue.neededReceives(4, 2));
+            queue.postReceive(id, region, 0, 64);
+            Connection holder = new Connection(null);
+            assertTrue(queue.take(holder));
+            queue.incomplete(holder);
+        }
+        assertEquals(4, queue.neededReceives(4, 2));
+        queue.postReceive(4, region, 0, 64);
+        Connection waiting = new Connection(null);
+        assertTrue(queue.isShareUsedUp());
+        queue.awaitShare(waiting);
+        core.deferred().run();
+        assertEquals(0, waiting.turns);
+        assertEquals(4, queue.neededReceives(8, 2), "there are enough in reserve");
+        core.deferred().run();
+        assertEquals(1, waiting.turns);
+    }
+
+    @Test
     void shouldWatchSlowPeersAfterAnEndThatFails() throws IOException {
         Connection failing = new Connection(new StackOverflowError("on purpose"));
         queue.postReceive(1, region, 0, 64);
