@@ -10,6 +10,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.concurrent.ImmediateEventExecutor;
@@ -18,6 +19,9 @@ import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ends a server so that its clients lose no call, over RDMA and TCP:
@@ -60,6 +64,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 @ChannelHandler.Sharable
 public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(GracefulShutdown.class);
+
+    private static final long RETRY_MILLIS = 10;
 
     private final ChannelGroup listeners = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE);
     private final ChannelGroup connections = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE);
@@ -140,19 +148,40 @@ public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
     }
 
     private static void drain(Channel connection) {
+        EventExecutor loop;
         try {
-            connection.eventLoop().execute(() -> {
-                ChannelHandlerContext context = connection.pipeline().context(RpcServerHandler.class);
-                if (context == null) {
-                    connection.close();
-                } else {
-                    context.executor().execute(((RpcServerHandler) context.handler())::drain);
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            // The event loop has shut down, and its connections are closed.
+            loop = connection.eventLoop();
         } catch (IllegalStateException e) {
             connection.unsafe().closeForcibly(); // no event loop has taken it
+            return;
+        }
+        execute(loop, connection, () -> {
+            ChannelHandlerContext context = connection.pipeline().context(RpcServerHandler.class);
+            if (context == null) {
+                connection.close();
+            } else {
+                execute(context.executor(), connection, ((RpcServerHandler) context.handler())::drain);
+            }
+        });
+    }
+
+    private static void execute(EventExecutor executor, Channel connection, Runnable task) {
+        try {
+            executor.execute(task);
+        } catch (RuntimeException | Error e) { // no memory for the queue, for instance
+            if (e instanceof RejectedExecutionException && executor.isShutdown()) {
+                return; // with the event loop its connections are closed
+            }
+            PeerLog.fault(LOGGER, connection, "drained a little later, as the event loop has not taken this", e);
+            drainLater(connection);
+        }
+    }
+
+    private static void drainLater(Channel connection) {
+        try {
+            GlobalEventExecutor.INSTANCE.schedule(() -> drain(connection), RETRY_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (RuntimeException | Error e) {
+            LOGGER.debug("{} is closed when the time is over", connection, e);
         }
     }
 }

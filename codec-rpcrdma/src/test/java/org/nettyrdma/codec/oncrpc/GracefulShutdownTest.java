@@ -2,10 +2,12 @@ package org.nettyrdma.codec.oncrpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -14,10 +16,15 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.DefaultEventLoopGroup;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.local.LocalAddress;
+import io.netty.channel.local.LocalChannel;
+import io.netty.channel.local.LocalServerChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -184,5 +191,34 @@ class GracefulShutdownTest {
             assertEquals(-1, client.getInputStream().read());
         }
         assertThrows(IllegalArgumentException.class, () -> shutdown.start(-1));
+    }
+
+    /** The others would have been left alone otherwise, too, until the time is over. */
+    @Test
+    void shouldEndConnectionsWhoseEventLoopDoesNotTakeThatAtOnce() throws Exception {
+        ExhaustedEventLoop loop = new ExhaustedEventLoop();
+        LocalAddress address = new LocalAddress("shouldEndConnectionsWhoseEventLoopDoesNotTakeThatAtOnce");
+        GracefulShutdown exhausted = new GracefulShutdown();
+        BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+        DefaultEventLoopGroup others = new DefaultEventLoopGroup(1);
+        exhausted.collect(new ServerBootstrap().group(others, loop).channel(LocalServerChannel.class))
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new RpcServerHandler(new TestProgram(PROGRAM, 1, 1, held::add)));
+                        accepted.add(channel);
+                    }
+                }).bind(address).sync();
+        for (int i = 0; i < 3; i++) {
+            new Bootstrap().group(others).channel(LocalChannel.class).handler(new ChannelInboundHandlerAdapter())
+                    .connect(address).sync();
+            assertNotNull(accepted.poll(30, TimeUnit.SECONDS));
+        }
+        GlobalEventExecutor.INSTANCE.submit(() -> loop.refuseTasks(1)).sync();
+        loop.submit(() -> loop.refuseTasks(1)).sync(); // there it is the handler's executor
+        assertEquals(0, exhausted.start(TimeUnit.HOURS.toMillis(1)).get(30, TimeUnit.SECONDS));
+        assertEquals(0, loop.submit(loop::tasksToRefuse).get());
+        others.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
+        loop.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
     }
 }
