@@ -271,7 +271,11 @@ final class RequestArrivals {
         if (held.isEmpty()) {
             return false;
         }
-        ctx.executor().execute(this::passHeld); // not from within whatever asks
+        try {
+            ctx.executor().execute(this::passHeld); // not from within whatever asks
+        } catch (RuntimeException | Error e) { // no memory for the queue, for instance; nobody may ask again
+            passHeld();
+        }
         return true;
     }
 

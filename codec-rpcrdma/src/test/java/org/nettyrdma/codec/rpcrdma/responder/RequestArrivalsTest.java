@@ -233,6 +233,22 @@ class RequestArrivalsTest {
         assertEquals(List.of(1, 2, 3), arrived);
     }
 
+    /** Nobody would ask again with AUTO_READ on. */
+    @Test
+    void shouldPassOnAtOnceWhatItHoldsWhereTheLoopDoesNotTakeTheTask() {
+        receive(1);
+        receive(2);
+        channel.config().setAutoRead(false);
+        reads.remove().setSuccess();
+        reads.remove().setSuccess();
+        channel.runPendingTasks();
+        tasksToRefuse = 1;
+        channel.config().setAutoRead(true);
+        channel.runPendingTasks();
+        assertEquals(List.of(1, 2), arrived);
+        assertEquals(0, tasksToRefuse);
+    }
+
     @Test
     void shouldDeliverToAReadThatWasAskedForWhileACallWasFetched() {
         channel.config().setAutoRead(false);
