@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The event loop that the state of a client belongs to, as other threads bring it what has become of connections and calls. What
  * it does not take at once, for want of memory in its queue for instance, is brought again; at the latest it is found with the
- * next call of the client.
+ * next call of the client, or when the loop has ended.
  */
 final class HomeLoop {
 
@@ -51,9 +51,15 @@ final class HomeLoop {
             }
             leave(task);
             PeerLog.fault(LOGGER, channel, "the event loop of the client is told later, as it has not taken this", e);
-            channel.eventLoop().schedule(() -> run(channel, this::takeLeft), RETRY_MILLIS, TimeUnit.MILLISECONDS);
+            channel.eventLoop().schedule(() -> bringLeft(channel), RETRY_MILLIS, TimeUnit.MILLISECONDS);
         }
         return true;
+    }
+
+    private void bringLeft(Channel channel) {
+        if (!run(channel, this::takeLeft)) {
+            executor.terminationFuture().addListener(ended -> takeLeft()); // results are among it, which somebody has to release
+        }
     }
 
     /** Leaves a task to the next call of the client. Any thread. */
@@ -61,7 +67,7 @@ final class HomeLoop {
         left.add(task);
     }
 
-    /** Runs what was left. On this loop. */
+    /** Runs what was left. On this loop, or behind the close of the client once the loop has ended. */
     void takeLeft() {
         for (Runnable task = left.poll(); task != null; task = left.poll()) {
             task.run();
