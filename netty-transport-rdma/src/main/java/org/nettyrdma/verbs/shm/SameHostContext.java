@@ -2,6 +2,9 @@ package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Set;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
@@ -23,6 +26,7 @@ final class SameHostContext implements VerbsContext {
     private final ReplayedTags tags;
     private final VerbsContext iwarp;
     private final ShmContext shm;
+    private final Set<SameHostQueuePair> queuePairs = new HashSet<>();
 
     SameHostContext(SameHostProvider provider) throws IOException {
         capabilities = provider.capabilities();
@@ -54,7 +58,9 @@ final class SameHostContext implements VerbsContext {
 
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
-        return new SameHostQueuePair(this, attributes, listener);
+        SameHostQueuePair queuePair = new SameHostQueuePair(this, attributes, listener);
+        queuePairs.add(queuePair);
+        return queuePair;
     }
 
     @Override
@@ -98,6 +104,15 @@ final class SameHostContext implements VerbsContext {
 
     @Override
     public void close() {
-        shm.close(); // and what stands on the same sockets
+        try {
+            new ArrayList<>(queuePairs).forEach(SameHostQueuePair::close); // they use shared receives besides what they chose
+        } finally {
+            shm.close(); // and what stands on the same sockets
+        }
+    }
+
+    /** A queue pair is closed. */
+    void closed(SameHostQueuePair queuePair) {
+        queuePairs.remove(queuePair);
     }
 }

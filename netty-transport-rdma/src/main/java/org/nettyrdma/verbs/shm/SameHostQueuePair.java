@@ -358,12 +358,16 @@ final class SameHostQueuePair implements QueuePair {
     public void close() {
         boolean open = !closed;
         closed = true;
-        stopAsking();
-        if (chosen != null) {
-            chosen.close();
-        }
-        if (sharedReceives != null && open) {
-            sharedReceives.left();
+        context.closed(this);
+        try {
+            stopAsking();
+            if (chosen != null) {
+                chosen.close();
+            }
+        } finally {
+            if (sharedReceives != null && open) {
+                sharedReceives.left();
+            }
         }
     }
 

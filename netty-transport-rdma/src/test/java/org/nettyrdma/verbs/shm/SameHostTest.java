@@ -40,6 +40,9 @@ import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
+import org.nettyrdma.verbs.SharedReceiveQueue;
+import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
@@ -136,6 +139,17 @@ class SameHostTest {
             assertEquals(1, found.size());
             return found.get(0);
         }
+    }
+
+    /** Otherwise the receives were never freed, and the channel never released. */
+    @Test
+    void shouldUseSharedReceivesNoLongerThanItsContextIsOpen() throws IOException {
+        VerbsContext context = new SameHostProvider(settings("one")).openContext();
+        SharedReceiveQueue queue = context.createSharedReceiveQueue(4);
+        QueuePair queuePair = context.createQueuePair(new QueuePairAttributes(4, 1, 4, 4, false, 1000, queue, 1), null);
+        context.close();
+        queue.close();
+        queuePair.close();
     }
 
     @Test
