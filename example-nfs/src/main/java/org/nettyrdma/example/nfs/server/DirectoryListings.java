@@ -14,9 +14,13 @@ import org.nettyrdma.example.nfs.protocol.WccAttr;
  * each client that begins. Nothing depends on finding one here. Bounded in bytes. Thread safe: the monitor guards the listings;
  * directories are read outside of it.
  *
- * <p>A listing is good as long as the times of its directory are the same. They do not move with each change, but in steps: what
- * changes within the step in which the directory was read does not show. A client that goes on in a listing does not mind. One
- * that begins must see all that happened before; it gets a listing that was read when the step was over.
+ * <p>A client that begins must see all that happened before. So it gets a listing that was read when the times of the directory
+ * were what they are now. These times do not move with each change, but in steps: what changes within the step in which the
+ * directory was read does not show. So the listing was also read when that step was over.
+ *
+ * <p>A client that goes on need not see what others create meanwhile, and names that are gone are left out when it is answered.
+ * So it may get a listing that is a little old, but none from before another one began: the two may be the same. Without that
+ * a large directory in which files come and go would be read anew for each piece of it.
  */
 final class DirectoryListings {
 
@@ -29,6 +33,8 @@ final class DirectoryListings {
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     /** Of file systems that keep no more than full seconds, some of them even ones. */
     private static final long COARSE_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(2500);
+    /** How long clients go on in a listing of a directory that has changed: several times what reading the largest takes. */
+    private static final long MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /** A listing, when its directory was seen first as it was then, and when it was read. */
     private record Kept(FileId directory, DirectoryListing listing, long seenNanos, long readNanos) {
@@ -36,6 +42,13 @@ final class DirectoryListings {
             WccAttr version = listing.version();
             boolean isCoarse = version.modifyTime().nanoseconds() == 0 && version.changeTime().nanoseconds() == 0;
             return readNanos - seenNanos > (isCoarse ? COARSE_STEP_NANOS : STEP_NANOS);
+        }
+
+        /** Whether it is as new as another one of the directory, and has the same place or tells that a client has begun. */
+        private boolean replaces(Kept other) {
+            boolean isBeginning = listing.start() == 0;
+            return directory.equals(other.directory()) && readNanos - other.readNanos() >= 0
+                    && (isBeginning || listing.start() == other.listing().start());
         }
     }
 
@@ -61,7 +74,7 @@ final class DirectoryListings {
      * @param fresh whether the listing begins, and must show all that happened before
      */
     DirectoryListing behind(long cookie, FileObject directory, boolean fresh) throws IOException {
-        Kept known = find(directory, cookie);
+        Kept known = find(directory, cookie, fresh);
         if (known != null && (!fresh || known.isSettled())) {
             return known.listing();
         }
@@ -73,14 +86,16 @@ final class DirectoryListings {
         return listing;
     }
 
-    /** The listing of a directory as it is that has the name behind a cookie. Forgets those of what it was before. */
-    private synchronized Kept find(FileObject directory, long cookie) {
+    /** The listing of a directory that has the name behind a cookie. Forgets those that are too old. */
+    private synchronized Kept find(FileObject directory, long cookie, boolean fresh) {
         WccAttr version = directory.attributes().toWccAttr();
+        long nowNanos = nanoClock.getAsLong();
         Kept found = null;
         for (Iterator<Kept> all = listings.iterator(); all.hasNext();) {
             Kept kept = all.next();
             if (kept.directory().equals(directory.node().id())) {
-                boolean isOld = !kept.listing().version().equals(version);
+                boolean hasChanged = !kept.listing().version().equals(version);
+                boolean isOld = hasChanged && (fresh || nowNanos - kept.readNanos() > MAX_AGE_NANOS);
                 if (isOld || found == null && kept.listing().hasNext(cookie)) {
                     found = isOld ? found : kept;
                     bytes -= kept.listing().bytes();
@@ -96,11 +111,13 @@ final class DirectoryListings {
 
     private synchronized void keep(Kept kept) {
         listings.removeIf(other -> {
-            boolean isSame = other.directory().equals(kept.directory()) && other.listing().start() == kept.listing().start();
-            bytes -= isSame ? other.listing().bytes() : 0;
-            return isSame;
+            boolean isReplaced = kept.replaces(other);
+            bytes -= isReplaced ? other.listing().bytes() : 0;
+            return isReplaced;
         });
-        add(kept);
+        if (listings.stream().noneMatch(other -> other.replaces(kept))) {
+            add(kept);
+        }
         while (bytes > MAX_BYTES || listings.size() > MAX_LISTINGS) {
             bytes -= listings.removeLast().listing().bytes();
         }

@@ -37,7 +37,7 @@ class DirectoryListingsTest {
         Path root = directory.toRealPath();
         tree = new FileTree(root, new UnixAttributes(root, false), new FileHandles(new byte[FileHandles.KEY_BYTES]), 1000,
                 1 << 20);
-        listings = new DirectoryListings(tree, LISTING_BYTES, () -> nowNanos);
+        listings = new DirectoryListings(tree, LISTING_BYTES, () -> ++nowNanos);
     }
 
     private void create(int from, int to) throws IOException {
@@ -80,6 +80,31 @@ class DirectoryListingsTest {
         assertTrue(parts > 10, () -> names.size() + " names");
         assertEquals(1000, names.size());
         assertEquals(new TreeSet<>(IntStream.range(0, 1000).mapToObj(i -> "file" + i).toList()), new TreeSet<>(names));
+    }
+
+    @Test
+    void shouldGoOnForAWhileInAListingOfADirectoryThatHasChanged() throws IOException {
+        create(0, 20);
+        DirectoryListing first = listings.behind(0, tree.root(), true);
+        create(20, 21);
+        nowNanos += 4_000_000_000L;
+        assertSame(first, listings.behind(first.cookie(3), tree.root(), false));
+        nowNanos += 2_000_000_000L;
+        assertNotSame(first, listings.behind(first.cookie(3), tree.root(), false), "after six seconds");
+    }
+
+    @Test
+    void shouldNotGoOnInWhatWasReadBeforeAnotherListingBegan() throws IOException {
+        create(0, 100);
+        DirectoryListing first = listings.behind(0, tree.root(), true);
+        long last = first.cookie(first.size() - 1);
+        DirectoryListing second = listings.behind(last, tree.root(), false);
+        create(100, 200);
+        assertSame(second, listings.behind(last, tree.root(), false));
+        DirectoryListing begun = listings.behind(0, tree.root(), true);
+        assertNotSame(first, begun);
+        assertNotSame(second, listings.behind(begun.cookie(begun.size() - 1), tree.root(), false));
+        assertNotSame(second, listings.behind(last, tree.root(), false));
     }
 
     /** By READDIR, in results of any size and with names that go away between two parts. */
