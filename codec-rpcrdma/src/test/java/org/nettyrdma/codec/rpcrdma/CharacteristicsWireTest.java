@@ -436,6 +436,22 @@ class CharacteristicsWireTest {
             assertEquals(List.of(), second.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).dispositions());
         }
 
+        @Test
+        void shouldAskForAPropertyOnlyOnceAtATime() throws Exception {
+            handler.request(PropertySet.EMPTY);
+            handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            requireRefused(handler.request(RECEIVE_BUFFER_SIZE, 1024L)); // the request before it waits
+            server.peer.sendHex(server.peer.receiveHex().substring(0, 8) + V2
+                    + "00000008 00000001 | 00000000 00000000 00000000");
+            requireRequest(2048);
+            requireRefused(handler.request(RECEIVE_BUFFER_SIZE, 1024L)); // the request before it is on its way
+        }
+
+        private void requireRefused(Future<Outcome> request) throws Exception {
+            assertTrue(request.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertInstanceOf(CharacteristicsException.class, request.cause());
+        }
+
         @ParameterizedTest
         @CsvSource({
             "00000001 00000001 | 00000001 00000001 | 00000000,                   value 0 in 2 subsets",

@@ -33,6 +33,10 @@ final class Exchange {
         return wanted;
     }
 
+    boolean asksFor(TransportProperty<?> property) {
+        return wanted.stream().anyMatch(value -> value.property().equals(property));
+    }
+
     PropertyUpdate update() {
         return update;
     }

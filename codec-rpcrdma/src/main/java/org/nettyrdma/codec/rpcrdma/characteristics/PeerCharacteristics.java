@@ -15,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicChanged.Side;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
-import org.nettyrdma.codec.rpcrdma.characteristics.RequestState.Event;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet.Entry;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet.Value;
@@ -41,7 +40,6 @@ final class PeerCharacteristics {
 
     private final CharacteristicsHandler handler;
     private final Characteristics settings;
-    private final Map<TransportProperty<?>, RequestState> states = new HashMap<>();
     private final ArrayDeque<Exchange> waiting = new ArrayDeque<>();
     /** The requests of which a value is pending, by property. */
     private final Map<TransportProperty<?>, Exchange> pending = new HashMap<>();
@@ -78,16 +76,21 @@ final class PeerCharacteristics {
         try {
             requireSendable(wanted);
             for (Entry entry : wanted.entries()) {
-                state(((Value<?>) entry).property()).on(Event.ASK);
+                requireNotAsked(((Value<?>) entry).property());
             }
         } catch (CharacteristicsException | RuntimeException | Error e) { // also what the type of a value throws
             promise.tryFailure(e);
             return;
         }
-        Exchange exchange = new Exchange(wanted, null, promise);
-        if (enqueue(exchange)) {
-            exchange.wanted().forEach(value -> states.put(value.property(), RequestState.ASKED));
+        if (enqueue(new Exchange(wanted, null, promise))) {
             proceed();
+        }
+    }
+
+    private void requireNotAsked(TransportProperty<?> property) throws CharacteristicsException {
+        if (pending.containsKey(property) || current != null && current.asksFor(property)
+                || waiting.stream().anyMatch(exchange -> exchange.asksFor(property))) {
+            throw new CharacteristicsException("a request for the property is on its way or pending");
         }
     }
 
@@ -252,17 +255,15 @@ final class PeerCharacteristics {
         }
     }
 
-    private void settle(Exchange exchange, int position, PropertyResponse response) throws CharacteristicsException {
+    private void settle(Exchange exchange, int position, PropertyResponse response) {
         Value<?> wanted = exchange.wanted().get(position);
         TransportProperty<?> property = wanted.property();
         if (response.pending().contains(position)) {
-            move(property, Event.DEFERRED);
             exchange.deferred(position, valueOf(property));
             pending.put(property, exchange);
             return;
         }
         boolean done = response.done().contains(position);
-        move(property, done ? Event.DONE : Event.REJECTED);
         exchange.settled(position, done ? Disposition.DONE : Disposition.REJECTED);
         if (done) {
             removeCeiling(property);
@@ -285,17 +286,19 @@ final class PeerCharacteristics {
             throw new CharacteristicsException(property + ": " + now.value() + " (expected: at least "
                     + Characteristics.LEAST_RECEIVE_BUFFER_BYTES + ')');
         }
-        boolean completes = update.pendingCleared() && support == Support.UNKNOWN;
-        move(property, completes ? Event.COMPLETED : Event.UPDATED);
-        if (completes) {
-            removeCeiling(property);
+        if (!update.pendingCleared() || support != Support.UNKNOWN) {
+            change(now);
+            return;
         }
+        Exchange exchange = pending.get(property);
+        if (exchange == null) {
+            throw new CharacteristicsException("update with rdma_pendclr without a pending request");
+        }
+        removeCeiling(property);
         change(now);
-        if (completes) {
-            Exchange exchange = pending.remove(property);
-            exchange.completed(property, now.value());
-            exchange.finish(properties());
-        }
+        pending.remove(property);
+        exchange.completed(property, now.value());
+        exchange.finish(properties());
     }
 
     /** Whether an error is the answer to a message of this handler; then it is dealt with. */
@@ -323,7 +326,6 @@ final class PeerCharacteristics {
     /** There is no response to the current request, and in most cases not to the next ones either. */
     private void giveUp(Throwable cause) {
         Exchange exchange = takeCurrent();
-        exchange.wanted().forEach(value -> states.remove(value.property()));
         if (support == Support.ABSENT) {
             finishUnsent(exchange);
         } else {
@@ -335,16 +337,7 @@ final class PeerCharacteristics {
             }
             pending.values().forEach(other -> other.promise().tryFailure(cause));
             pending.clear();
-            states.clear();
         }
-    }
-
-    private RequestState state(TransportProperty<?> property) {
-        return states.getOrDefault(property, RequestState.IDLE);
-    }
-
-    private void move(TransportProperty<?> property, Event event) throws CharacteristicsException {
-        states.put(property, state(property).on(event));
     }
 
     // --- The values
@@ -425,9 +418,7 @@ final class PeerCharacteristics {
 
     private void failWaiting(Throwable cause) {
         while (!waiting.isEmpty()) {
-            Exchange exchange = waiting.poll();
-            exchange.wanted().forEach(value -> states.remove(value.property()));
-            exchange.promise().tryFailure(cause);
+            waiting.poll().promise().tryFailure(cause);
         }
     }
 }

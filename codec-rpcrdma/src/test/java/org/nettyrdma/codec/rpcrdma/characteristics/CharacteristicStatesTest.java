@@ -12,23 +12,6 @@ class CharacteristicStatesTest {
 
     @ParameterizedTest
     @CsvSource({
-        "IDLE, ASK, ASKED", "IDLE, DONE, ", "IDLE, REJECTED, ", "IDLE, DEFERRED, ", "IDLE, UPDATED, IDLE", "IDLE, COMPLETED, ",
-        "IDLE, GIVEN_UP, IDLE",
-        "ASKED, ASK, ", "ASKED, DONE, IDLE", "ASKED, REJECTED, IDLE", "ASKED, DEFERRED, PENDING", "ASKED, UPDATED, ASKED",
-        "ASKED, COMPLETED, ", "ASKED, GIVEN_UP, IDLE",
-        "PENDING, ASK, ", "PENDING, DONE, ", "PENDING, REJECTED, ", "PENDING, DEFERRED, ", "PENDING, UPDATED, PENDING",
-        "PENDING, COMPLETED, IDLE", "PENDING, GIVEN_UP, IDLE",
-    })
-    void shouldKnowWhatCanHappenToARequest(RequestState state, RequestState.Event event, RequestState next) throws Exception {
-        if (next == null) {
-            assertThrows(CharacteristicsException.class, () -> state.on(event));
-        } else {
-            assertEquals(next, state.on(event));
-        }
-    }
-
-    @ParameterizedTest
-    @CsvSource({
         "SETTLED, ASKED, OWED", "SETTLED, OFFER, OFFERED", "SETTLED, READY, ",
         "OFFERED, ASKED, ", "OFFERED, OFFER, ", "OFFERED, READY, SETTLED",
         "OWED, ASKED, ", "OWED, OFFER, ", "OWED, READY, SETTLED",
