@@ -48,6 +48,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
     private final Characteristics settings;
     private ChannelHandlerContext ctx;
     private RpcRdmaConnection connection;
+    private PeerValues values;
     private PeerCharacteristics peer;
     private OwnCharacteristics own;
     private int lastXid = ThreadLocalRandom.current().nextInt();
@@ -141,7 +142,8 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         connection = RpcRdma.connection(context.channel());
-        peer = new PeerCharacteristics(this, settings);
+        values = new PeerValues(this);
+        peer = new PeerCharacteristics(this, settings, values);
         own = new OwnCharacteristics(this, settings, peer);
     }
 
@@ -257,7 +259,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
         if (event instanceof ReceiveBuffersReplaced replaced) {
             own.replaced(replaced.bytes());
         } else if (event instanceof ConnectionTerms) {
-            peer.termsChanged();
+            values.applySize(); // the peer may have told its properties by RDMA2_CONNPROP
             execute(peer::proceed); // not at once: what has made them may be about to send RDMA2_CONNPROP
             if (!connection.terms().equals(event)) {
                 return; // handlers have been told of newer ones just now

@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
-import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicChanged.Side;
 import org.nettyrdma.codec.rpcrdma.characteristics.Outcome.Disposition;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet.Entry;
@@ -22,11 +21,10 @@ import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 
-/** The properties of the peer: what this side asks for, and what the peer tells. Event loop only. */
+/** The properties of the peer: what this side asks for, and what the peer says about it. Event loop only. */
 final class PeerCharacteristics {
 
     private static final int MAX_WAITING = 16;
-    private static final long NO_CEILING = Long.MAX_VALUE;
 
     /** Whether the peer has the extension. */
     private enum Support {
@@ -40,6 +38,7 @@ final class PeerCharacteristics {
 
     private final CharacteristicsHandler handler;
     private final Characteristics settings;
+    private final PeerValues values;
     private final ArrayDeque<Exchange> waiting = new ArrayDeque<>();
     /** The requests of which a value is pending, by property. */
     private final Map<TransportProperty<?>, Exchange> pending = new HashMap<>();
@@ -49,21 +48,12 @@ final class PeerCharacteristics {
     private int updateXid;
     private Future<?> timeout;
     private Support support = Support.UNKNOWN;
-    /** The Receive Buffer Size that the peer has told, see {@link #toldBytes()}. */
-    private long toldBytes = RECEIVE_BUFFER_SIZE.defaultValue();
-    /** The properties of the peer as this has left them; another object is what the peer has told since. */
-    private PropertySet known = PropertySet.EMPTY;
-    /** What this side keeps to since it has asked for less. */
-    private long ceilingBytes = NO_CEILING;
     private boolean closed;
 
-    PeerCharacteristics(CharacteristicsHandler handler, Characteristics settings) {
+    PeerCharacteristics(CharacteristicsHandler handler, Characteristics settings, PeerValues values) {
         this.handler = handler;
         this.settings = settings;
-    }
-
-    private PropertySet properties() {
-        return handler.connection().terms().peerProperties();
+        this.values = values;
     }
 
     // --- What this side asks for
@@ -103,7 +93,7 @@ final class PeerCharacteristics {
         }
         CharacteristicsMessageTypes.requireFits(settings.types().request(), new PropertyRequest(wanted),
                 Characteristics.LEAST_RECEIVE_BUFFER_BYTES); // a request may wait behind one for a lower size
-        PropertySet told = properties();
+        PropertySet told = values.all();
         for (Entry entry : wanted.entries()) {
             if (!told.entries().isEmpty() && !told.contains(((Value<?>) entry).property())) {
                 throw new CharacteristicsException("the peer has not told " + ((Value<?>) entry).property()
@@ -136,7 +126,7 @@ final class PeerCharacteristics {
     private void finishUnsent(Exchange exchange) {
         if (support == Support.ABSENT && exchange.update() == null) {
             exchange.rejected();
-            exchange.finish(properties());
+            exchange.finish(values.all());
         } else {
             exchange.promise().tryFailure(unsupported());
         }
@@ -167,19 +157,10 @@ final class PeerCharacteristics {
             failWaiting(new CharacteristicsException("the connection speaks version 1"));
             return;
         }
-        lowerCeiling(waiting.peek());
+        waiting.peek().wanted().forEach(values::wanted);
         // What waits above was planned with the size before; it must go first (xcharext-02, section 3.1).
-        if (ceilingBytes == NO_CEILING || handler.channel().isWritable()) {
+        if (!values.isCeilingLow() || handler.channel().isWritable()) {
             send(waiting.poll());
-        }
-    }
-
-    private void lowerCeiling(Exchange next) {
-        for (Value<?> value : next.wanted()) {
-            if (value.property().equals(RECEIVE_BUFFER_SIZE) && (Long) value.value() < toldBytes()) {
-                ceilingBytes = Math.max((Long) value.value(), Characteristics.LEAST_RECEIVE_BUFFER_BYTES);
-                applySize();
-            }
         }
     }
 
@@ -205,7 +186,7 @@ final class PeerCharacteristics {
 
     /** The peer has not seen the current request. */
     private void notSent(Throwable cause) {
-        current.wanted().forEach(value -> liftCeiling(value.property()));
+        current.wanted().forEach(value -> values.unsettled(value.property()));
         giveUp(cause);
         proceed();
     }
@@ -230,7 +211,7 @@ final class PeerCharacteristics {
         for (int i = 0; i < exchange.wanted().size(); i++) {
             settle(exchange, i, response);
         }
-        exchange.finish(properties());
+        exchange.finish(values.all());
         proceed();
     }
 
@@ -259,17 +240,16 @@ final class PeerCharacteristics {
         Value<?> wanted = exchange.wanted().get(position);
         TransportProperty<?> property = wanted.property();
         if (response.pending().contains(position)) {
-            exchange.deferred(position, valueOf(property));
+            exchange.deferred(position, values.told(property));
             pending.put(property, exchange);
             return;
         }
         boolean done = response.done().contains(position);
         exchange.settled(position, done ? Disposition.DONE : Disposition.REJECTED);
         if (done) {
-            removeCeiling(property);
-            change(wanted);
+            values.settled(wanted);
         } else {
-            liftCeiling(property);
+            values.unsettled(property);
         }
     }
 
@@ -287,18 +267,17 @@ final class PeerCharacteristics {
                     + Characteristics.LEAST_RECEIVE_BUFFER_BYTES + ')');
         }
         if (!update.pendingCleared() || support != Support.UNKNOWN) {
-            change(now);
+            values.changed(now);
             return;
         }
         Exchange exchange = pending.get(property);
         if (exchange == null) {
             throw new CharacteristicsException("update with rdma_pendclr without a pending request");
         }
-        removeCeiling(property);
-        change(now);
+        values.settled(now);
         pending.remove(property);
         exchange.completed(property, now.value());
-        exchange.finish(properties());
+        exchange.finish(values.all());
     }
 
     /** Whether an error is the answer to a message of this handler; then it is dealt with. */
@@ -314,7 +293,7 @@ final class PeerCharacteristics {
             current.untold(new CharacteristicsException("refused with " + error));
             return true;
         }
-        current.wanted().forEach(value -> liftCeiling(value.property()));
+        current.wanted().forEach(value -> values.unsettled(value.property()));
         if (absent) {
             support = Support.ABSENT;
         }
@@ -338,69 +317,6 @@ final class PeerCharacteristics {
             pending.values().forEach(other -> other.promise().tryFailure(cause));
             pending.clear();
         }
-    }
-
-    // --- The values
-
-    /** Also by an RDMA2_CONNPROP with the size that this side keeps to already, which is no new {@link ConnectionTerms}. */
-    private long toldBytes() {
-        PropertySet now = properties();
-        if (now != known) {
-            known = now;
-            toldBytes = now.get(RECEIVE_BUFFER_SIZE);
-        }
-        return toldBytes;
-    }
-
-    private <T> void replace(TransportProperty<T> property, T value) {
-        known = PropertyReplacement.replace(properties(), property, value);
-        handler.connection().peerProperties(known);
-    }
-
-    private Object valueOf(TransportProperty<?> property) {
-        long bytes = toldBytes(); // first, as what follows is newer
-        return property.equals(RECEIVE_BUFFER_SIZE) ? (Object) bytes : properties().get(property);
-    }
-
-    private <T> void change(Value<T> now) {
-        Object earlier = valueOf(now.property());
-        if (now.property().equals(RECEIVE_BUFFER_SIZE)) {
-            toldBytes = (Long) now.value();
-            applySize();
-        } else {
-            replace(now.property(), now.value());
-        }
-        if (!earlier.equals(now.value())) {
-            @SuppressWarnings("unchecked") // a value of the same property
-            T before = (T) earlier;
-            handler.context().fireUserEventTriggered(new CharacteristicChanged<>(Side.PEER, now.property(), before, now.value()));
-        }
-    }
-
-    /** What the peer has told before holds again. */
-    private void liftCeiling(TransportProperty<?> property) {
-        removeCeiling(property);
-        applySize();
-    }
-
-    /** A {@link #change} has to follow: until then nobody may send as much as the peer has told before. */
-    private void removeCeiling(TransportProperty<?> property) {
-        if (property.equals(RECEIVE_BUFFER_SIZE)) {
-            ceilingBytes = NO_CEILING;
-        }
-    }
-
-    /** Lets this side send as much as the peer has told, and no more than it has been asked to lower that to. */
-    private void applySize() {
-        long bytes = Math.min(toldBytes(), ceilingBytes);
-        if (properties().get(RECEIVE_BUFFER_SIZE) != bytes) {
-            replace(RECEIVE_BUFFER_SIZE, bytes);
-        }
-    }
-
-    /** The peer may have told its properties by RDMA2_CONNPROP. */
-    void termsChanged() {
-        applySize();
     }
 
     void close() {
