@@ -2,16 +2,12 @@ package org.nettyrdma.codec.rpcrdma.requester;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
-import org.nettyrdma.codec.rpcrdma.CallLayout;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 
@@ -70,70 +66,60 @@ final class OpenEndedRequests {
         return history.of(call);
     }
 
-    /**
-     * Sends a call, now or when there is memory for it.
-     *
-     * @param call    the whole call; its reference passes to this, unless this throws
-     * @param plan    offers all that the reply may take
-     * @param items   its eligible arguments
-     * @param promise tells whether it was written
-     * @param keep    whether it is kept until its reply is here
-     */
-    void submit(ByteBuf call, RequestPlan plan, List<DataItem> items, ChannelPromise promise, boolean keep) throws IOException {
-        ReplyHistory.Record record = history.of(call);
+    /** Sends a call, now or when there is memory for it. Its plan offers all that the reply may take. */
+    void submit(RequesterCall call) throws IOException {
+        RequestPlan plan = call.plan();
+        ReplyHistory.Record record = history.of(call.unsent());
         long guessBytes = record == null ? Long.MAX_VALUE : record.guessBytes();
-        long bytes = sender.memoryOf(call, plan, keep);
+        long bytes = sender.memoryOf(call);
         if (guessBytes < plan.replyChunkBytes()) {
             if (calls.tryAdmitAmply(bytes)) {
-                sendAmply(call, plan, items, bytes, promise, keep);
+                sendAmply(call, bytes);
             } else {
-                submitModestly(call, plan.replyChunkBytes(), items, guessBytes, promise, keep);
+                submitModestly(call, guessBytes);
             }
         } else if (!calls.isPossible(bytes)) {
-            submitWithin(modest(plan), call, items, promise, keep); // there will never be more
-        } else if (record == null || !record.maySuffice(modest(plan)) || call.readableBytes() > MODEST_BYTES) {
-            submitAmply(call, plan, items, bytes, promise, keep);
+            submitWithin(call, modest(plan)); // there will never be more
+        } else if (record == null || !record.maySuffice(modest(plan)) || call.unsent().readableBytes() > MODEST_BYTES) {
+            submitAmply(call, bytes);
         } else {
-            submitFirst(call, plan, items, bytes, promise, keep, record);
+            submitFirst(call, bytes, record);
         }
     }
 
-    private void submitAmply(ByteBuf call, RequestPlan plan, List<DataItem> items, long bytes, ChannelPromise promise,
-            boolean keep) throws IOException {
+    private void submitAmply(RequesterCall call, long bytes) throws IOException {
         if (calls.tryAdmit(bytes)) {
-            sendAmply(call, plan, items, bytes, promise, keep);
+            sendAmply(call, bytes);
         } else {
-            calls.admit(new WaitingRequest(sender, call, plan, new CallLayout(items, null), bytes, promise, keep));
+            calls.admit(new WaitingRequest(sender, call, bytes));
         }
     }
 
     /** Before it can be told how large the replies of a kind are. */
-    private void submitFirst(ByteBuf call, RequestPlan plan, List<DataItem> items, long bytes, ChannelPromise promise,
-            boolean keep, ReplyHistory.Record record) throws IOException {
+    private void submitFirst(RequesterCall call, long bytes, ReplyHistory.Record record) throws IOException {
         long reserve = calls.reserve((long) credits * MODEST_BYTES);
         if (!calls.isPossible(bytes + reserve)) {
-            submitAmply(call, plan, items, bytes, promise, keep);
+            submitAmply(call, bytes);
         } else if (calls.tryAdmit(bytes + reserve)) {
             calls.release(reserve);
-            sendAmply(call, plan, items, bytes, promise, keep);
+            sendAmply(call, bytes);
         } else {
-            WaitingRequest waiting = new WaitingRequest(sender, call, plan, new CallLayout(items, null), bytes, promise, keep)
-                    .reserving(reserve);
+            WaitingRequest waiting = new WaitingRequest(sender, call, bytes).reserving(reserve);
             calls.admit(waiting);
             awaitReplies(new PatientCall(waiting, record, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS)));
         }
     }
 
     /** The pool may have no such piece, where there is still a smaller one. */
-    private void sendAmply(ByteBuf call, RequestPlan plan, List<DataItem> items, long bytes, ChannelPromise promise, boolean keep)
-            throws IOException {
+    private void sendAmply(RequesterCall call, long bytes) throws IOException {
         try {
-            sender.sendAdmitted(call, plan, items, null, bytes, promise, keep);
+            sender.sendAdmitted(call, bytes);
         } catch (IOException e) {
-            if (plan.replyChunkBytes() == modest(plan) || !ctx.channel().isActive()) {
+            int modestBytes = modest(call.plan());
+            if (call.plan().replyChunkBytes() == modestBytes || !ctx.channel().isActive()) {
                 throw e;
             }
-            submitWithin(modest(plan), call, items, promise, keep);
+            submitWithin(call, modestBytes);
         }
     }
 
@@ -142,23 +128,24 @@ final class OpenEndedRequests {
     }
 
     /** With a share of what is left, as long as that is more than what fits inline, or with what such a reply will need. */
-    private void submitModestly(ByteBuf call, int mostBytes, List<DataItem> items, long guessBytes, ChannelPromise promise,
-                                boolean keep) throws IOException {
-        long share = Math.min(Math.min(MODEST_BYTES, mostBytes), Long.highestOneBit(Math.max(0, calls.leftBytes()) / credits));
+    private void submitModestly(RequesterCall call, long guessBytes) throws IOException {
+        long share = Math.min(modest(call.plan()), Long.highestOneBit(Math.max(0, calls.leftBytes()) / credits));
         if (share > guessBytes && share > threshold.get().receiveBytes()) {
-            RequestPlan plan = planner.plan(call.readableBytes(), items, spaceOf(share));
-            long bytes = sender.memoryOf(call, plan, keep);
+            long bytes = sender.memoryOf(call.replan(planFor(call, share)));
             if (calls.tryAdmit(bytes)) {
-                sender.sendAdmitted(call, plan, items, null, bytes, promise, keep);
+                sender.sendAdmitted(call, bytes);
                 return;
             }
         }
-        submitWithin(guessBytes, call, items, promise, keep);
+        submitWithin(call, guessBytes);
     }
 
-    private void submitWithin(long replyBytes, ByteBuf call, List<DataItem> items, ChannelPromise promise, boolean keep)
-            throws IOException {
-        sender.submit(call, planner.plan(call.readableBytes(), items, spaceOf(replyBytes)), items, null, promise, keep);
+    private void submitWithin(RequesterCall call, long replyBytes) throws IOException {
+        sender.submit(call.replan(planFor(call, replyBytes)));
+    }
+
+    private RequestPlan planFor(RequesterCall call, long replyBytes) throws IOException {
+        return planner.plan(call.unsent().readableBytes(), call.items(), spaceOf(replyBytes));
     }
 
     /** At least as many bytes; always the same object, by which plans are found again. */
@@ -209,15 +196,17 @@ final class OpenEndedRequests {
     }
 
     private void sendImpatiently(WaitingRequest waited) {
-        if (waited.promise().isDone()) { // cancelled, of which the promise's executor has still to tell
-            waited.message().release();
+        RequesterCall call = waited.call();
+        ByteBuf message = call.unsent();
+        if (call.caller().isDone()) { // cancelled, of which the promise's executor has still to tell
+            message.release();
             return;
         }
         try {
-            submitWithin(modest(waited.plan()), waited.message(), waited.layout().items(), waited.promise(), waited.isKept());
+            submitWithin(call, modest(call.plan()));
         } catch (IOException | RuntimeException | Error e) {
-            waited.message().release();
-            waited.promise().tryFailure(e);
+            message.release();
+            call.caller().tryFailure(e);
         }
     }
 }

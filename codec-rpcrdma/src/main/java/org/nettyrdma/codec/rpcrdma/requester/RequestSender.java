@@ -104,10 +104,11 @@ final class RequestSender {
             ReplySpace space = bound == null ? ((RpcMessage) msg).replySpace() : bound.replySpace();
             ItemReduction.requireWithin(items, call.readableBytes());
             RequestPlan plan = planner.plan(call.readableBytes(), items, space);
-            if (space == null && planner.offersRoomForAnyReply()) {
-                openEnded.submit(call, plan, items, promise, isKept());
+            RequesterCall begun = calls.newCall().begin(call, plan, items, space, promise, isKept());
+            if (isOpenEnded(begun)) {
+                openEnded.submit(begun);
             } else {
-                submit(call, plan, items, space, promise, isKept());
+                submit(begun);
             }
         } catch (Exception | Error e) {
             call.release();
@@ -120,19 +121,22 @@ final class RequestSender {
         return connection.terms().version() == RpcRdmaVersion.TWO;
     }
 
+    /** Whether a call offers all that a reply may take, as nobody knows how large its reply can get. */
+    private boolean isOpenEnded(RequesterCall call) {
+        return call.replySpace() == null && planner.offersRoomForAnyReply();
+    }
+
     /**
      * Sends a call, now or when there is memory for it.
      *
-     * @param space how large the reply can get, or {@code null} if nobody knows
      * @throws IOException if it can never be sent
      */
-    void submit(ByteBuf call, RequestPlan plan, List<DataItem> items, ReplySpace space, ChannelPromise promise, boolean keep)
-            throws IOException {
-        long bytes = memoryOf(call, plan, keep);
+    void submit(RequesterCall call) throws IOException {
+        long bytes = memoryOf(call);
         if (bytes == 0 || calls.tryAdmit(bytes)) {
-            sendAdmitted(call, plan, items, space, bytes, promise, keep);
+            sendAdmitted(call, bytes);
         } else {
-            calls.admit(new WaitingRequest(this, call, plan, new CallLayout(items, space), bytes, promise, keep));
+            calls.admit(new WaitingRequest(this, call, bytes));
         }
     }
 
@@ -141,10 +145,9 @@ final class RequestSender {
      *
      * @throws IOException if that cannot be exposed; then the call has none of it
      */
-    void sendAdmitted(ByteBuf call, RequestPlan plan, List<DataItem> items, ReplySpace space, long bytes, ChannelPromise promise,
-                      boolean keep) throws IOException {
+    void sendAdmitted(RequesterCall call, long bytes) throws IOException {
         try {
-            send(call, plan, items, space, bytes, promise, keep);
+            send(call, bytes);
         } catch (Exception | Error e) {
             calls.release(bytes);
             throw e;
@@ -152,13 +155,16 @@ final class RequestSender {
     }
 
     /** How much memory a call takes. */
-    long memoryOf(ByteBuf call, RequestPlan plan, boolean keep) {
+    long memoryOf(RequesterCall call) {
+        return memoryOf(call.unsent(), call.plan(), call.isKept());
+    }
+
+    private long memoryOf(ByteBuf call, RequestPlan plan, boolean keep) {
         if (!plan.hasChunks()) {
             return 0;
         }
         long bytes = plan.exposedBytes(call.readableBytes());
-        boolean copied = keep && plan.maxSegments() > 0
-                && !exposer.isInPlace(plan, call);
+        boolean copied = keep && plan.maxSegments() > 0 && !exposer.isInPlace(plan, call);
         return copied ? bytes + call.readableBytes() : bytes;
     }
 
@@ -174,8 +180,7 @@ final class RequestSender {
             return null;
         }
         RequestPlan plan = planner.planAgain(call.plan(), message.readableBytes(),
-                new CallLayout(call.items(), call.replySpace()),
-                error);
+                new CallLayout(call.items(), call.replySpace()), error);
         return plan != null && calls.isPossible(memoryOf(message, plan, false)) ? plan : null;
     }
 
@@ -189,7 +194,7 @@ final class RequestSender {
         ByteBuf message = call.takeMessage();
         ChannelPromise promise = calls.sendingAgain(call.xid());
         try {
-            submit(message, plan, call.items(), call.replySpace(), promise, false);
+            submit(calls.newCall().begin(message, plan, call.items(), call.replySpace(), promise, false));
             ctx.flush();
         } catch (Exception | Error e) {
             message.release();
@@ -224,8 +229,7 @@ final class RequestSender {
     /** The caller of a call that waits for memory has cancelled it. */
     void cancelled(WaitingRequest call, Throwable cause) {
         if (calls.withdraw(call)) {
-            call.message().release();
-            call.promise().tryFailure(cause);
+            call.fail(cause);
         }
     }
 
@@ -242,32 +246,29 @@ final class RequestSender {
     /** There is memory for a call; its write fails as it would have failed without waiting. */
     void admitted(WaitingRequest waited) {
         calls.release(waited.reserve());
+        RequesterCall call = waited.call();
+        ByteBuf message = call.unsent();
         try {
             requireConnected();
-            requireNewXid(waited.message());
-            send(waited.message(), waited.plan(), waited.layout().items(), waited.layout().replySpace(), waited.exposedBytes(),
-                    waited.promise(), waited.isKept());
+            requireNewXid(message);
+            send(call, waited.exposedBytes());
         } catch (Exception | Error e) {
-            waited.message().release();
-            waited.promise().tryFailure(e);
+            message.release();
+            call.caller().tryFailure(e);
             calls.release(waited.exposedBytes());
         }
     }
 
-    private void send(ByteBuf message, RequestPlan plan, List<DataItem> items, ReplySpace space, long bytes,
-            ChannelPromise promise,
-                      boolean keep) throws IOException {
-        RequesterCall call = calls.newCall();
+    private void send(RequesterCall call, long bytes) throws IOException {
+        ByteBuf message = call.unsent();
+        RequestPlan plan = call.plan();
         ExposedChunks exposure = plan.hasChunks()
                 ? exposer.open(plan, message, InvalidationPolicy.ofRequester(connection.terms())) : null;
         ByteBuf body;
         try {
-            call.begin(message, exposure, bytes, plan, items, space, promise);
-            if (space == null && planner.offersRoomForAnyReply()) {
+            call.sending(exposure, bytes);
+            if (isOpenEnded(call)) {
                 call.noteReply(openEnded.historyOf(message));
-            }
-            if (keep) {
-                call.keep(message);
             }
             calls.add(call); // before the write, which may fail at once
             body = inlineBody(plan, message);

@@ -34,6 +34,9 @@ public final class RequesterCall extends RelayPromise {
     private int program;
     private int version;
     private int procedure;
+    /** The whole call until it is sent. */
+    private ByteBuf unsent;
+    private boolean keep;
     private ExposedChunks exposure;
     private long exposedBytes;
     private RequestPlan plan;
@@ -41,7 +44,7 @@ public final class RequesterCall extends RelayPromise {
     private ReplySpace replySpace;
     /** Where the length of its reply is noted, {@code null} if nobody needs it. */
     private ReplyHistory.Record history;
-    /** Kept so that the call can be sent again; {@code null} if it is not going to be, or not any more. */
+    /** A reference of its own, so that the call can be sent again; {@code null} if it is not going to be, or not any more. */
     private ByteBuf kept;
     private boolean written;
     private boolean replyFetched;
@@ -55,25 +58,25 @@ public final class RequesterCall extends RelayPromise {
     /**
      * Begins a call.
      *
-     * @param message      the whole call
-     * @param newExposure  the memory it opens to the peer, or {@code null} if none
-     * @param bytes        how much memory it was admitted with
-     * @param newPlan      how it travels
-     * @param newItems     its eligible arguments
-     * @param space        how large its reply can get, or {@code null} if nobody knows
-     * @param caller       the promise of whoever makes the call, told when it is written
+     * @param message  the whole call; its reference stays with whoever sends it
+     * @param newPlan  how it travels
+     * @param newItems its eligible arguments
+     * @param space    how large its reply can get, or {@code null} if nobody knows
+     * @param caller   the promise of whoever makes the call, told when it is written
+     * @param newKeep  whether it is kept until its reply is here
      */
-    public RequesterCall begin(ByteBuf message, ExposedChunks newExposure, long bytes, RequestPlan newPlan,
-            List<DataItem> newItems,
-                        ReplySpace space, ChannelPromise caller) {
+    RequesterCall begin(ByteBuf message, RequestPlan newPlan, List<DataItem> newItems, ReplySpace space, ChannelPromise caller,
+            boolean newKeep) {
         begin(caller);
         xid = RpcOffsets.word(message, 0);
         boolean complete = RpcOffsets.hasCallHeader(message);
         program = complete ? RpcOffsets.word(message, RpcOffsets.PROGRAM) : 0;
         version = complete ? RpcOffsets.word(message, RpcOffsets.VERSION) : 0;
         procedure = complete ? RpcOffsets.word(message, RpcOffsets.PROCEDURE) : 0;
-        exposure = newExposure;
-        exposedBytes = bytes;
+        unsent = message;
+        keep = newKeep;
+        exposure = null;
+        exposedBytes = 0;
         plan = newPlan;
         items = newItems;
         replySpace = space;
@@ -83,6 +86,40 @@ public final class RequesterCall extends RelayPromise {
         replyFetched = false;
         state = State.AWAITED;
         return this;
+    }
+
+    /** Makes the call travel in another way than it began with. */
+    RequesterCall replan(RequestPlan newPlan) {
+        plan = newPlan;
+        return this;
+    }
+
+    /**
+     * The call is about to be written.
+     *
+     * @param newExposure the memory it opens to the peer, or {@code null} if none
+     * @param bytes       how much memory it was admitted with
+     */
+    void sending(ExposedChunks newExposure, long bytes) {
+        exposure = newExposure;
+        exposedBytes = bytes;
+        kept = keep ? unsent.retain() : null;
+        unsent = null;
+    }
+
+    /** The whole call until it is {@linkplain #sending sent}. */
+    ByteBuf unsent() {
+        return unsent;
+    }
+
+    /** Whether it is kept until its reply is here. */
+    boolean isKept() {
+        return keep;
+    }
+
+    /** The promise of whoever makes the call. */
+    ChannelPromise caller() {
+        return asker();
     }
 
     /**
@@ -178,11 +215,6 @@ public final class RequesterCall extends RelayPromise {
         if (history != null) {
             history.outgrown();
         }
-    }
-
-    /** Keeps the call until {@link #takeMessage} or {@link #releaseMessage}; what it holds is a reference of its own. */
-    void keep(ByteBuf message) {
-        kept = message.retain();
     }
 
     /** The whole call if it was kept, {@code null} if not; its reference stays with this. */

@@ -1,38 +1,25 @@
 package org.nettyrdma.codec.rpcrdma.requester;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.ChannelPromise;
 import java.nio.channels.ClosedChannelException;
 import org.nettyrdma.codec.oncrpc.MemoryAdmission;
-import org.nettyrdma.codec.rpcrdma.CallLayout;
 
-/** A call of a requester that needs memory; nothing of it is exposed yet. Holds the one reference of its message. */
+/** A call of a requester that needs memory; nothing of it is exposed yet. It has the one reference of the message. */
 final class WaitingRequest implements MemoryAdmission.Candidate, ChannelFutureListener {
 
     private final RequestSender owner;
-    private final ByteBuf message;
-    private final RequestPlan plan;
-    private final CallLayout layout;
-    private final ChannelPromise promise;
+    private final RequesterCall call;
     private final long bytes;
-    private final boolean kept;
     private long reserve;
 
     /**
      * @param bytes how much it needs
-     * @param kept  whether it is kept until its reply is here
      */
-    WaitingRequest(RequestSender owner, ByteBuf message, RequestPlan plan, CallLayout layout, long bytes, ChannelPromise promise,
-                   boolean kept) {
+    WaitingRequest(RequestSender owner, RequesterCall call, long bytes) {
         this.owner = owner;
-        this.message = message;
-        this.plan = plan;
-        this.layout = layout;
-        this.promise = promise;
+        this.call = call;
         this.bytes = bytes;
-        this.kept = kept;
     }
 
     /** Before it waits: so much more is to be left when it is its turn. */
@@ -41,24 +28,14 @@ final class WaitingRequest implements MemoryAdmission.Candidate, ChannelFutureLi
         return this;
     }
 
-    ByteBuf message() {
-        return message;
+    RequesterCall call() {
+        return call;
     }
 
-    RequestPlan plan() {
-        return plan;
-    }
-
-    CallLayout layout() {
-        return layout;
-    }
-
-    boolean isKept() {
-        return kept;
-    }
-
-    ChannelPromise promise() {
-        return promise;
+    /** It is not going to be sent. */
+    void fail(Throwable cause) {
+        call.unsent().release();
+        call.caller().tryFailure(cause);
     }
 
     /** How much memory it takes when it is sent. */
@@ -83,16 +60,15 @@ final class WaitingRequest implements MemoryAdmission.Candidate, ChannelFutureLi
 
     @Override
     public void dropped() {
-        message.release();
-        promise.tryFailure(new ClosedChannelException());
+        fail(new ClosedChannelException());
     }
 
     /**
      * To be called when the call has not been admitted at once. Listeners run on the executor of the promise, whichever that is.
      */
     void watchForCancellation() {
-        if (!promise.isVoid()) { // a void promise cannot be cancelled, and takes no listener
-            promise.addListener(this);
+        if (!call.isVoid()) { // a void promise cannot be cancelled, and takes no listener
+            call.caller().addListener(this);
         }
     }
 

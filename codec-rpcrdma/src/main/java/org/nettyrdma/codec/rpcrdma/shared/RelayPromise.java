@@ -77,6 +77,11 @@ public abstract class RelayPromise extends WritePromise {
         complete(cause);
     }
 
+    /** The promise of whoever asked for the write. */
+    protected final ChannelPromise asker() {
+        return asker;
+    }
+
     private void complete(Throwable cause) {
         if (cause == null) {
             asker.trySuccess();
