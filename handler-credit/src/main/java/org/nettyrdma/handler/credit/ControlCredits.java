@@ -4,6 +4,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import java.util.function.LongSupplier;
 
 /**
  * The part of {@link CreditGate} for messages that are no request and no response: no more of them are under way than the peer
@@ -14,6 +15,7 @@ final class ControlCredits {
 
     private final int maxUnproven;
     private final int maxWaiting;
+    private final LongSupplier responsesSent;
     /** What is not known to have arrived, the oldest first. */
     private final ArrayDeque<Sent> unproven = new ArrayDeque<>();
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
@@ -31,9 +33,13 @@ final class ControlCredits {
     private record Waiting(CreditedMessage message, ChannelPromise promise) {
     }
 
-    ControlCredits(int maxUnproven, int maxWaiting) {
+    /**
+     * @param responsesSent counts the responses of this end
+     */
+    ControlCredits(int maxUnproven, int maxWaiting, LongSupplier responsesSent) {
         this.maxUnproven = maxUnproven;
         this.maxWaiting = maxWaiting;
+        this.responsesSent = responsesSent;
     }
 
     /** How many have been sent; those that have arrived by now are the first ones. */
@@ -41,18 +47,14 @@ final class ControlCredits {
         return sent;
     }
 
-    /**
-     * Sends a message when there is a receive for it.
-     *
-     * @param responsesSent how many responses this end has sent
-     */
-    void write(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise promise, long responsesSent) {
+    /** Sends a message when there is a receive for it. */
+    void write(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise promise) {
         if (closed) {
             fail(message, promise, new ClosedChannelException());
         } else if (message.isAnswer() && answerable.removeFirstOccurrence(message.xid())) {
             ctx.write(message, promise); // uses the receive that the peer has for the answer
         } else if (waiting.isEmpty() && unproven.size() < maxUnproven) {
-            send(ctx, message, promise, responsesSent);
+            send(ctx, message, promise);
         } else if (waiting.size() < maxWaiting) {
             waiting.add(new Waiting(message, promise));
         } else {
@@ -60,13 +62,13 @@ final class ControlCredits {
         }
     }
 
-    private void send(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise asked, long responsesSent) {
+    private void send(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise asked) {
         ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked; // a void promise does not tell how the write went
         if (!promise.setUncancellable() || promise.isDone()) { // cancelled, or its owner has ended it by itself
             message.release();
             return;
         }
-        Sent place = new Sent(message.xid(), responsesSent);
+        Sent place = new Sent(message.xid(), responsesSent.getAsLong());
         unproven.add(place);
         sent++;
         ctx.write(message, promise);
@@ -82,9 +84,9 @@ final class ControlCredits {
     }
 
     /** A message of the peer: an answer shows that what it answers has arrived, any other one may be answered. */
-    void received(ChannelHandlerContext ctx, CreditedMessage message, long responsesSent) {
+    void received(ChannelHandlerContext ctx, CreditedMessage message) {
         if (message.isAnswer()) {
-            arrived(ctx, message.xid(), responsesSent);
+            arrived(ctx, message.xid());
             return;
         }
         if (answerable.size() == maxUnproven) {
@@ -94,42 +96,34 @@ final class ControlCredits {
     }
 
     /** The peer has received the message with this number, if there is one, and all before it. */
-    void arrived(ChannelHandlerContext ctx, int xid, long responsesSent) {
+    void arrived(ChannelHandlerContext ctx, int xid) {
         if (unproven.stream().anyMatch(message -> message.xid() == xid)) {
             while (unproven.remove().xid() != xid) { // the oldest of this number: that is certain
             }
-            sendWaiting(ctx, responsesSent);
+            sendWaiting(ctx);
         }
     }
 
     /** The peer has received the first {@code count} that were sent. */
-    void arrivedFirst(ChannelHandlerContext ctx, long count, long responsesSent) {
-        boolean any = false;
+    void arrivedFirst(ChannelHandlerContext ctx, long count) {
         while (sent - unproven.size() < count) {
             unproven.remove();
-            any = true;
         }
-        if (any) {
-            sendWaiting(ctx, responsesSent);
-        }
+        sendWaiting(ctx);
     }
 
     /** The peer has received the first {@code count} responses of this end, and all that was sent ahead of them. */
-    void arrivedAheadOfResponse(ChannelHandlerContext ctx, long count, long responsesSent) {
-        boolean any = false;
+    void arrivedAheadOfResponse(ChannelHandlerContext ctx, long count) {
         while (!unproven.isEmpty() && unproven.peek().responsesBefore() < count) {
             unproven.remove();
-            any = true;
         }
-        if (any) {
-            sendWaiting(ctx, responsesSent);
-        }
+        sendWaiting(ctx);
     }
 
-    private void sendWaiting(ChannelHandlerContext ctx, long responsesSent) {
+    private void sendWaiting(ChannelHandlerContext ctx) {
         while (!waiting.isEmpty() && unproven.size() < maxUnproven) {
             Waiting next = waiting.poll();
-            send(ctx, next.message(), next.promise(), responsesSent);
+            send(ctx, next.message(), next.promise());
             unflushed = true;
         }
     }

@@ -261,7 +261,7 @@ public final class CreditGate extends ChannelDuplexHandler {
             case REQUEST -> requester.write(context, message, promise);
             case RESPONSE -> context.write(responder.stamp(message), promise);
             case NOTICE -> requester.writeNotice(context, message, promise);
-            case CONTROL -> controls().write(context, message, promise, responder.responses());
+            case CONTROL -> controls().write(context, message, promise);
             case NEITHER -> context.write(message, promise);
         }
     }
@@ -277,11 +277,11 @@ public final class CreditGate extends ChannelDuplexHandler {
                         return;
                     }
                     if (controls != null) {
-                        controls.arrivedAheadOfResponse(context, responder.responsesArrived(), responder.responses());
+                        controls.arrivedAheadOfResponse(context, responder.responsesArrived());
                     }
                 }
                 case RESPONSE -> responseReceived(context, message);
-                case CONTROL -> controls().received(context, message, responder.responses());
+                case CONTROL -> controls().received(context, message);
                 case NOTICE, NEITHER -> { }
             }
         }
@@ -294,15 +294,15 @@ public final class CreditGate extends ChannelDuplexHandler {
             return;
         }
         if (arrived >= 0) {
-            controls.arrivedFirst(context, arrived, responder.responses());
+            controls.arrivedFirst(context, arrived);
         } else {
-            controls.arrived(context, response.xid(), responder.responses()); // it may refuse a control message
+            controls.arrived(context, response.xid()); // it may refuse a control message
         }
     }
 
     private ControlCredits controls() {
         if (controls == null) {
-            controls = new ControlCredits(MAX_CONTROLS, maxWaiting);
+            controls = new ControlCredits(MAX_CONTROLS, maxWaiting, responder::responses);
         }
         return controls;
     }

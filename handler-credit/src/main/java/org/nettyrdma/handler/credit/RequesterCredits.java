@@ -184,6 +184,12 @@ final class RequesterCredits {
         sendWaiting(ctx);
     }
 
+    /** What had been sent when a request was, {@code null} unless its response is still to come. */
+    private Earlier unanswered(int xid) {
+        Earlier arrived = inProgress.get(xid);
+        return arrived == NOTICE_OWED ? null : arrived;
+    }
+
     /**
      * Counts a response.
      *
@@ -191,8 +197,8 @@ final class RequesterCredits {
      */
     long responseReceived(ChannelHandlerContext ctx, CreditedMessage response) {
         int xid = response.xid();
-        Earlier arrived = inProgress.get(xid);
-        if (arrived == null || arrived == NOTICE_OWED) { // a second response, where the notice of the first is still to come
+        Earlier arrived = unanswered(xid);
+        if (arrived == null) {
             increment(unmatchedResponses);
             return -1;
         }
@@ -202,8 +208,8 @@ final class RequesterCredits {
 
     /** Counts a response that grants credits and keeps none, if it is one to a request of this end. */
     boolean tryReceive(ChannelHandlerContext ctx, int xid, long granted) {
-        Earlier arrived = inProgress.get(xid);
-        if (arrived == null || arrived == NOTICE_OWED) {
+        Earlier arrived = unanswered(xid);
+        if (arrived == null) {
             return false;
         }
         counted(ctx, xid, arrived, false, granted);
@@ -246,7 +252,7 @@ final class RequesterCredits {
     }
 
     private boolean giveBack(int xid) {
-        if (!inProgress.contains(xid) || inProgress.get(xid) == NOTICE_OWED) {
+        if (unanswered(xid) == null) {
             return false;
         }
         inProgress.remove(xid);
@@ -259,7 +265,7 @@ final class RequesterCredits {
 
     /** Nobody waits for the response to a request any more; the responder has the credit all the same. */
     void giveUp(ChannelHandlerContext ctx, int xid) {
-        if (inProgress.contains(xid) && inProgress.get(xid) != NOTICE_OWED) {
+        if (unanswered(xid) != null) {
             givenUp.put(xid, true);
             watchSilence(ctx);
         }
