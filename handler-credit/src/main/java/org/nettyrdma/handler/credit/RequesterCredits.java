@@ -1,11 +1,8 @@
 package org.nettyrdma.handler.credit;
 
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
@@ -14,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.nettyrdma.handler.credit.support.WaitTimes;
+import org.nettyrdma.handler.credit.support.WaitingWrite;
 import org.nettyrdma.handler.credit.support.XidMap;
 
 /** The half of {@link CreditGate} for the requests that this end sends. Event loop only. */
@@ -26,7 +24,7 @@ final class RequesterCredits {
 
     private final CreditWindow window;
     private final int maxWaiting;
-    private final ArrayDeque<WaitingWrite> waiting = new ArrayDeque<>();
+    private final ArrayDeque<WaitingRequest> waiting = new ArrayDeque<>();
     /**
      * The XIDs that hold a credit, as keys: a response that is none of these must not make one. The value is what had been sent
      * when the request was; its response shows that all of that has arrived.
@@ -95,12 +93,10 @@ final class RequesterCredits {
     }
 
     private void waitForCredit(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
-        WaitingWrite write = new WaitingWrite(ctx, request, promise);
+        WaitingRequest write = new WaitingRequest(ctx, request, promise);
         waiting.add(write);
         highestWaiting.setOpaque(Math.max(highestWaiting.getPlain(), waiting.size()));
-        if (!promise.isVoid()) { // a void promise cannot be cancelled, and takes no listener
-            promise.addListener(write);
-        }
+        write.watchForCancellation();
         waitingChanged(ctx);
     }
 
@@ -300,9 +296,9 @@ final class RequesterCredits {
         sending = true;
         try {
             while (!waiting.isEmpty() && isAvailable()) {
-                WaitingWrite write = waiting.poll();
+                WaitingRequest write = waiting.poll();
                 write.wait.end(ctx.channel()::remoteAddress);
-                send(ctx, write.request, write.promise);
+                send(ctx, write.request, write.promise());
                 unflushed = true;
             }
         } finally {
@@ -315,15 +311,6 @@ final class RequesterCredits {
         if (unflushed) {
             unflushed = false;
             ctx.flush();
-        }
-    }
-
-    private void cancelled(WaitingWrite write, Throwable cause) {
-        if (waiting.remove(write)) {
-            write.wait.end(write.ctx.channel()::remoteAddress);
-            write.request.release();
-            write.promise.tryFailure(cause); // it may be that of another handler, and only stand for the one that was cancelled
-            waitingChanged(write.ctx);
         }
     }
 
@@ -345,40 +332,34 @@ final class RequesterCredits {
             return;
         }
         ClosedChannelException cause = new ClosedChannelException();
-        for (WaitingWrite write = waiting.poll(); write != null; write = waiting.poll()) {
-            write.wait.end(ctx.channel()::remoteAddress);
-            write.request.release();
-            write.promise.tryFailure(cause);
+        for (WaitingRequest write = waiting.poll(); write != null; write = waiting.poll()) {
+            write.fail(cause);
         }
         waitingChanged(ctx);
     }
 
-    /**
-     * A request that waits for a credit, and the listener that drops it when its caller cancels it, on the promise's executor.
-     */
-    private final class WaitingWrite implements ChannelFutureListener {
+    /** A request that waits for a credit. */
+    private final class WaitingRequest extends WaitingWrite {
 
-        private final ChannelHandlerContext ctx;
         private final CreditedMessage request;
-        private final ChannelPromise promise;
         private final WaitTimes.Wait wait = waits.begin();
 
-        WaitingWrite(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
-            this.ctx = ctx;
+        WaitingRequest(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
+            super(ctx, promise);
             this.request = request;
-            this.promise = promise;
+        }
+
+        private void fail(Throwable cause) {
+            wait.end(context().channel()::remoteAddress);
+            request.release();
+            promise().tryFailure(cause);
         }
 
         @Override
-        public void operationComplete(ChannelFuture write) {
-            if (!write.isCancelled()) {
-                return;
-            }
-            EventExecutor executor = ctx.executor();
-            if (executor.inEventLoop()) {
-                cancelled(this, write.cause());
-            } else {
-                executor.execute(() -> cancelled(this, write.cause()));
+        protected void cancelled(Throwable cause) {
+            if (waiting.remove(this)) {
+                fail(cause);
+                waitingChanged(context());
             }
         }
     }

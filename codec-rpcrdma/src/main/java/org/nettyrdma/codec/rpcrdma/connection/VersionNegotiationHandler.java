@@ -2,13 +2,10 @@ package org.nettyrdma.codec.rpcrdma.connection;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
-import io.netty.util.concurrent.EventExecutor;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
@@ -26,6 +23,7 @@ import org.nettyrdma.codec.rpcrdma.shared.RelayPromise;
 import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
 import org.nettyrdma.handler.credit.CreditGate;
+import org.nettyrdma.handler.credit.support.WaitingWrite;
 
 /**
  * Holds calls back until the version of the connection is settled (version-two-08, section 7). A client's first call goes out,
@@ -117,9 +115,7 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
     private void hold(Object call, ChannelPromise promise) {
         HeldCall waiting = new HeldCall(call, promise);
         held.add(waiting);
-        if (!promise.isVoid()) { // a void promise cannot be cancelled, and takes no listener
-            promise.addListener(waiting);
-        }
+        waiting.watchForCancellation();
         updateWritability();
     }
 
@@ -210,7 +206,7 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
         try {
             for (HeldCall next = held.poll(); next != null; next = first == null ? held.poll() : null) {
                 updateWritability();
-                sendFirst(next.call, next.promise); // whatever waits behind it
+                sendFirst(next.call, next.promise()); // whatever waits behind it
             }
         } finally {
             sendingNext = false;
@@ -230,10 +226,10 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
         releaseFirst();
         boolean flush = !held.isEmpty();
         for (HeldCall next = held.poll(); next != null; next = held.poll()) {
-            if (next.promise.isDone()) { // its owner has ended it by itself, so that a write would throw
+            if (next.promise().isDone()) { // its owner has ended it by itself, so that a write would throw
                 ReferenceCountUtil.release(next.call);
             } else {
-                ctx.write(next.call, next.promise);
+                ctx.write(next.call, next.promise());
             }
         }
         if (flush) {
@@ -256,7 +252,7 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
     private void failHeld(Throwable cause) {
         boolean none = held.isEmpty();
         for (HeldCall next = held.poll(); next != null; next = held.poll()) {
-            fail(next.call, next.promise, cause);
+            fail(next.call, next.promise(), cause);
         }
         if (!none) {
             updateWritability();
@@ -276,33 +272,20 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
         failHeld(new ClosedChannelException());
     }
 
-    /** A call that waits, and the listener that drops it when its caller cancels it, on the executor of the caller's promise. */
-    private final class HeldCall implements ChannelFutureListener {
+    /** A call that waits. */
+    private final class HeldCall extends WaitingWrite {
 
         private final Object call;
-        private final ChannelPromise promise;
 
         private HeldCall(Object call, ChannelPromise promise) {
+            super(ctx, promise);
             this.call = call;
-            this.promise = promise;
         }
 
         @Override
-        public void operationComplete(ChannelFuture write) {
-            if (!write.isCancelled()) {
-                return;
-            }
-            EventExecutor executor = ctx.executor();
-            if (executor.inEventLoop()) {
-                drop(write.cause());
-            } else {
-                executor.execute(() -> drop(write.cause()));
-            }
-        }
-
-        private void drop(Throwable cause) {
+        protected void cancelled(Throwable cause) {
             if (held.remove(this)) {
-                fail(call, promise, cause);
+                fail(call, promise(), cause);
                 updateWritability();
             }
         }

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
-import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
@@ -76,6 +75,10 @@ final class RequestSender {
         this.reverse = reverse;
         this.calls = calls;
         this.openEnded = new OpenEndedRequests(ctx, limits, planner, calls, this, connection::threshold);
+    }
+
+    ChannelHandlerContext context() {
+        return ctx;
     }
 
     /** Calls that go inline may take a short path. Before the first call. */
@@ -230,16 +233,6 @@ final class RequestSender {
     void cancelled(WaitingRequest call, Throwable cause) {
         if (calls.withdraw(call)) {
             call.fail(cause);
-        }
-    }
-
-    /** Runs something on the event loop, now if this is it. */
-    void onEventLoop(Runnable task) {
-        EventExecutor executor = ctx.executor();
-        if (executor.inEventLoop()) {
-            task.run();
-        } else {
-            executor.execute(task);
         }
     }
 

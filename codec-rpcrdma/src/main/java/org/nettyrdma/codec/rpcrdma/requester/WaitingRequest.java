@@ -1,12 +1,11 @@
 package org.nettyrdma.codec.rpcrdma.requester;
 
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import java.nio.channels.ClosedChannelException;
 import org.nettyrdma.codec.oncrpc.MemoryAdmission;
+import org.nettyrdma.handler.credit.support.WaitingWrite;
 
 /** A call of a requester that needs memory; nothing of it is exposed yet. It has the one reference of the message. */
-final class WaitingRequest implements MemoryAdmission.Candidate, ChannelFutureListener {
+final class WaitingRequest extends WaitingWrite implements MemoryAdmission.Candidate {
 
     private final RequestSender owner;
     private final RequesterCall call;
@@ -17,6 +16,7 @@ final class WaitingRequest implements MemoryAdmission.Candidate, ChannelFutureLi
      * @param bytes how much it needs
      */
     WaitingRequest(RequestSender owner, RequesterCall call, long bytes) {
+        super(owner.context(), call.caller());
         this.owner = owner;
         this.call = call;
         this.bytes = bytes;
@@ -35,7 +35,7 @@ final class WaitingRequest implements MemoryAdmission.Candidate, ChannelFutureLi
     /** It is not going to be sent. */
     void fail(Throwable cause) {
         call.unsent().release();
-        call.caller().tryFailure(cause);
+        promise().tryFailure(cause);
     }
 
     /** How much memory it takes when it is sent. */
@@ -63,19 +63,8 @@ final class WaitingRequest implements MemoryAdmission.Candidate, ChannelFutureLi
         fail(new ClosedChannelException());
     }
 
-    /**
-     * To be called when the call has not been admitted at once. Listeners run on the executor of the promise, whichever that is.
-     */
-    void watchForCancellation() {
-        if (!call.isVoid()) { // a void promise cannot be cancelled, and takes no listener
-            call.caller().addListener(this);
-        }
-    }
-
     @Override
-    public void operationComplete(ChannelFuture write) {
-        if (write.isCancelled()) {
-            owner.onEventLoop(() -> owner.cancelled(this, write.cause()));
-        }
+    protected void cancelled(Throwable cause) {
+        owner.cancelled(this, cause);
     }
 }
