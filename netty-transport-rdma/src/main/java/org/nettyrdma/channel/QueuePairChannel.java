@@ -76,6 +76,34 @@ abstract class QueuePairChannel extends AbstractChannel {
     /** The loop's context is closed, and all of its channels were. */
     abstract void contextClosed();
 
+    // --- How the connection begins
+
+    /** The queue pair is there: posts receives before the connection, so that the peer's first message never finds none. */
+    final void prepareConnection() throws IOException {
+        if (connection.isRequested()) {
+            // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
+            eventLoop().execute(this::acceptRequest);
+        } else {
+            postReceives();
+        }
+    }
+
+    private void acceptRequest() {
+        if (state != ChannelState.OPEN) {
+            return; // closed by a handler
+        }
+        try {
+            // here, since the failure of a registration costs a server a stack trace in its log, and a peer can cause it
+            postReceives();
+            connection.accept(privateData());
+        } catch (Throwable t) {
+            fail(t);
+        }
+    }
+
+    /** Posts all receives that there are to be. */
+    abstract void postReceives() throws IOException;
+
     // --- What the connection tells
 
     /** The peer has agreed to a connection; an exception refuses it, before the channel is active. */

@@ -239,25 +239,12 @@ public final class RdmaChannel extends QueuePairChannel {
             throw t;
         }
         queuePair = work.queuePair();
-        if (connection.isRequested()) {
-            // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
-            loop.execute(this::acceptRequest);
-        } else {
-            work.repost(); // receives come before the connection, so that the peer's first message never finds none
-        }
+        prepareConnection();
     }
 
-    private void acceptRequest() {
-        if (state() != ChannelState.OPEN) {
-            return; // closed by a handler
-        }
-        try {
-            // here, since the failure of a registration costs a server a stack trace in its log, and a peer can cause it
-            work.repost();
-            connection.accept(privateData());
-        } catch (Throwable t) {
-            fail(t);
-        }
+    @Override
+    void postReceives() throws IOException {
+        work.repost();
     }
 
     @Override

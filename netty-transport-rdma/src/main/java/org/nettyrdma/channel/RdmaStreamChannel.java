@@ -221,23 +221,12 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             }
             throw t;
         }
-        if (connection.isRequested()) {
-            loop.execute(this::acceptRequest); // when the pipeline has been initialised
-        } else {
-            work.input().postReceives(); // before the connection, so that the peer's first message never finds none
-        }
+        prepareConnection();
     }
 
-    private void acceptRequest() {
-        if (state() != ChannelState.OPEN) {
-            return; // closed by a handler
-        }
-        try {
-            work.input().postReceives();
-            connection.accept(privateData());
-        } catch (Throwable t) {
-            fail(t);
-        }
+    @Override
+    void postReceives() throws IOException {
+        work.input().postReceives();
     }
 
     @Override
