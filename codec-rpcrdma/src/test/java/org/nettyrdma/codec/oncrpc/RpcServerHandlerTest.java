@@ -303,20 +303,10 @@ class RpcServerHandlerTest {
 
     @Test
     void shouldAnswerSystemErrorWhereTheCheckOfCredentialsFails() {
-        EmbeddedChannel server = serve(new RpcProgram() {
+        EmbeddedChannel server = serve(new SingleVersionProgram() {
             @Override
             public int program() {
                 return 200000;
-            }
-
-            @Override
-            public int lowestVersion() {
-                return 1;
-            }
-
-            @Override
-            public int highestVersion() {
-                return 1;
             }
 
             @Override

@@ -27,21 +27,11 @@ class ServedCallMemoryTest {
     private final MemoryBudget budget = new MemoryBudget(1 << 20);
 
     /** Fails like a program of which a class is missing. */
-    private static final class IncompleteProgram implements RpcProgram {
+    private static final class IncompleteProgram implements SingleVersionProgram {
 
         @Override
         public int program() {
             return 200000;
-        }
-
-        @Override
-        public int lowestVersion() {
-            return 1;
-        }
-
-        @Override
-        public int highestVersion() {
-            return 1;
         }
 
         @Override

@@ -55,21 +55,11 @@ class TcpMemoryTest {
     private final ConcurrentLinkedQueue<Socket> sockets = new ConcurrentLinkedQueue<>();
     private InetSocketAddress address;
 
-    private final class Program implements RpcProgram {
+    private final class Program implements SingleVersionProgram {
 
         @Override
         public int program() {
             return 200000;
-        }
-
-        @Override
-        public int lowestVersion() {
-            return 1;
-        }
-
-        @Override
-        public int highestVersion() {
-            return 1;
         }
 
         @Override

@@ -9,12 +9,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /** A program whose procedures have every shape of argument and result; its binding is {@link #BINDING}. */
-public final class BulkProgram implements RpcProgram {
+public final class BulkProgram implements SingleVersionProgram {
 
     public static final int PROGRAM = 0x20000099;
     public static final int NULL = 0;
@@ -56,16 +56,6 @@ public final class BulkProgram implements RpcProgram {
     @Override
     public int program() {
         return PROGRAM;
-    }
-
-    @Override
-    public int lowestVersion() {
-        return 1;
-    }
-
-    @Override
-    public int highestVersion() {
-        return 1;
     }
 
     @Override

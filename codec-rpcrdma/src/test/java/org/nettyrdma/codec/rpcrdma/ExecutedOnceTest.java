@@ -26,9 +26,9 @@ import org.nettyrdma.codec.oncrpc.DuplicateRequestCache;
 import org.nettyrdma.codec.oncrpc.DuplicateRequestStatistics;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 import org.nettyrdma.codec.oncrpc.client.CuttingRelay;
 import org.nettyrdma.codec.oncrpc.client.ReconnectPolicy;
 import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClient;
@@ -47,21 +47,11 @@ class ExecutedOnceTest {
     private final AtomicIntegerArray executed = new AtomicIntegerArray(CALLS);
 
     /** Answers with its argument and, of each 16th call, with bulk data; of each fourth one a little later. */
-    private final class Counter implements RpcProgram {
+    private final class Counter implements SingleVersionProgram {
 
         @Override
         public int program() {
             return PROGRAM;
-        }
-
-        @Override
-        public int lowestVersion() {
-            return 1;
-        }
-
-        @Override
-        public int highestVersion() {
-            return 1;
         }
 
         @Override

@@ -26,8 +26,8 @@ import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 
 /**
  * 64 connections that take memory and keep it, and a client that does not: what it waits for its replies stays within twice the
@@ -59,21 +59,11 @@ class FairSharesTest {
     }
 
     /** LOAD and STORE of {@link BulkProgram}, as fast as can be. */
-    private static final class FastProgram implements RpcProgram {
+    private static final class FastProgram implements SingleVersionProgram {
 
         @Override
         public int program() {
             return BulkProgram.PROGRAM;
-        }
-
-        @Override
-        public int lowestVersion() {
-            return 1;
-        }
-
-        @Override
-        public int highestVersion() {
-            return 1;
         }
 
         @Override

@@ -20,8 +20,8 @@ import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 
 /** A server that closes connections which nobody uses. */
 @Timeout(60)
@@ -36,20 +36,10 @@ class IdleConnectionTest {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        RpcRdma server = ShortSends.server().idleTimeoutMillis(IDLE_MILLIS).program(new RpcProgram() {
+        RpcRdma server = ShortSends.server().idleTimeoutMillis(IDLE_MILLIS).program(new SingleVersionProgram() {
             @Override
             public int program() {
                 return PROGRAM;
-            }
-
-            @Override
-            public int lowestVersion() {
-                return 1;
-            }
-
-            @Override
-            public int highestVersion() {
-                return 1;
             }
 
             @Override

@@ -24,9 +24,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcTransportException;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 
 /** Calls that say nothing about how large their replies can get, and those that do. */
@@ -231,23 +231,13 @@ class OpenEndedCallTest {
         return content;
     }
 
-    private final class Program implements RpcProgram {
+    private final class Program implements SingleVersionProgram {
 
         private final BlockingQueue<RpcCall> gathered = new LinkedBlockingQueue<>();
 
         @Override
         public int program() {
             return PROGRAM;
-        }
-
-        @Override
-        public int lowestVersion() {
-            return 1;
-        }
-
-        @Override
-        public int highestVersion() {
-            return 1;
         }
 
         @Override

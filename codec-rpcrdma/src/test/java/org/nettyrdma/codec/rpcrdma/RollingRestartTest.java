@@ -33,9 +33,9 @@ import org.nettyrdma.codec.oncrpc.DuplicateRequestCache;
 import org.nettyrdma.codec.oncrpc.GracefulShutdown;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 import org.nettyrdma.codec.oncrpc.client.ReconnectPolicy;
 import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClient;
 
@@ -58,21 +58,11 @@ class RollingRestartTest {
     private ReconnectingRpcClient client;
 
     /** Writes the number of each call to a file, and answers, now or a little later. Forgets everything with each restart. */
-    private record Ledger(FileChannel file) implements RpcProgram {
+    private record Ledger(FileChannel file) implements SingleVersionProgram {
 
         @Override
         public int program() {
             return PROGRAM;
-        }
-
-        @Override
-        public int lowestVersion() {
-            return 1;
-        }
-
-        @Override
-        public int highestVersion() {
-            return 1;
         }
 
         @Override

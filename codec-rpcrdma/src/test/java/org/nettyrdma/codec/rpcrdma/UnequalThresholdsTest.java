@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 
@@ -36,7 +36,7 @@ class UnequalThresholdsTest {
     private final Counting callbacks = new Counting();
 
     /** A program, and how many calls it has had. */
-    private static final class Counting implements RpcProgram {
+    private static final class Counting implements SingleVersionProgram {
 
         private final BulkProgram program = new BulkProgram(true);
         private final AtomicInteger calls = new AtomicInteger();
@@ -44,16 +44,6 @@ class UnequalThresholdsTest {
         @Override
         public int program() {
             return BulkProgram.PROGRAM;
-        }
-
-        @Override
-        public int lowestVersion() {
-            return 1;
-        }
-
-        @Override
-        public int highestVersion() {
-            return 1;
         }
 
         @Override

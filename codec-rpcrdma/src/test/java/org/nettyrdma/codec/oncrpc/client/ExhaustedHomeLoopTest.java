@@ -38,6 +38,7 @@ import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 
 /** A client whose event loop has no memory for what becomes of its connections and calls. */
 @Timeout(60)
@@ -70,20 +71,10 @@ class ExhaustedHomeLoopTest {
     void listen() {
         home = loops.get(0); // that of a client is the next one of its group
         other = loops.get(1);
-        RpcProgram program = new RpcProgram() {
+        RpcProgram program = new SingleVersionProgram() {
             @Override
             public int program() {
                 return PROGRAM;
-            }
-
-            @Override
-            public int lowestVersion() {
-                return 1;
-            }
-
-            @Override
-            public int highestVersion() {
-                return 1;
             }
 
             @Override

@@ -22,14 +22,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
 import org.nettyrdma.codec.oncrpc.RpcCall;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 
 /**
  * A network on the loopback interface, with a server on it, that does what its script says: to each attempt to connect and to
  * each call and reply the next fault. When the script has ended, nothing fails any more. It keeps what the server has seen.
  */
-final class FaultyNetwork implements AutoCloseable, RpcProgram {
+final class FaultyNetwork implements AutoCloseable, SingleVersionProgram {
 
     static final int PROGRAM = 200_000;
 
@@ -89,16 +89,6 @@ final class FaultyNetwork implements AutoCloseable, RpcProgram {
     @Override
     public int program() {
         return PROGRAM;
-    }
-
-    @Override
-    public int lowestVersion() {
-        return 1;
-    }
-
-    @Override
-    public int highestVersion() {
-        return 1;
     }
 
     @Override

@@ -19,11 +19,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 
 /** A server over TCP that is stopped and started by its test. It has another port each time, so that nobody can take its port. */
-final class RestartedServer implements AutoCloseable, RpcProgram {
+final class RestartedServer implements AutoCloseable, SingleVersionProgram {
 
     static final int PROGRAM = 200_000;
     /** Answers with its arguments. */
@@ -90,16 +90,6 @@ final class RestartedServer implements AutoCloseable, RpcProgram {
     @Override
     public int program() {
         return PROGRAM;
-    }
-
-    @Override
-    public int lowestVersion() {
-        return 1;
-    }
-
-    @Override
-    public int highestVersion() {
-        return 1;
     }
 
     /** Sets whether calls of other procedures are not answered at all. */

@@ -12,15 +12,15 @@ import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.Retransmission;
 import org.nettyrdma.codec.oncrpc.RpcCall;
-import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 
 /**
  * The program of the soak, and the calls to it. The number of a call says all of it: how much data goes in and out, whether it
  * is written into the ledger, and whether it may be made again. The ledger gets the number of the call and of the process.
  */
-record SoakProgram(FileChannel ledger, int process) implements RpcProgram {
+record SoakProgram(FileChannel ledger, int process) implements SingleVersionProgram {
 
     static final int PROGRAM = 0x20000099;
     /** Is written into the ledger each time it is executed. */
@@ -34,16 +34,6 @@ record SoakProgram(FileChannel ledger, int process) implements RpcProgram {
     @Override
     public int program() {
         return PROGRAM;
-    }
-
-    @Override
-    public int lowestVersion() {
-        return 1;
-    }
-
-    @Override
-    public int highestVersion() {
-        return 1;
     }
 
     @Override
