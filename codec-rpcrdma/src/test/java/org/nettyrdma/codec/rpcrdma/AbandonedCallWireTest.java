@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -14,7 +15,6 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,7 +51,7 @@ class AbandonedCallWireTest {
     @AfterEach
     void stop() {
         server.close();
-        await(() -> server.client.memory().usedBytes(), 0);
+        awaitValue(() -> server.client.memory().usedBytes(), 0);
         if (group != null) {
             group.shutdownGracefully(0, RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
         }
@@ -73,14 +73,6 @@ class AbandonedCallWireTest {
     /** The client's event loop has run what this thread gave it so far. */
     private void awaitEventLoop() throws Exception {
         server.channel.eventLoop().submit(() -> { }).get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-    }
-
-    private static void await(LongSupplier value, long expected) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (value.getAsLong() != expected) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + ", not " + expected);
-            Thread.yield();
-        }
     }
 
     @ParameterizedTest
@@ -143,7 +135,7 @@ class AbandonedCallWireTest {
         server.channel.config().setAutoRead(false);
         awaitEventLoop();
         server.sendInvalidating(offer.segment().steeringTag(), offer.xid() + offer.emptyReply());
-        await(() -> server.channel.statistics().get(RdmaChannelStatistics.Counter.REMOTE_INVALIDATIONS_RECEIVED), 1);
+        awaitValue(() -> server.channel.statistics().get(RdmaChannelStatistics.Counter.REMOTE_INVALIDATIONS_RECEIVED), 1);
         assertTrue(offer.call().cancel(false));
         awaitEventLoop();
         server.channel.config().setAutoRead(true);
@@ -163,7 +155,7 @@ class AbandonedCallWireTest {
         server.peer.holdUp(server.channel);
         server.peer.sendHex(offer.xid() + "00000001 00000020 00000000 00000001 00000020" + source + RawServer.NO_CHUNKS
                 + offer.xid() + RawServer.SUCCESS + "00000000 00001388");
-        await(() -> server.client.statistics().get(Counter.LOCAL_INVALIDATIONS), 1);
+        awaitValue(() -> server.client.statistics().get(Counter.LOCAL_INVALIDATIONS), 1);
         assertFalse(offer.call().isDone());
 
         server.peer.channel().writeAndFlush(new RdmaWrite(Unpooled.wrappedBuffer(new byte[5000]), offer.segment()));

@@ -3,6 +3,7 @@ package org.nettyrdma.codec.rpcrdma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -12,8 +13,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -47,7 +46,7 @@ class ClientLimitsTest {
         pair.close();
         program.hanging.forEach(call -> call.arguments().release());
         // the handlers hear of the end of a connection after those that wait for it
-        awaitTrue(pair.client.memory()::usedBytes, 0);
+        awaitValue(pair.client.memory()::usedBytes, 0);
         assertEquals(0, pair.client.memory().waiting());
     }
 
@@ -80,9 +79,9 @@ class ClientLimitsTest {
             Future<ByteBuf> cancelled = hang(50_000, 60_000);
             RpcCall hanging = program.hanging.take();
             assertTrue(cancelled.cancel(false));
-            awaitTrue(() -> pair.client.statistics().get(Counter.CALLS_ABANDONED), 1);
+            awaitValue(() -> pair.client.statistics().get(Counter.CALLS_ABANDONED), 1);
             answer(hanging);
-            awaitTrue(() -> pair.client.memory().usedBytes(), 0);
+            awaitValue(() -> pair.client.memory().usedBytes(), 0);
             recording.stop();
             recording.dump(directory.resolve("late.jfr"));
         }
@@ -111,13 +110,13 @@ class ClientLimitsTest {
         RpcCall hanging = program.hanging.take();
         Future<ByteBuf> cancelled = hang(50_000, 60_000);
         Future<ByteBuf> timedOut = hang(50_000, 200);
-        awaitTrue(() -> pair.client.statistics().get(Counter.CALLS_HELD_BACK), 2);
+        awaitValue(() -> pair.client.statistics().get(Counter.CALLS_HELD_BACK), 2);
         assertTrue(cancelled.cancel(false));
         assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(timedOut));
         assertEquals(0, pair.client.statistics().get(Counter.CALLS_ABANDONED), "they exposed nothing");
         assertEquals(100_000, pair.client.memory().usedBytes());
         Future<ByteBuf> waiting = hang(50_000, 60_000);
-        awaitTrue(() -> pair.channel.isWritable() ? 1 : 0, 0);
+        awaitValue(() -> pair.channel.isWritable() ? 1 : 0, 0);
 
         answer(hanging);
         RpcRdmaPair.result(first).release();
@@ -155,12 +154,12 @@ class ClientLimitsTest {
             assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(hang(50_000, 100)));
         }
         assertEquals(0, pair.client.statistics().get(Counter.ABANDONED_CALLS_WITHDRAWN), "exactly the limit");
-        awaitTrue(program.hanging::size, 2);
+        awaitValue(program.hanging::size, 2);
         Future<ByteBuf> cancelled = hang(1_000_000, 60_000);
-        awaitTrue(program.hanging::size, 3);
+        awaitValue(program.hanging::size, 3);
         assertTrue(cancelled.cancel(false));
-        awaitTrue(() -> pair.client.statistics().get(Counter.ABANDONED_CALLS_WITHDRAWN), 1);
-        awaitTrue(() -> pair.client.memory().usedBytes(), 110_000);
+        awaitValue(() -> pair.client.statistics().get(Counter.ABANDONED_CALLS_WITHDRAWN), 1);
+        awaitValue(() -> pair.client.memory().usedBytes(), 110_000);
         assertServed();
         answer(answered);
         RpcRdmaPair.result(waiting).release();
@@ -168,7 +167,7 @@ class ClientLimitsTest {
         assertTrue(pair.channel.isActive());
 
         answer(program.hanging.take());
-        awaitTrue(() -> pair.client.memory().usedBytes(), 50_000);
+        awaitValue(() -> pair.client.memory().usedBytes(), 50_000);
         assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(hang(50_000, 100)));
         assertEquals(1, pair.client.statistics().get(Counter.ABANDONED_CALLS_WITHDRAWN), "there is room again");
         other.pipeline().get(RpcClient.class).call(load()).sync().getNow().release();
@@ -202,13 +201,5 @@ class ClientLimitsTest {
 
     private void assertServed() throws Exception {
         RpcRdmaPair.result(pair.start(load())).release();
-    }
-
-    static void awaitTrue(LongSupplier value, long expected) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (value.getAsLong() != expected) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + ", not " + expected);
-            Thread.yield();
-        }
     }
 }

@@ -2,7 +2,7 @@ package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -12,8 +12,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nettyrdma.channel.RdmaWrite;
@@ -28,14 +26,6 @@ class ExhaustedMemoryTest {
 
     private static final int LENGTH = 5000;
 
-    private static void awaitZero(LongSupplier value) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (value.getAsLong() != 0) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + " left");
-            Thread.yield();
-        }
-    }
-
     @Test
     void shouldFailTheCallWhoseReplyCannotBePutTogether() throws Exception {
         try (RawServer server = new RawServer(ShortSends.client().binding(BulkProgram.BINDING))) {
@@ -49,7 +39,7 @@ class ExhaustedMemoryTest {
             Throwable failure = RpcRdmaPair.failure(offer.call());
             assertInstanceOf(RpcTransportException.class, failure);
             assertInstanceOf(OutOfMemoryError.class, failure.getCause());
-            awaitZero(() -> server.client.memory().usedBytes());
+            awaitValue(() -> server.client.memory().usedBytes(), 0);
 
             server.channel.config().setAllocator(alloc);
             Future<ByteBuf> next = server.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
@@ -87,7 +77,7 @@ class ExhaustedMemoryTest {
         try (RpcRdmaPair pair = new RpcRdmaPair(server, ShortSends.client().binding(BulkProgram.BINDING))) {
             Throwable failure = RpcRdmaPair.failure(pair.start(BulkProgram.LOAD_TWO, pair.words(LENGTH, LENGTH)));
             assertInstanceOf(RpcConnectionException.class, failure);
-            awaitZero(() -> pair.server.memory().usedBytes());
+            awaitValue(() -> pair.server.memory().usedBytes(), 0);
             assertEquals(0, pair.client.memory().usedBytes());
         }
     }

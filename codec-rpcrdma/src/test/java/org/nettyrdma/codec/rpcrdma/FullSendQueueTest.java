@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
@@ -16,7 +17,6 @@ import java.util.Arrays;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -88,15 +88,7 @@ class FullSendQueueTest {
         server.close();
         listener.close().syncUninterruptibly();
         source.release();
-        await(() -> client.memory().usedBytes(), 0);
-    }
-
-    private static void await(LongSupplier value, long expected) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (value.getAsLong() != expected) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + ", not " + expected);
-            Thread.yield();
-        }
+        awaitValue(() -> client.memory().usedBytes(), 0);
     }
 
     private void sendReply() throws Exception {
@@ -124,7 +116,7 @@ class FullSendQueueTest {
     void shouldDeliverTheReplyOnlyWhenItsMemoryIsWithdrawn() throws Exception {
         place(1);
         sendReply();
-        await(() -> client.statistics().get(Counter.LOCAL_INVALIDATIONS), 1);
+        awaitValue(() -> client.statistics().get(Counter.LOCAL_INVALIDATIONS), 1);
         place(2); // nobody has seen the first
         awaitEventLoop();
         assertFalse(call.isDone(), "the server can still write to it");
@@ -147,11 +139,11 @@ class FullSendQueueTest {
         ByteBuf other = channel.alloc().directBuffer(LENGTH).writeBytes(Bytes.pattern(LENGTH, 5));
         place(1);
         sendReply(); // is dropped, and does not withdraw again
-        await(() -> client.statistics().get(Counter.UNKNOWN_REPLIES_DROPPED), 1);
+        awaitValue(() -> client.statistics().get(Counter.UNKNOWN_REPLIES_DROPPED), 1);
         assertEquals(used, client.memory().usedBytes());
 
         drain();
-        await(() -> client.memory().usedBytes(), 0);
+        awaitValue(() -> client.memory().usedBytes(), 0);
         requireRefused();
         assertArrayEquals(Bytes.pattern(LENGTH, 5), ByteBufUtil.getBytes(other));
         other.release();
@@ -164,6 +156,6 @@ class FullSendQueueTest {
         awaitEventLoop();
         assertTrue(client.memory().usedBytes() >= LENGTH);
         channel.close().sync();
-        await(() -> client.memory().usedBytes(), 0);
+        awaitValue(() -> client.memory().usedBytes(), 0);
     }
 }

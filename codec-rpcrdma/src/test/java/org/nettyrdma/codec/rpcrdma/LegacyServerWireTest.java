@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.Bytes.digits;
 import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.AbstractByteBufAllocator;
@@ -278,7 +279,7 @@ public class LegacyServerWireTest {
         assertEquals(1, results.refCnt());
         peer.close();
         hanging.channel().closeFuture().sync();
-        ClientLimitsTest.awaitTrue(results::refCnt, 0); // the device gives it back later
+        awaitValue(results::refCnt, 0); // the device gives it back later
     }
 
     @Test

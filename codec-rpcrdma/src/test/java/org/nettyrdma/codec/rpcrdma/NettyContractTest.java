@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -49,7 +50,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -175,7 +175,7 @@ class NettyContractTest {
         assertTrue(exceptions.isEmpty(), () -> "" + exceptions);
         assertTrue(pair.channel.isActive());
         if (name.startsWith("idle")) {
-            await(() -> events.stream().filter(IdleStateEvent.class::isInstance).count() > 0 ? 0 : 1);
+            awaitValue(() -> events.stream().filter(IdleStateEvent.class::isInstance).count() > 0 ? 0 : 1, 0);
         }
     }
 
@@ -226,18 +226,10 @@ class NettyContractTest {
     }
 
     private void requireNothingLeft() {
-        await(() -> pair.client.memory().usedBytes());
-        await(() -> pair.server.memory().usedBytes());
-        await(() -> pair.client.connections().credits(now -> now.requests().inProgress() + now.requests().waiting()));
-        await(() -> pair.server.connections().credits(now -> now.served().inProgress()));
-    }
-
-    private static void await(LongSupplier left) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (left.getAsLong() != 0) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> left.getAsLong() + " left");
-            Thread.yield();
-        }
+        awaitValue(() -> pair.client.memory().usedBytes(), 0);
+        awaitValue(() -> pair.server.memory().usedBytes(), 0);
+        awaitValue(() -> pair.client.connections().credits(now -> now.requests().inProgress() + now.requests().waiting()), 0);
+        awaitValue(() -> pair.server.connections().credits(now -> now.served().inProgress()), 0);
     }
 
     // --- Time-outs
@@ -253,7 +245,7 @@ class NettyContractTest {
         assertInstanceOf(RpcConnectionException.class, failure);
         assertInstanceOf(ReadTimeoutException.class, failure.getCause());
         endHanging();
-        await(() -> pair.client.memory().usedBytes());
+        awaitValue(() -> pair.client.memory().usedBytes(), 0);
     }
 
     @ParameterizedTest
@@ -270,7 +262,7 @@ class NettyContractTest {
         Throwable failure = RpcRdmaPair.failure(pair.start(BulkProgram.LOAD, pair.words(LENGTH, 0)));
         assertInstanceOf(RpcConnectionException.class, failure);
         assertInstanceOf(WriteTimeoutException.class, failure.getCause());
-        await(() -> pair.client.memory().usedBytes());
+        awaitValue(() -> pair.client.memory().usedBytes(), 0);
     }
 
     /** Keeps what is written until the end. */
@@ -305,7 +297,7 @@ class NettyContractTest {
             int arrived = done;
             assertEquals(arrived, calls.stream().filter(Future::isDone).count());
             pair.channel.read();
-            await(() -> calls.stream().filter(Future::isDone).count() == arrived + 1 ? 0 : 1);
+            awaitValue(() -> calls.stream().filter(Future::isDone).count(), arrived + 1);
             pair.channel.eventLoop().submit(() -> { }).sync();
         }
         for (Future<ByteBuf> call : calls) {
@@ -329,12 +321,12 @@ class NettyContractTest {
             calls.add(fetched ? pair.start(BulkProgram.STORE, pair.storeArguments(pair.registered(new byte[LENGTH])))
                     : pair.start(BulkProgram.ECHO, pair.words(i)));
         }
-        await(() -> ((RdmaChannel) server).statistics().get(RdmaChannelStatistics.Counter.RECEIVES) == 4 ? 0 : 1);
+        awaitValue(() -> ((RdmaChannel) server).statistics().get(RdmaChannelStatistics.Counter.RECEIVES), 4);
         for (int done = 0; done < 3; done++) {
             int answered = done;
             assertEquals(answered, calls.stream().filter(Future::isDone).count());
             server.read();
-            await(() -> calls.stream().filter(Future::isDone).count() == answered + 1 ? 0 : 1);
+            awaitValue(() -> calls.stream().filter(Future::isDone).count(), answered + 1);
             server.eventLoop().submit(() -> { }).sync();
         }
         assertEquals(fetched ? 3 : 0, pair.server.statistics().get(Counter.CALLS_WITH_READ_CHUNK));
@@ -368,7 +360,7 @@ class NettyContractTest {
         cancelled.cancel(false);
         ByteBuf dropped = call(XID + 2, BulkProgram.LOAD, LENGTH, 0);
         pair.channel.writeAndFlush(dropped, cancelled);
-        await(dropped::refCnt);
+        awaitValue(dropped::refCnt, 0);
         requireNothingLeft();
         exercise();
         assertTrue(exceptions.isEmpty(), () -> "" + exceptions);
@@ -380,7 +372,7 @@ class NettyContractTest {
         IllegalStateException cause = new IllegalStateException("refused");
         connect(VersionPolicy.V1_ONLY, pipeline -> { }, pipeline -> pipeline.addFirst(new Refusing(cause)));
         pair.channel.writeAndFlush(call(XID, BulkProgram.LOAD, LENGTH, 0), pair.channel.voidPromise());
-        await(() -> exceptions.contains(cause) ? 0 : 1);
+        awaitValue(() -> exceptions.contains(cause) ? 0 : 1, 0);
         requireNothingLeft();
     }
 
@@ -425,7 +417,7 @@ class NettyContractTest {
                 ShortSends.client().binding(BulkProgram.BINDING));
         Future<ByteBuf> call = pair.start(BulkProgram.LOAD, pair.words(LENGTH, 0));
         if (kind == ReplyPromise.CANCELLED) {
-            await(() -> pair.server.memory().usedBytes() == 0 && loaded ? 0 : 1);
+            awaitValue(() -> pair.server.memory().usedBytes() == 0 && loaded ? 0 : 1, 0);
             assertTrue(call.cancel(false), "it is not answered");
         } else {
             RpcRdmaPair.result(call).release();

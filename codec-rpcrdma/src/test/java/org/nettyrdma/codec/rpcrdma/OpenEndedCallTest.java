@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -60,7 +61,7 @@ class OpenEndedCallTest {
     @AfterEach
     void stop() throws InterruptedException {
         pair.close();
-        ClientLimitsTest.awaitTrue(pair.client.memory()::usedBytes, 0);
+        awaitValue(pair.client.memory()::usedBytes, 0);
     }
 
     @ParameterizedTest

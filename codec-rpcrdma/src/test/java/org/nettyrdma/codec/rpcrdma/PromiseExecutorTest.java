@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -88,14 +88,6 @@ class PromiseExecutorTest {
         pair.channel.eventLoop().submit(() -> { }).get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
-    private static void awaitZero(LongSupplier value) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (value.getAsLong() != 0) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + " left");
-            Thread.onSpinWait();
-        }
-    }
-
     /** Refuses the first message that goes down. */
     private static final class RefusalOfFirst extends ChannelOutboundHandlerAdapter {
 
@@ -137,7 +129,7 @@ class PromiseExecutorTest {
                 ShortSends.client().binding(BulkProgram.BINDING));
         keepBusy();
         pair.call(BulkProgram.LOAD, Unpooled.buffer().writeInt(LENGTH).writeInt(0)).release();
-        awaitZero(() -> pair.server.memory().usedBytes());
+        awaitValue(() -> pair.server.memory().usedBytes(), 0);
         assertTrue(answers.promise.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS) && answers.promise.isSuccess());
     }
 
@@ -228,7 +220,7 @@ class PromiseExecutorTest {
         pair.channel.writeAndFlush(new RpcMessage(call(message, FIRST_XID + 1, BulkProgram.NULL), List.of(), space), promise);
         requireDroppedOnTheEventLoop(message, promise);
         answer(program);
-        awaitZero(() -> pair.client.memory().usedBytes());
+        awaitValue(() -> pair.client.memory().usedBytes(), 0);
     }
 
     private static void answer(BulkProgram program) throws InterruptedException {
@@ -256,7 +248,7 @@ class PromiseExecutorTest {
         assertTrue(promise.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
         assertInstanceOf(OutOfMemoryError.class, promise.cause());
         awaitEventLoop();
-        awaitZero(data::refCnt);
+        awaitValue(data::refCnt, 0);
         assertEquals(0, message.refCnt());
         assertEquals(0, pair.client.memory().usedBytes());
         pair.call(BulkProgram.LOAD, Unpooled.buffer().writeInt(LENGTH).writeInt(0)).release();

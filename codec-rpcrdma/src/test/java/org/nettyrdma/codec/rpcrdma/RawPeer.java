@@ -1,5 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -12,6 +14,7 @@ import io.netty.channel.ChannelInitializer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.channel.ExposedMemory;
@@ -128,6 +131,24 @@ public final class RawPeer extends ChannelInboundHandlerAdapter implements AutoC
             }
         }
         throw new AssertionError("nothing received, and the connection stands");
+    }
+
+    /** Sends calls, and in the same turn of the event loop stops this side from doing anything more until it is released. */
+    void sendAndHoldUp(CountDownLatch released, String... messages) throws Exception {
+        CountDownLatch sent = new CountDownLatch(1);
+        channel.eventLoop().execute(() -> {
+            for (String message : messages) {
+                channel.write(Bytes.hex(message));
+            }
+            channel.flush();
+            sent.countDown();
+            try {
+                released.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        assertTrue(sent.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
 
     /** Takes no more messages. The other end has sent one more than there is room for, and what it sends next is held up. */

@@ -3,7 +3,7 @@ package org.nettyrdma.codec.rpcrdma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -76,7 +76,7 @@ class RpcRdmaLossTest {
         peer.receive().release(); // from here there is more than one credit
         String call = "00000009 00000001 00000020 00000000 00000001 00000030" + RawPeer.hex(memory.segment()) + NO_CHUNKS
                 + "00000009" + CALL + "00000002" + NO_AUTH + "00000001 000186a0 00000002";
-        sendAndHoldUp(call, call, call); // one of them is being fetched, the others wait
+        peer.sendAndHoldUp(released, call, call, call); // one of them is being fetched, the others wait
         awaitCounted(Counter.CALLS_WITH_READ_CHUNK, 3);
 
         closeChild();
@@ -102,7 +102,7 @@ class RpcRdmaLossTest {
     void shouldGiveUpReplyThatIsOnItsWay() throws Exception {
         ByteBuf sink = peer.registered(new byte[16 << 10]);
         ExposedMemory memory = peer.expose(sink, 0, 16 << 10, RemoteAccess.WRITE);
-        sendAndHoldUp("00000009 00000001 00000020 00000000 00000000 00000001 00000001"
+        peer.sendAndHoldUp(released, "00000009 00000001 00000020 00000000 00000000 00000001 00000001"
                 + RawPeer.hex(memory.segment()) + "00000000 00000000 00000009" + CALL + "00000003" + NO_AUTH
                 + "00004000 00000000");
         awaitCounted(Counter.REPLIES_WITH_WRITE_CHUNK, 1);
@@ -151,30 +151,8 @@ class RpcRdmaLossTest {
         }
     }
 
-    /** Sends calls, and in the same turn of the event loop stops the peer from doing anything more. */
-    private void sendAndHoldUp(String... messages) throws Exception {
-        CountDownLatch sent = new CountDownLatch(1);
-        peer.channel().eventLoop().execute(() -> {
-            for (String message : messages) {
-                peer.channel().write(hex(message));
-            }
-            peer.channel().flush();
-            sent.countDown();
-            try {
-                released.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
-        assertTrue(sent.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
-    }
-
     private void awaitCounted(Counter counter, int expected) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (server.statistics().get(counter) < expected) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, counter + " below " + expected);
-            Thread.yield();
-        }
+        awaitValue(() -> Math.min(expected, server.statistics().get(counter)), expected);
     }
 
     private void closeChild() throws Exception {

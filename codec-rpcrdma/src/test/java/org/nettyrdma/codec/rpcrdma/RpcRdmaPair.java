@@ -1,5 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
@@ -107,6 +110,15 @@ public final class RpcRdmaPair implements AutoCloseable {
             throw new AssertionError("the call succeeded");
         }
         return call.cause();
+    }
+
+    /** Waits until a value is the expected one. */
+    public static void awaitValue(LongSupplier value, long expected) {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        while (value.getAsLong() != expected) {
+            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + ", not " + expected);
+            Thread.yield();
+        }
     }
 
     ByteBuf words(int... words) {

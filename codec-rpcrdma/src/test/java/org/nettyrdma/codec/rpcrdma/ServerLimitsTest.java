@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.Bytes.digits;
-import static org.nettyrdma.codec.rpcrdma.Bytes.hex;
+import static org.nettyrdma.codec.rpcrdma.RpcRdmaPair.awaitValue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -20,7 +20,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -118,7 +117,7 @@ class ServerLimitsTest {
         for (int i = 0; i < 4; i++) {
             peer.sendHex(hangingCall("0000000" + i));
         }
-        awaitTrue(() -> program.hanging.size(), 4);
+        awaitValue(() -> program.hanging.size(), 4);
         assertOthersAreServed();
         peer.sendHex(hangingCall("00000004"));
         peer.awaitClose();
@@ -178,7 +177,7 @@ class ServerLimitsTest {
         for (int i = 0; i < calls.length; i++) {
             calls[i] = storeOf(data, 100_000); // a handle each, as each reply invalidates one
         }
-        sendAndHoldUp(calls);
+        peer.sendAndHoldUp(released, calls);
         awaitCounted(Counter.CALLS_HELD_BACK, 4);
         assertEquals(200_000, server.memory().usedBytes());
         assertOthersAreServed(); // which needs memory too
@@ -186,7 +185,7 @@ class ServerLimitsTest {
         for (int i = 0; i < 6; i++) {
             assertStored(data);
         }
-        awaitTrue(server.memory()::usedBytes, 0);
+        awaitValue(server.memory()::usedBytes, 0);
         data.release();
     }
 
@@ -194,8 +193,8 @@ class ServerLimitsTest {
     void shouldLetCallsWaitForMemoryThatOthersHaveAndFailNone() throws Exception {
         start(ResourceLimits.DEFAULT.withMaxTotalBytes(150_000));
         ByteBuf data = peer.registered(Bytes.pattern(100_000, 1));
-        sendAndHoldUp(storeOf(data, 100_000));
-        awaitTrue(server.memory()::usedBytes, 100_000);
+        peer.sendAndHoldUp(released, storeOf(data, 100_000));
+        awaitValue(server.memory()::usedBytes, 100_000);
         Future<ByteBuf> large = load(100_000);
         Future<ByteBuf> small = load(20_000); // would fit, but must not overtake for ever
         awaitCounted(Counter.CALLS_HELD_BACK, 2);
@@ -206,7 +205,7 @@ class ServerLimitsTest {
         checkLoaded(large, 100_000);
         checkLoaded(small, 20_000);
         assertStored(data);
-        awaitTrue(server.memory()::usedBytes, 0);
+        awaitValue(server.memory()::usedBytes, 0);
         data.release();
     }
 
@@ -219,11 +218,11 @@ class ServerLimitsTest {
         for (int i = 0; i < 32; i++) {
             list.append("00000001 00000030").append(RawPeer.hex(peer.expose(data, i, 1, RemoteAccess.READ).segment()));
         }
-        sendAndHoldUp("00000009 00000001 00000020 00000000" + list + NO_CHUNKS + storeCall("00000009", 32));
-        awaitTrue(server.memory()::usedBytes, 32 + 31 * 256);
+        peer.sendAndHoldUp(released, "00000009 00000001 00000020 00000000" + list + NO_CHUNKS + storeCall("00000009", 32));
+        awaitValue(server.memory()::usedBytes, 32 + 31 * 256);
         released.countDown();
         assertStored(data);
-        awaitTrue(server.memory()::usedBytes, 0);
+        awaitValue(server.memory()::usedBytes, 0);
         data.release();
     }
 
@@ -246,13 +245,13 @@ class ServerLimitsTest {
         start(ResourceLimits.DEFAULT.withMaxTotalBytes(150_000));
         ByteBuf data = peer.registered(Bytes.pattern(100_000, 1));
         String call = storeOf(data, 100_000);
-        sendAndHoldUp(call, call, call); // the second of them stands in the line before the other connection
+        peer.sendAndHoldUp(released, call, call, call); // the second of them stands in the line before the other connection
         awaitCounted(Counter.CALLS_HELD_BACK, 2);
         Future<ByteBuf> waiting = load(100_000);
         awaitCounted(Counter.CALLS_HELD_BACK, 3);
         child.close();
         checkLoaded(waiting, 100_000);
-        awaitTrue(server.memory()::usedBytes, 0);
+        awaitValue(server.memory()::usedBytes, 0);
         data.release();
     }
 
@@ -262,8 +261,8 @@ class ServerLimitsTest {
     void shouldEndAConnectionThatDoesNotDeliverItsChunks() throws Exception {
         start(ResourceLimits.DEFAULT.withTransferTimeoutMillis(STALL_MILLIS).withMaxTotalBytes(150_000));
         ByteBuf data = peer.registered(Bytes.pattern(100_000, 1));
-        sendAndHoldUp(storeOf(data, 100_000));
-        awaitTrue(server.memory()::usedBytes, 100_000);
+        peer.sendAndHoldUp(released, storeOf(data, 100_000));
+        awaitValue(server.memory()::usedBytes, 100_000);
         Future<ByteBuf> waiting = load(100_000);
         checkLoaded(waiting, 100_000); // once the memory is back
         assertStalled();
@@ -281,7 +280,7 @@ class ServerLimitsTest {
                 + loadCall("00000009", length);
         String[] calls = new String[32]; // more than what sockets buffer
         Arrays.fill(calls, call);
-        sendAndHoldUp(calls);
+        peer.sendAndHoldUp(released, calls);
         awaitCounted(Counter.REPLIES_WITH_WRITE_CHUNK, 10);
         assertOthersAreServed();
         assertStalled();
@@ -380,7 +379,7 @@ class ServerLimitsTest {
     }
 
     private void awaitHeld(int messages) {
-        awaitTrue(() -> child.eventLoop().submit(child::heldMessages).syncUninterruptibly().getNow(), messages);
+        awaitValue(() -> child.eventLoop().submit(child::heldMessages).syncUninterruptibly().getNow(), messages);
     }
 
     /** Answers, and returns the credits in the answer's header. */
@@ -439,34 +438,8 @@ class ServerLimitsTest {
         assertTrue(client.isActive());
     }
 
-    /** Sends calls, and in the same turn of the event loop stops the peer from doing anything more. */
-    private void sendAndHoldUp(String... messages) throws Exception {
-        CountDownLatch sent = new CountDownLatch(1);
-        peer.channel().eventLoop().execute(() -> {
-            for (String message : messages) {
-                peer.channel().write(hex(message));
-            }
-            peer.channel().flush();
-            sent.countDown();
-            try {
-                released.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
-        assertTrue(sent.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
-    }
-
     private void awaitCounted(Counter counter, long expected) {
-        awaitTrue(() -> Math.min(expected, server.statistics().get(counter)), expected);
-    }
-
-    private static void awaitTrue(LongSupplier value, long expected) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(RpcRdmaPair.TIMEOUT_SECONDS);
-        while (value.getAsLong() != expected) {
-            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> value.getAsLong() + ", not " + expected);
-            Thread.yield();
-        }
+        awaitValue(() -> Math.min(expected, server.statistics().get(counter)), expected);
     }
 
     private String storeOf(ByteBuf data, int length) throws Exception {
