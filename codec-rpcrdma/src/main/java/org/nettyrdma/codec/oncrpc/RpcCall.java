@@ -8,6 +8,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 
@@ -212,8 +213,10 @@ public final class RpcCall {
      *
      * @param cause why; it is counted and logged, and not told to the caller
      * @throws IllegalStateException if the call was answered before
+     * @throws NullPointerException if {@code cause} is {@code null}; the call is not answered
      */
     public void replySystemError(Throwable cause) {
+        Objects.requireNonNull(cause, "cause");
         refuse(AcceptStatus.SYSTEM_ERR);
         owner.programFailed(header(), cause);
     }
@@ -223,8 +226,10 @@ public final class RpcCall {
      *
      * @param status why
      * @throws IllegalStateException if the call was answered before
+     * @throws NullPointerException if {@code status} is {@code null}; the call is not answered
      */
     public void replyAuthError(AuthStatus status) {
+        Objects.requireNonNull(status, "status"); // before it counts as answered
         boolean claimed = claim(GIVEN);
         requireUnanswered(claimed);
         if (claimed) {
