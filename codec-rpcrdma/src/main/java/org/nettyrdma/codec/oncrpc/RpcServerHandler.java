@@ -118,7 +118,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      * Creates a handler whose programs run on the event loop; they must not block.
      *
      * @param programs the programs to serve
-     * @throws IllegalArgumentException if two programs share a number and a version
+     * @throws IllegalArgumentException if two programs share a number and a version, or one has no version
      */
     public RpcServerHandler(RpcProgram... programs) {
         this(List.of(programs), null, DEFAULT_MAX_BYTES_IN_PROGRESS, DEFAULT_SERVE_TIMEOUT_MILLIS, System::nanoTime);
@@ -129,7 +129,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      *
      * @param programs the programs to serve
      * @param executor where they run. When it rejects a call, the call is answered with SYSTEM_ERR
-     * @throws IllegalArgumentException if two programs share a number and a version
+     * @throws IllegalArgumentException if two programs share a number and a version, or one has no version
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor) {
         this(programs, executor, DEFAULT_MAX_BYTES_IN_PROGRESS);
@@ -143,7 +143,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      * @param maxBytesInProgress arguments and replies of the connection in bytes, and 1024 for each call, beyond which
      *                           reading stops; more than 0. Too small a value shows as a server that is idle while its
      *                           clients wait
-     * @throws IllegalArgumentException if two programs share a number and a version, or the limit is not positive
+     * @throws IllegalArgumentException if two programs share a number and a version, one has no version, or the limit is not
+     *         positive
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress) {
         this(programs, executor, maxBytesInProgress, DEFAULT_SERVE_TIMEOUT_MILLIS);
@@ -159,7 +160,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      *                           clients wait
      * @param serveTimeoutMillis how long a program may take to answer, in milliseconds, from the arrival of the call; 0 for
      *                           ever. Too small a value shows as SYSTEM_ERR for calls that are carried out nevertheless
-     * @throws IllegalArgumentException if two programs share a number and a version, or a limit is out of its range
+     * @throws IllegalArgumentException if two programs share a number and a version, one has no version, or a limit is out of its
+     *         range
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis) {
         this(programs, Objects.requireNonNull(executor, "executor"), maxBytesInProgress, serveTimeoutMillis, System::nanoTime);
@@ -176,7 +178,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      * @param serveTimeoutMillis how long a program may take to answer, in milliseconds, from when it has its memory; 0 for ever
      * @param memory             what the calls of all connections may take, {@code null} for no limit
      * @param transferLimits     how slowly the peer may take its replies; only with a budget
-     * @throws IllegalArgumentException if two programs share a number and a version, or a limit is out of its range
+     * @throws IllegalArgumentException if two programs share a number and a version, one has no version, or a limit is out of its
+     *         range
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis,
                             MemoryBudget memory, TransferLimits transferLimits) {

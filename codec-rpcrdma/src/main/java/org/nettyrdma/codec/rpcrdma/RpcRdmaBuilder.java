@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.oncrpc.IdleConnectionHandler;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
@@ -353,7 +354,8 @@ public final class RpcRdmaBuilder {
      * @throws IllegalStateException    if a side that serves has neither programs nor handlers, or both, if a client without
      *                                  {@link #reverse} has programs, if there is an {@link #executor} without programs, or a
      *                                  {@link #callListener} with handlers
-     * @throws IllegalArgumentException if two bindings are for one program
+     * @throws IllegalArgumentException if two bindings are for one program, two programs share a number and a version, or a
+     *                                  program has no version
      */
     public RpcRdma build() {
         boolean serves = server || reverseCredits > 0;
@@ -381,11 +383,13 @@ public final class RpcRdmaBuilder {
         Executor runner = executor;
         long serveTimeoutMillis = resources.serveTimeoutMillis();
         RpcCallListener timed = callListener;
+        Supplier<RpcServerHandler> serverHandlers = () -> new RpcServerHandler(served, runner,
+                RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, serveTimeoutMillis, null, TransferLimits.DEFAULT);
+        serverHandlers.get(); // refuses programs here that it would refuse for each connection
         return pipeline -> {
             RpcCallListener.addTo(pipeline, timed);
             if (!served.isEmpty()) {
-                pipeline.addLast(new RpcServerHandler(served, runner,
-                        RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS, serveTimeoutMillis, null, TransferLimits.DEFAULT));
+                pipeline.addLast(serverHandlers.get());
             }
             if (calls) {
                 pipeline.addLast(new RpcClient());

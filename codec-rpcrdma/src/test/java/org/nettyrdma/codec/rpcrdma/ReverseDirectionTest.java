@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -281,6 +282,13 @@ class ReverseDirectionTest {
         assertThrows(IllegalArgumentException.class, () -> ShortSends.client().reverse(1025));
         assertThrows(IllegalArgumentException.class, () -> ShortSends.server().reverse(-1));
         ShortSends.client().reverse(0).build();
+    }
+
+    @Test
+    void shouldRefuseProgramsThatAConnectionCannotServe() {
+        RpcRdmaBuilder server = ShortSends.server().program(callbacks).program(callbacks);
+        String refusal = assertThrows(IllegalArgumentException.class, server::build).getMessage();
+        assertTrue(refusal.startsWith("two programs " + callbacks.program()), refusal);
     }
 
     @Test
