@@ -13,6 +13,7 @@ import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -105,6 +106,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
      *         not run its {@code handlerAdded}, which may be after {@code connect} has succeeded; the arguments are released
      */
     public Future<ByteBuf> call(RpcRequest request) {
+        Objects.requireNonNull(request, "request"); // here, as on the event loop nobody would be told
         ChannelHandlerContext context = ctx;
         if (context == null) {
             request.arguments().release();

@@ -25,6 +25,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -502,6 +503,16 @@ class RpcClientTest {
         ByteBuf arguments = Unpooled.buffer().writeInt(1);
         assertThrows(IllegalStateException.class, () -> new RpcClient().call(new RpcRequest(1, 1, 1, arguments)));
         assertEquals(0, arguments.refCnt());
+    }
+
+    @Test
+    void shouldRefuseACallOfNothingOnAnyThread() throws InterruptedException {
+        AtomicReference<Throwable> told = new AtomicReference<>();
+        Thread caller = new Thread(() -> told.set(assertThrows(NullPointerException.class, () -> client.call(null))));
+        caller.start();
+        caller.join();
+        assertEquals("request", told.get().getMessage());
+        assertThrows(NullPointerException.class, () -> client.call(null));
     }
 
     private Future<ByteBuf> call(int procedure, ByteBuf arguments) {
