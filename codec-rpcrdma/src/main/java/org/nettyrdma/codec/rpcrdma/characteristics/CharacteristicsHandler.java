@@ -6,8 +6,12 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.concurrent.Promise;
+import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.ReceiveBuffersReplaced;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
@@ -95,9 +99,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      *         what the write fails with; with {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public Future<Outcome> request(PropertySet wanted) {
-        Promise<Outcome> promise = ctx.executor().newPromise();
-        execute(() -> peer.ask(wanted, promise));
-        return promise;
+        return begin(promise -> peer.ask(wanted, promise));
     }
 
     /**
@@ -112,9 +114,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      *         {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public <T> Future<Void> offer(TransportProperty<T> property, T value) {
-        Promise<Void> promise = ctx.executor().newPromise();
-        execute(() -> own.offer(property, value, promise));
-        return promise;
+        return begin(promise -> own.offer(property, value, promise));
     }
 
     /**
@@ -129,8 +129,17 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
      *         property cannot have the value, with {@link java.nio.channels.ClosedChannelException} at the end of the connection
      */
     public <T> Future<Void> settle(TransportProperty<T> property, T value) {
-        Promise<Void> promise = ctx.executor().newPromise();
-        execute(() -> own.settle(property, value, promise));
+        return begin(promise -> own.settle(property, value, promise));
+    }
+
+    /** Does something on the event loop that completes the promise. */
+    private <R> Future<R> begin(Consumer<Promise<R>> task) {
+        Promise<R> promise = ctx.executor().newPromise();
+        try {
+            execute(() -> task.accept(promise));
+        } catch (RejectedExecutionException e) { // it has ended, and cannot tell listeners any more
+            return ImmediateEventExecutor.INSTANCE.newFailedFuture(new ClosedChannelException());
+        }
         return promise;
     }
 
