@@ -139,9 +139,10 @@ public final class RpcCall {
      *
      * @param bytes how many bytes it has room for before it grows, 0 or more
      * @return an empty buffer of {@link #alloc}, which belongs to the caller; its reader index is not 0
+     * @throws IllegalArgumentException if {@code bytes} is negative, or leaves no room for the headers
      */
     public ByteBuf newResults(int bytes) {
-        newResults = HeadRoom.newBuffer(alloc(), HeadRoom.MESSAGE_BYTES, bytes);
+        newResults = HeadRoom.newMessage(alloc(), bytes, "bytes");
         return newResults;
     }
 

@@ -55,9 +55,10 @@ public final class RpcRequest {
      * @param procedure     number of the procedure, an unsigned 32-bit number
      * @param alloc         where the buffer comes from; the allocator of the channel spares the transport a copy
      * @param argumentBytes how many bytes the buffer has room for before it grows, 0 or more
+     * @throws IllegalArgumentException if {@code argumentBytes} is negative, or leaves no room for the headers
      */
     public RpcRequest(int program, int version, int procedure, ByteBufAllocator alloc, int argumentBytes) {
-        this(program, version, procedure, HeadRoom.newBuffer(alloc, HeadRoom.MESSAGE_BYTES, argumentBytes), true);
+        this(program, version, procedure, HeadRoom.newMessage(alloc, argumentBytes, "argumentBytes"), true);
     }
 
     private RpcRequest(int program, int version, int procedure, ByteBuf arguments, boolean headRoom) {

@@ -1,13 +1,18 @@
 package org.nettyrdma.codec.oncrpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.nettyrdma.codec.oncrpc.Hex.dump;
 import static org.nettyrdma.codec.oncrpc.Hex.hex;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a program does wrong with a call: the caller gets an answer all the same. */
 class RpcCallTest {
@@ -54,6 +59,24 @@ class RpcCallTest {
                 call.reply(Unpooled.EMPTY_BUFFER);
             }
         });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, -200, Integer.MIN_VALUE, Integer.MAX_VALUE})
+    void shouldRefuseRoomThatCannotBe(int bytes) {
+        UnpooledByteBufAllocator alloc = new UnpooledByteBufAllocator(false);
+        String refusal = assertThrows(IllegalArgumentException.class, () -> new RpcRequest(1, 1, 1, alloc, bytes)).getMessage();
+        assertEquals("argumentBytes: " + bytes + " (expected: 0-2147483519)", refusal);
+        assertSystemError(new TestProgram(200000, 1, 1, call -> {
+            ByteBufAllocator before = call.alloc();
+            call.channel().config().setAllocator(alloc);
+            try {
+                call.newResults(bytes);
+            } finally {
+                call.channel().config().setAllocator(before);
+            }
+        }));
+        assertEquals(0, alloc.metric().usedHeapMemory(), "leaked");
     }
 
     private static void assertSystemError(RpcProgram program) {

@@ -1,5 +1,7 @@
 package org.nettyrdma.codec.oncrpc.transport;
 
+import static io.netty.util.internal.ObjectUtil.checkInRange;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.DefaultByteBufHolder;
@@ -55,6 +57,20 @@ public final class HeadRoom {
      */
     public static ByteBuf newBuffer(ByteBufAllocator alloc, int roomBytes, int bytes) {
         return alloc.buffer(Math.addExact(roomBytes, bytes)).setIndex(roomBytes, roomBytes).markReaderIndex().markWriterIndex();
+    }
+
+    /**
+     * Makes an empty buffer with room in front for all headers of a message.
+     *
+     * @param alloc where from
+     * @param bytes how much can be written to it before it grows
+     * @param name what the caller calls {@code bytes}
+     * @return a buffer as {@link #newBuffer} makes
+     * @throws IllegalArgumentException if there cannot be such a buffer
+     */
+    public static ByteBuf newMessage(ByteBufAllocator alloc, int bytes, String name) {
+        checkInRange(bytes, 0, Integer.MAX_VALUE - MESSAGE_BYTES, name);
+        return newBuffer(alloc, MESSAGE_BYTES, bytes);
     }
 
     /**
