@@ -52,6 +52,9 @@ final class ExposureTable {
             throw new IndexOutOfBoundsException("index: " + index + ", length: " + length + " (expected: a piece of "
                     + memory + ')');
         }
+        if (access == RemoteAccess.WRITE && memory.isReadOnly()) {
+            throw new IllegalArgumentException("a peer cannot write into " + memory);
+        }
         RegisteredPieces pieces = tools.pieces();
         if (!pieces.find(memory, index, length) || pieces.count() != 1) {
             throw new RdmaException("memory to expose must be registered and in one piece: " + memory);

@@ -204,6 +204,7 @@ public final class RdmaChannel extends QueuePairChannel {
      * @param access what the peer may do
      * @return the exposed memory; its segment is what the peer must be told
      * @throws IndexOutOfBoundsException if the piece is not inside {@code memory}
+     * @throws IllegalArgumentException if the peer may write, and {@code memory} is read-only
      * @throws ClosedChannelException if the channel is not connected
      * @throws RdmaException if the memory is not registered or divided, or the device refuses
      */

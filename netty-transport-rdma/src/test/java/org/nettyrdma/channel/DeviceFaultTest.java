@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
@@ -56,6 +57,20 @@ class DeviceFaultTest extends TransportFixture {
         });
         Endpoint.await(first);
         assertTrue(client.call(exposed::isInvalidated));
+        assertEquals(1, memory.refCnt());
+        memory.release();
+    }
+
+    @Test
+    void shouldLetNoPeerWriteIntoWhatIsReadOnly() throws Exception {
+        Endpoint client = connect().client();
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        client.call(() -> {
+            ByteBuf readOnly = memory.slice(10, 50).asReadOnly();
+            assertThrows(IllegalArgumentException.class, () -> client.channel().expose(readOnly, 0, 50, RemoteAccess.WRITE));
+            return client.channel().expose(readOnly, 0, 50, RemoteAccess.READ).invalidate();
+        }).sync();
+        assertEquals(1, client.count(Counter.EXPOSURES));
         assertEquals(1, memory.refCnt());
         memory.release();
     }
