@@ -9,6 +9,7 @@ import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.internal.ObjectUtil;
 import io.netty.util.internal.PlatformDependent;
 import io.netty.util.internal.SystemPropertyUtil;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.nettyrdma.verbs.VerbsProvider;
@@ -39,6 +40,7 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
     /** Largest buffer in registered memory, in bytes. */
     public static final int MAX_POOLED_BYTES = SizeClasses.LARGEST;
 
+    private static final String LIMIT_PROPERTY = "org.nettyrdma.maxRegisteredBytes";
     private static final ConcurrentMap<VerbsProvider, RegisteredByteBufAllocator> INSTANCES = new ConcurrentHashMap<>();
 
     private final BlockPool pool;
@@ -61,7 +63,7 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
     RegisteredByteBufAllocator(VerbsProvider provider, long maxRegisteredBytes, boolean hasAddresses) {
         super(true);
         this.hasAddresses = hasAddresses;
-        ObjectUtil.checkPositiveOrZero(maxRegisteredBytes, "maxRegisteredBytes");
+        ObjectUtil.checkPositiveOrZero(maxRegisteredBytes, LIMIT_PROPERTY);
         pool = new BlockPool(ObjectUtil.checkNotNull(provider, "provider"), maxRegisteredBytes);
         connectionMemory = new ConnectionMemory(maxRegisteredBytes);
     }
@@ -71,10 +73,12 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
      *
      * @param provider the provider
      * @return its allocator, always the same
+     * @throws IllegalArgumentException if {@code org.nettyrdma.maxRegisteredBytes} is negative. A value that is no whole number
+     *         is not used; Netty warns of it in the log
      */
     public static RegisteredByteBufAllocator of(VerbsProvider provider) {
         return INSTANCES.computeIfAbsent(provider, key -> new RegisteredByteBufAllocator(key,
-                SystemPropertyUtil.getLong("org.nettyrdma.maxRegisteredBytes", PlatformDependent.maxDirectMemory() / 8 * 7)));
+                SystemPropertyUtil.getLong(LIMIT_PROPERTY, PlatformDependent.maxDirectMemory() / 8 * 7)));
     }
 
     /**
@@ -85,8 +89,10 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
      * @param index  first byte of the part
      * @param length its size in bytes
      * @return {@code true} if it does; also for no bytes at all
+     * @throws IndexOutOfBoundsException if the part is not inside the buffer
      */
     public boolean isRegistered(ByteBuf buffer, int index, int length) {
+        Objects.checkFromIndexSize(index, length, buffer.capacity()); // what is beyond may be memory of other buffers
         return onePiece.get().find(buffer, index, length);
     }
 
