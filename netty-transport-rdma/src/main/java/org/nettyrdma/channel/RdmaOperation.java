@@ -23,7 +23,7 @@ abstract sealed class RdmaOperation<T extends RdmaOperation<T>> extends DefaultB
 
     @Override
     public T copy() {
-        return replace(content().copy());
+        return replaceOrRelease(content().copy());
     }
 
     @Override
@@ -33,7 +33,17 @@ abstract sealed class RdmaOperation<T extends RdmaOperation<T>> extends DefaultB
 
     @Override
     public T retainedDuplicate() {
-        return replace(content().retainedDuplicate());
+        return replaceOrRelease(content().retainedDuplicate());
+    }
+
+    /** Nobody else has the reference. */
+    final T replaceOrRelease(ByteBuf content) {
+        try {
+            return replace(content);
+        } catch (RuntimeException | Error e) { // an RDMA Read that is done may have no room for another one
+            content.release();
+            throw e;
+        }
     }
 
     @Override

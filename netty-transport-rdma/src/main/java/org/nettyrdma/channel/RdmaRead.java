@@ -52,6 +52,13 @@ public final class RdmaRead extends RdmaOperation<RdmaRead> {
         return this;
     }
 
+    /** With a sink of its own that has the same room. */
+    @Override
+    public RdmaRead copy() {
+        ByteBuf sink = content();
+        return replaceOrRelease(sink.copy(0, sink.capacity()).setIndex(sink.readerIndex(), sink.writerIndex()));
+    }
+
     @Override
     public RdmaRead replace(ByteBuf sink) {
         return new RdmaRead(source, sink);

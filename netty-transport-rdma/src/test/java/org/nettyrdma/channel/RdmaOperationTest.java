@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -34,8 +35,10 @@ class RdmaOperationTest {
             assertSame(SEGMENT, other.target());
             assertEquals(content, other.content());
         }
-        for (RdmaRead other : List.of(read.duplicate(), read.replace(content))) {
+        for (RdmaRead other : List.of(read.copy(), read.duplicate(), read.replace(content))) {
             assertSame(SEGMENT, other.source());
+            assertEquals(content, other.content());
+            assertEquals(5, other.content().writableBytes());
         }
         assertNotSame(content, send.copy().content());
         content.setByte(0, 9);
@@ -51,6 +54,18 @@ class RdmaOperationTest {
         duplicate.release();
         read.release(3);
         assertEquals(1, content.refCnt());
+    }
+
+    @Test
+    void shouldKeepNothingOfACopyForWhichThereIsNoRoom() {
+        UnpooledByteBufAllocator alloc = new UnpooledByteBufAllocator(false);
+        ByteBuf sink = alloc.buffer(4, 4);
+        RdmaRead done = new RdmaRead(SEGMENT, sink);
+        sink.writeZero(3);
+        assertThrows(IllegalArgumentException.class, done::copy);
+        assertThrows(IllegalArgumentException.class, done::retainedDuplicate);
+        assertTrue(done.release());
+        assertEquals(0, alloc.metric().usedHeapMemory(), "leaked");
     }
 
     @Test
