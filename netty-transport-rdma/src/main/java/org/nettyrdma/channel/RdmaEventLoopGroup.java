@@ -5,6 +5,7 @@ import io.netty.channel.MultithreadEventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.RejectedExecutionHandlers;
 import io.netty.util.concurrent.ThreadPerTaskExecutor;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import org.nettyrdma.verbs.VerbsProvider;
@@ -32,6 +33,7 @@ public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
      * Loops on the default provider.
      *
      * @param nThreads number of event loops; 0 for Netty's default, twice the number of processors
+     * @throws IllegalArgumentException if {@code nThreads} is negative
      * @throws IllegalStateException if no provider is available, see {@link Rdma#unavailabilityCause()}, or it cannot be opened
      */
     public RdmaEventLoopGroup(int nThreads) {
@@ -43,6 +45,7 @@ public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
      *
      * @param nThreads      number of event loops; 0 for Netty's default, twice the number of processors
      * @param threadFactory makes their threads
+     * @throws IllegalArgumentException if {@code nThreads} is negative
      * @throws IllegalStateException if no provider is available, see {@link Rdma#unavailabilityCause()}, or it cannot be opened
      */
     public RdmaEventLoopGroup(int nThreads, ThreadFactory threadFactory) {
@@ -54,6 +57,7 @@ public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
      *
      * @param nThreads number of event loops; 0 for Netty's default, twice the number of processors
      * @param provider the provider, which must be available
+     * @throws IllegalArgumentException if {@code nThreads} is negative
      * @throws IllegalStateException if the provider cannot be opened, or this Netty was not tested, see {@link Rdma}
      */
     public RdmaEventLoopGroup(int nThreads, VerbsProvider provider) {
@@ -67,6 +71,7 @@ public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
      * @param threadFactory makes their threads
      * @param provider      the provider, which must be available
      * @param idleStrategy  what a loop does when there is nothing to do
+     * @throws IllegalArgumentException if {@code nThreads} is negative
      * @throws IllegalStateException if the provider cannot be opened, or this Netty was not tested, see {@link Rdma}
      */
     public RdmaEventLoopGroup(int nThreads, ThreadFactory threadFactory, VerbsProvider provider, IdleStrategy idleStrategy) {
@@ -80,10 +85,12 @@ public final class RdmaEventLoopGroup extends MultithreadEventLoopGroup {
      * @param executor     runs each loop, as one task that lasts until the group is shut down
      * @param provider     the provider, which must be available
      * @param idleStrategy what a loop does when there is nothing to do
+     * @throws IllegalArgumentException if {@code nThreads} is negative
      * @throws IllegalStateException if the provider cannot be opened, or this Netty was not tested, see {@link Rdma}
      */
     public RdmaEventLoopGroup(int nThreads, Executor executor, VerbsProvider provider, IdleStrategy idleStrategy) {
-        super(nThreads, onTestedNetty(executor), provider, idleStrategy);
+        super(nThreads, onTestedNetty(executor), Objects.requireNonNull(provider, "provider"),
+                Objects.requireNonNull(idleStrategy, "idleStrategy"));
     }
 
     /** Before the superclass starts anything: a provider of the caller's choice does not pass by {@link Rdma#provider()}. */

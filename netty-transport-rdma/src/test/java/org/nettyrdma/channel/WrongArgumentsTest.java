@@ -6,12 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.ImmediateExecutor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.nettyrdma.verbs.VerbsProvider;
 
-/** What cannot be is refused at once. */
+/** Allocators and groups refuse at once what cannot be. */
 class WrongArgumentsTest {
 
     private final RegisteredByteBufAllocator allocator = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), 1 << 20);
@@ -36,5 +37,15 @@ class WrongArgumentsTest {
         ByteBuf buffer = new RegisteredByteBufAllocator(provider, 0).directBuffer(1);
         assertFalse(allocator.isRegistered(buffer, 0, 1));
         buffer.release();
+    }
+
+    @Test
+    void shouldNotMakeEventLoopsOfNothing() {
+        VerbsProvider provider = new MemoryOnlyProvider();
+        assertEquals("provider",
+                assertThrows(NullPointerException.class, () -> new RdmaEventLoopGroup(1, (VerbsProvider) null)).getMessage());
+        assertEquals("idleStrategy", assertThrows(NullPointerException.class,
+                () -> new RdmaEventLoopGroup(1, ImmediateExecutor.INSTANCE, provider, null)).getMessage());
+        assertThrows(IllegalArgumentException.class, () -> new RdmaEventLoopGroup(-1, provider));
     }
 }

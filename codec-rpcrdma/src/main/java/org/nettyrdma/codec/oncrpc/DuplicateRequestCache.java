@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -112,7 +113,7 @@ public final class DuplicateRequestCache {
      * @return what to serve in its place
      */
     public RpcProgram guard(RpcProgram program) {
-        return new GuardedProgram(this, program);
+        return new GuardedProgram(this, Objects.requireNonNull(program, "program"));
     }
 
     /**

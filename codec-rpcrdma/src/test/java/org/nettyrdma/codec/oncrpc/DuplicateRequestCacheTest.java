@@ -3,6 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Tags;
@@ -152,6 +153,11 @@ class DuplicateRequestCacheTest {
 
     private static ByteBuf number(int value) {
         return Unpooled.buffer().writeInt(value);
+    }
+
+    @Test
+    void shouldNotGuardNothing() {
+        assertThrows(NullPointerException.class, () -> new DuplicateRequestCache().guard(null));
     }
 
     @Test

@@ -1,5 +1,6 @@
 package org.nettyrdma.handler.credit;
 
+import static io.netty.util.internal.ObjectUtil.checkNotNull;
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 import static io.netty.util.internal.ObjectUtil.checkPositiveOrZero;
 
@@ -162,7 +163,7 @@ public final class CreditGate extends ChannelDuplexHandler {
         this.maxWaiting = checkPositiveOrZero(maxWaiting, "maxWaiting");
         requester = new RequesterCredits(checkPositive(maxRequests, "maxRequests"), maxWaiting,
                 () -> controls == null ? 0 : controls.sent(), checkPositiveOrZero(maxSilenceMillis, "maxSilenceMillis"));
-        responder = new ResponderCredits(checkPositive(maxServed, "maxServed"), grantable);
+        responder = new ResponderCredits(checkPositive(maxServed, "maxServed"), checkNotNull(grantable, "grantable"));
     }
 
     /**

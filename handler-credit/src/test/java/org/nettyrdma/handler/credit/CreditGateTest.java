@@ -50,5 +50,6 @@ class CreditGateTest extends CreditGateFixture {
         assertThrows(IllegalArgumentException.class, () -> new CreditGate(0));
         assertThrows(IllegalArgumentException.class, () -> new CreditGate(1, -1, 1));
         assertThrows(IllegalArgumentException.class, () -> new CreditGate(1, 0, 0));
+        assertThrows(NullPointerException.class, () -> new CreditGate(1, 0, 1, null));
     }
 }
