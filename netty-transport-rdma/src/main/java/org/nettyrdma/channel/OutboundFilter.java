@@ -21,8 +21,12 @@ final class OutboundFilter {
         capabilities = tools.provider().capabilities();
     }
 
-    /** Returns what to post instead of {@code message}; its reference passes on. If this throws it stays with the caller. */
-    Object filter(Object message) throws RdmaException {
+    /**
+     * Returns what to post instead of {@code message}; its reference passes on. If this throws it stays with the caller.
+     *
+     * @param agreed {@code null} before the connection stands
+     */
+    Object filter(Object message, RdmaConnectionInfo agreed) throws RdmaException {
         if (message instanceof ByteBuf buffer) {
             // Empty buffers are often one and the same object, and cancelled entries become it; entries must be told apart.
             if (!buffer.isReadable()) {
@@ -36,6 +40,10 @@ final class OutboundFilter {
         }
         if (message instanceof RdmaRead read) {
             requireLength(read.length());
+            if (agreed != null && agreed.outboundReadDepth() == 0) {
+                throw new RdmaException("no RDMA Read can be sent: the outbound read depth is 0, by RdmaChannelOption."
+                        + "OUTBOUND_READ_DEPTH of this side or INBOUND_READ_DEPTH of the peer");
+            }
             return read;
         }
         if (message instanceof RdmaSend send && send.isInvalidating() && !capabilities.sendWithInvalidate()) {

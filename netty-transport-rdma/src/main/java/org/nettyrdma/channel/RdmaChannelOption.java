@@ -80,6 +80,7 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
     /**
      * RDMA Reads that this side keeps outstanding towards the peer (ORD); default 16, 0 to the provider's limit. The provider and
      * the peer may lower the value silently. Further reads wait in the provider, and everything written after them waits, too.
+     * Where it is 0, each {@link RdmaRead} fails.
      * Too small a value shows as low read throughput on a long network path.
      */
     public static final ChannelOption<Integer> OUTBOUND_READ_DEPTH = valueOf(RdmaChannelOption.class, "OUTBOUND_READ_DEPTH");

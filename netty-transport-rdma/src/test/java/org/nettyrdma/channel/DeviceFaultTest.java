@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.testkit.Endpoint;
 import org.nettyrdma.testkit.TransportFixture;
@@ -73,6 +75,22 @@ class DeviceFaultTest extends TransportFixture {
         assertEquals(1, client.count(Counter.EXPOSURES));
         assertEquals(1, memory.refCnt());
         memory.release();
+    }
+
+    /** Whichever side wants none. */
+    @ParameterizedTest
+    @CsvSource({"0, 16", "16, 0"})
+    void shouldFailAnRdmaReadAloneWhereThereCanBeNone(int outboundReadDepth, int inboundReadDepth) throws Exception {
+        Connection connection = connect(serverBootstrap().childOption(RdmaChannelOption.INBOUND_READ_DEPTH, inboundReadDepth),
+                bootstrap().option(RdmaChannelOption.OUTBOUND_READ_DEPTH, outboundReadDepth));
+        Endpoint client = connection.client();
+        ByteBuf sink = client.channel().alloc().buffer(100);
+        ChannelFuture read = client.channel().write(new RdmaRead(new RemoteSegment(1, 100, 0), sink));
+        client.send("not a read");
+        assertEquals("not a read", connection.server().awaitText());
+        assertInstanceOf(RdmaException.class, read.cause());
+        assertEquals(0, sink.refCnt());
+        assertTrue(client.channel().isActive());
     }
 
     @Test
