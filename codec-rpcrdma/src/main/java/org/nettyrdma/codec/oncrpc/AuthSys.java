@@ -3,6 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -35,7 +36,7 @@ public record AuthSys(int stamp, String machineName, int userId, int groupId, Li
      * @throws IllegalArgumentException if the machine name or the list of groups is too long
      */
     public AuthSys {
-        int nameBytes = ByteBufUtil.utf8Bytes(machineName);
+        int nameBytes = machineName.getBytes(StandardCharsets.UTF_8).length;
         if (nameBytes > MAX_MACHINE_NAME_BYTES) {
             throw new IllegalArgumentException("machineName is " + nameBytes + " bytes long, limit " + MAX_MACHINE_NAME_BYTES);
         }

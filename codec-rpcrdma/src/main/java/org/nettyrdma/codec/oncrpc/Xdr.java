@@ -256,17 +256,30 @@ public final class Xdr {
     }
 
     /**
-     * Writes a string as UTF-8, with its length and padding.
+     * Writes a string as UTF-8, with its length and padding. A surrogate without its partner becomes {@code ?}.
      *
      * @param out  where to write
      * @param text the string
      */
     public static void writeString(ByteBuf out, CharSequence text) {
+        if (hasSurrogate(text)) { // Netty writes no UTF-8 behind one that has no partner
+            writeOpaque(out, text.toString().getBytes(StandardCharsets.UTF_8));
+            return;
+        }
         int lengthIndex = out.writerIndex();
         out.writeInt(0);
         int length = ByteBufUtil.writeUtf8(out, text);
         out.setInt(lengthIndex, length);
         writePadding(out, length);
+    }
+
+    private static boolean hasSurrogate(CharSequence text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

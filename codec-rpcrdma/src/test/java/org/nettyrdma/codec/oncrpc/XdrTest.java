@@ -10,6 +10,8 @@ import static org.nettyrdma.codec.oncrpc.Hex.hex;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -86,6 +88,18 @@ class XdrTest {
         String wire = "00000007 7369 6c6c 79c3 a900";
         assertEquals("silly\u00e9", Xdr.readString(hex(wire), 7, "f"));
         assertEquals(dump(hex(wire)), written(out -> Xdr.writeString(out, "silly\u00e9")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\ud83d\ude00", "\ud800\u00e9", "\u00e9\udc00", "\ud800\ud83d\ude00", "a\ud800", "\udc00\ud800"})
+    void shouldWriteStringsOfSurrogatesThatEverybodyCanRead(String text) {
+        ByteBuf out = Unpooled.buffer();
+        Xdr.writeString(out, text);
+        assertEquals(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8), Xdr.readString(out, 12, "f"));
+        assertFalse(out.isReadable());
+        AuthSys claimed = new AuthSys(0, text, 0, 0, List.of());
+        assertEquals(0, AuthSys.from(claimed.toOpaqueAuth()).userId());
+        assertThrows(IllegalArgumentException.class, () -> new AuthSys(0, "x".repeat(253) + "\ud800\u00e9", 0, 0, List.of()));
     }
 
     @Test

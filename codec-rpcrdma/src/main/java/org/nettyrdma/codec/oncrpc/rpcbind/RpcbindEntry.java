@@ -3,7 +3,7 @@ package org.nettyrdma.codec.oncrpc.rpcbind;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
+import java.nio.charset.StandardCharsets;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.codec.oncrpc.XdrException;
 
@@ -103,7 +103,7 @@ public record RpcbindEntry(int program, int version, Netid netid, String address
     }
 
     private static void checkLength(String text, String field) {
-        int bytes = ByteBufUtil.utf8Bytes(text);
+        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > MAX_STRING_BYTES) {
             throw new IllegalArgumentException(field + " is " + bytes + " bytes long, limit " + MAX_STRING_BYTES);
         }
