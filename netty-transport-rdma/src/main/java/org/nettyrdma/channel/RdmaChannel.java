@@ -96,7 +96,8 @@ public final class RdmaChannel extends QueuePairChannel {
      * {@link RdmaServerChannel} that finds this channel as a message and does not pass it on.
      *
      * @param privateData tells the peer why, may be empty; at most the provider's maximum
-     * @throws IllegalStateException if this channel is not for a request, or has been registered
+     * @throws IllegalStateException if this channel is not for a request, or has been registered, rejected or closed
+     * @throws IllegalArgumentException if there is more data than that; the request still waits for its answer
      */
     public void reject(byte[] privateData) {
         if (!connection.isRequested() || isRegistered() || state() != ChannelState.OPEN) {

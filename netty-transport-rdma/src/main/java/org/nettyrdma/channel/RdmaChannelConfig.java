@@ -339,7 +339,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     }
 
     /**
-     * See {@link RdmaChannelOption#PRIVATE_DATA}.
+     * See {@link RdmaChannelOption#PRIVATE_DATA}. Until the channel connects, by any thread; later it changes nothing.
      *
      * @param bytes sent with the connection request or its answer; copied
      * @return this

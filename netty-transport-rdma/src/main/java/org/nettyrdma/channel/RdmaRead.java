@@ -20,7 +20,8 @@ public final class RdmaRead extends RdmaOperation<RdmaRead> {
      *
      * @param source memory that the peer has exposed for reading; all of it is read
      * @param sink   takes the bytes, from its writer index on
-     * @throws IllegalArgumentException if the source is longer than the sink's writable part, or the sink is read-only
+     * @throws IllegalArgumentException if the source is longer than the sink's writable part, or the sink is read-only; the
+     *         caller keeps the reference
      */
     public RdmaRead(RemoteSegment source, ByteBuf sink) {
         super(sink);

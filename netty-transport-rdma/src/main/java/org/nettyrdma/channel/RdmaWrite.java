@@ -19,7 +19,7 @@ public final class RdmaWrite extends RdmaOperation<RdmaWrite> {
      *
      * @param source its readable bytes are written; they may be none
      * @param target memory that the peer has exposed for writing
-     * @throws IllegalArgumentException if there are more bytes than the target holds
+     * @throws IllegalArgumentException if there are more bytes than the target holds; the caller keeps the reference
      */
     public RdmaWrite(ByteBuf source, RemoteSegment target) {
         super(source);

@@ -134,6 +134,8 @@ public final class ReconnectingRpcClient implements AutoCloseable {
      * @return the results; the caller releases them
      * @throws RpcException         if the call has failed
      * @throws InterruptedException if the thread is interrupted; the call is cancelled
+     * @throws io.netty.util.concurrent.BlockingOperationException if this is the event loop on which futures of this client
+     *                              complete; the call is cancelled
      */
     public ByteBuf callAndWait(RpcRequest request) throws RpcException, InterruptedException {
         Future<ByteBuf> call = call(request);

@@ -85,6 +85,7 @@ public final class ReconnectingRpcClientBuilder {
      *
      * @return the client
      * @throws IllegalStateException if the bootstrap lacks its group, its channel or its handler
+     * @throws java.util.concurrent.RejectedExecutionException if the group has been shut down
      */
     public ReconnectingRpcClient connect() {
         bootstrap.validate();

@@ -38,7 +38,8 @@ import org.nettyrdma.codec.oncrpc.XdrException;
  *
  * <p><b>Results.</b> They complete on the event loop of the connection. They fail with a
  * {@link org.nettyrdma.codec.oncrpc.RpcException}, or with an {@link XdrException} if the reply is malformed; with an
- * {@link OutOfMemoryError} if there is no memory for what it says.
+ * {@link OutOfMemoryError} if there is no memory for what it says. All methods that ask rpcbind throw an
+ * {@link IllegalStateException} while the {@link RpcClient} is in no pipeline yet.
  */
 public final class RpcbindClient {
 
