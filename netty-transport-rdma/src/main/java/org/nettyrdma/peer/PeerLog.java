@@ -16,7 +16,8 @@ import org.slf4j.helpers.MessageFormatter;
  * Writes to the log what peers have caused, so that none of them can fill it. Each event is one line without a stack trace, at
  * most {@value #MAX_CHARACTERS} characters long and without control characters. Within a second at most
  * {@value #MAX_LINES_OF_CONNECTION} lines of each connection and {@value #MAX_LINES} in all are written, warnings and notes
- * apart; the others are counted, and at the end of that second one more line tells how many they were.
+ * apart; the others are counted, and at the end of that second one more line tells how many they were. A line for which there is
+ * no memory is left out: it never throws an {@link OutOfMemoryError}.
  *
  * <p>Any thread. A line that is not written costs a lock for a moment, and is not formatted.
  */
@@ -101,13 +102,17 @@ public final class PeerLog {
      * @param cause      why
      */
     public static void fault(Logger logger, Object connection, String what, Throwable cause) {
-        warn(logger, connection, "{}: {}", what, cause.toString());
-        long due = NEXT_TRACE_NANOS.get();
-        long now = System.nanoTime();
-        if (now - due >= 0 && NEXT_TRACE_NANOS.compareAndSet(due, now + TRACE_INTERVAL_NANOS)) {
-            logger.warn("the first such failure of this minute", cause);
-        } else {
-            logger.debug("such a failure", cause);
+        try {
+            warn(logger, connection, "{}: {}", what, cause.toString());
+            long due = NEXT_TRACE_NANOS.get();
+            long now = System.nanoTime();
+            if (now - due >= 0 && NEXT_TRACE_NANOS.compareAndSet(due, now + TRACE_INTERVAL_NANOS)) {
+                logger.warn("the first such failure of this minute", cause);
+            } else {
+                logger.debug("such a failure", cause);
+            }
+        } catch (OutOfMemoryError e) {
+            return; // untold, as in log()
         }
     }
 
@@ -143,8 +148,12 @@ public final class PeerLog {
     }
 
     void log(Logger logger, Object connection, String format, Object... arguments) {
-        if (isAllowed(connection.hashCode())) {
-            write(logger, lineOf(connection, format, arguments));
+        try {
+            if (isAllowed(connection.hashCode())) {
+                write(logger, lineOf(connection, format, arguments));
+            }
+        } catch (OutOfMemoryError e) {
+            return; // untold: the caller has more to do, often to mend what there was no memory for
         }
     }
 
@@ -174,9 +183,10 @@ public final class PeerLog {
             lines++;
             return true;
         }
-        if (suppressed++ == 0) {
+        if (suppressed == 0) {
             afterWindow.execute(this::tellSuppressed);
         }
+        suppressed++; // not before there is something that tells it
         return false;
     }
 

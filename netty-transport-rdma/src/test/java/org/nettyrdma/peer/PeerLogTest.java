@@ -20,7 +20,15 @@ class PeerLogTest {
     private final Lines lines = new Lines();
     private final Queue<Runnable> afterWindow = new ArrayDeque<>();
     private long nowNanos;
-    private final PeerLog log = new PeerLog(Level.WARN, lines, () -> nowNanos, afterWindow::add);
+    private final PeerLog log = new PeerLog(Level.WARN, lines, () -> nowNanos, this::executeAfterWindow);
+    private boolean exhausted;
+
+    private void executeAfterWindow(Runnable task) {
+        if (exhausted) {
+            throw new OutOfMemoryError("expected");
+        }
+        afterWindow.add(task);
+    }
 
     private void violate(Object connection, int times) {
         for (int i = 0; i < times; i++) {
@@ -92,6 +100,41 @@ class PeerLogTest {
 
         assertEquals(List.of("WARN 997 more lines about peers within a second were left out"), lines.written);
         assertTrue(afterWindow.isEmpty());
+    }
+
+    @Test
+    void shouldCountWhatWasLeftOutThoughItOnceCouldNotTellLater() {
+        violate("peer", 3);
+        exhausted = true;
+        violate("peer", 1);
+        exhausted = false;
+        violate("peer", 5);
+        lines.written.clear();
+
+        endOfWindow();
+
+        assertEquals(List.of("WARN 5 more lines about peers within a second were left out"), lines.written);
+    }
+
+    /** Whoever tells of a failure goes on, for instance by trying again later. */
+    @Test
+    void shouldLeaveOutALineForWhichThereIsNoMemory() {
+        Object connection = new Object() {
+            @Override
+            public String toString() {
+                throw new OutOfMemoryError("expected");
+            }
+        };
+        violate(connection, 1);
+        PeerLog.warn(lines, connection, "sent {} bytes", 1);
+        PeerLog.fault(lines, "peer", "a step failed", new IllegalStateException() {
+            @Override
+            public String toString() {
+                throw new OutOfMemoryError("expected");
+            }
+        });
+
+        assertEquals(List.of(), lines.written);
     }
 
     @Test
