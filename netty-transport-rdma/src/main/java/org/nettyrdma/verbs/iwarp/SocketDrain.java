@@ -117,10 +117,15 @@ final class SocketDrain {
     boolean dropElsewhere(int count) {
         for (SocketDrain other : NOT_EMPTY) {
             if (other != this && other.dropAsked.compareAndSet(false, true)) {
-                other.loop.execute(() -> {
+                try {
+                    other.loop.execute(() -> {
+                        other.dropAsked.set(false);
+                        other.drop(count);
+                    });
+                } catch (Throwable t) { // no memory for its queue, for instance: it may be asked again
                     other.dropAsked.set(false);
-                    other.drop(count);
-                });
+                    throw t;
+                }
                 return true;
             }
         }

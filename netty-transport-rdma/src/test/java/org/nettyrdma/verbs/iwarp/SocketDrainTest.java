@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -31,6 +32,7 @@ class SocketDrainTest {
     private final Selector selector;
     private final ServerSocketChannel listener;
     private final List<SocketChannel> opened = new ArrayList<>();
+    private boolean exhausted;
 
     SocketDrainTest() throws IOException {
         selector = Selector.open();
@@ -38,7 +40,15 @@ class SocketDrainTest {
     }
 
     private SocketDrain newDrain() {
-        return new SocketDrain(new TimerQueue(System::nanoTime), new Pool<>(() -> ByteBuffer.allocateDirect(100), 1), tasks::add);
+        return new SocketDrain(new TimerQueue(System::nanoTime), new Pool<>(() -> ByteBuffer.allocateDirect(100), 1),
+                this::execute);
+    }
+
+    private void execute(Runnable task) {
+        if (exhausted) {
+            throw new OutOfMemoryError("expected");
+        }
+        tasks.add(task);
     }
 
     @AfterEach
@@ -95,6 +105,18 @@ class SocketDrainTest {
         assertTrue(other.dropElsewhere(2));
         tasks.remove().run();
         assertFalse(other.dropElsewhere(2), "all are closed");
+    }
+
+    @Test
+    void shouldBeAskedAgainWhereTheTaskWasNotTaken() throws IOException {
+        SocketDrain other = newDrain();
+        drainConnectionFrom("127.0.0.1");
+        exhausted = true;
+        assertThrows(OutOfMemoryError.class, () -> other.dropElsewhere(2));
+        exhausted = false;
+        assertTrue(other.dropElsewhere(2));
+        tasks.remove().run();
+        assertFalse(opened.get(1).isOpen());
     }
 
     @Test
