@@ -7,7 +7,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Finds the streams of an event loop whose ring has grown, and of whose ring the peer has filled no part for a while. One timer
- * serves all of them, and none while there are none. Event loop only.
+ * serves all of them, and none while there are none; where there is no memory for it, it is set when a ring is used again. Event
+ * loop only.
  */
 final class IdleRings {
 
@@ -21,19 +22,18 @@ final class IdleRings {
         void shrink();
     }
 
-    private final EventExecutor loop;
+    private final LoneTimer timer;
     private Set<Owner> recent = new HashSet<>();
     private Set<Owner> earlier = new HashSet<>();
-    private boolean scheduled;
 
     IdleRings(EventExecutor loop) {
-        this.loop = loop;
+        timer = new LoneTimer(loop, TimeUnit.SECONDS.toMillis(PERIOD_SECONDS), this::look);
     }
 
     /** The peer has filled a part of a ring. */
     void used(Owner owner) {
         recent.add(owner);
-        schedule();
+        timer.set();
     }
 
     void ended(Owner owner) {
@@ -41,22 +41,15 @@ final class IdleRings {
         earlier.remove(owner);
     }
 
-    private void schedule() {
-        if (!scheduled) {
-            scheduled = true;
-            loop.schedule(this::look, PERIOD_SECONDS, TimeUnit.SECONDS);
-        }
-    }
-
     /** Has those shrink that were not used since the last time. */
     void look() {
-        scheduled = false;
+        Set<Owner> next = new HashSet<>(); // first, or there would be memory for a part of this
         earlier.removeAll(recent);
         Set<Owner> idle = earlier;
         earlier = recent;
-        recent = new HashSet<>();
+        recent = next;
         if (!earlier.isEmpty()) {
-            schedule();
+            timer.set();
         }
         idle.forEach(Owner::shrink);
     }

@@ -105,9 +105,9 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
                     work = poll();                                       // 1. completions, then connection events
                 }
                 work += runChannels();                                   // 2. pass on messages, repost receives, resume writes
-                receivePools.refill();
+                boolean mayWait = receivePools.refill();
                 work += runAllTasks(TASK_BUDGET_NANOS) ? 1 : 0;          // 3. tasks and timers
-                idle = work == 0 || context.canAwaitUnpolled();
+                idle = mayWait && (work == 0 || context.canAwaitUnpolled());
                 failuresInARow = 0;
             } catch (Throwable t) {
                 attempt(() -> pollFailed(t));

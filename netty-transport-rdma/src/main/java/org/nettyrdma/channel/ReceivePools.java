@@ -5,7 +5,6 @@ import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.VerbsContext;
 import org.slf4j.Logger;
@@ -30,6 +29,7 @@ final class ReceivePools {
     private static final int RETRY_MILLIS = 20;
 
     private final EventExecutor loop;
+    private final LoneTimer retry;
     private final PostingTools tools;
     private final Budget budget;
     private final Budget longBudget;
@@ -37,7 +37,6 @@ final class ReceivePools {
     private int lastNumber;
     /** Pools up to this number belong to contexts that have failed. */
     private int lastLostNumber;
-    private boolean retryScheduled;
 
     /** What some of the pools may have together. */
     private static final class Budget {
@@ -52,6 +51,7 @@ final class ReceivePools {
 
     ReceivePools(EventExecutor loop, PostingTools tools) {
         this.loop = loop;
+        retry = new LoneTimer(loop, RETRY_MILLIS, () -> { }); // the loop refills by itself
         this.tools = tools;
         long partBytes = memory().maxBytes() / REGISTERED_PART;
         budget = new Budget(Math.min(MAX_BYTES, partBytes));
@@ -160,27 +160,29 @@ final class ReceivePools {
         return null;
     }
 
-    /** Posts what is missing, as far as there is memory. */
-    void refill() {
+    /** Posts what is missing, as far as there is memory; {@code false} if the loop has to try again before it sleeps. */
+    boolean refill() {
+        boolean mayWait = true;
         for (int i = 0; i < pools.size(); i++) {
             try {
                 if (!isLost(pools.get(i))) {
                     pools.get(i).refill();
                 }
             } catch (IOException | OutOfMemoryError e) {
-                retryLater(e);
+                mayWait = retryLater(e);
             }
         }
+        return mayWait;
     }
 
     /** Connections may wait that nothing else would wake. */
-    private void retryLater(Throwable cause) {
-        if (!retryScheduled && !loop.isShuttingDown()) {
-            LOGGER.debug("Receives are missing", cause);
-            retryScheduled = true;
-            loop.schedule(() -> {
-                retryScheduled = false; // the loop refills by itself
-            }, RETRY_MILLIS, TimeUnit.MILLISECONDS);
+    private boolean retryLater(Throwable cause) {
+        if (loop.isShuttingDown()) {
+            return true;
         }
+        if (!retry.isSet()) {
+            LOGGER.debug("Receives are missing", cause);
+        }
+        return retry.set();
     }
 }

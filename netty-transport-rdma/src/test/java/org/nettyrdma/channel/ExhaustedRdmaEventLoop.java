@@ -5,6 +5,7 @@ import io.netty.util.concurrent.RejectedExecutionHandlers;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.netty.util.concurrent.ThreadPerTaskExecutor;
 import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.verbs.VerbsProvider;
 
@@ -13,6 +14,8 @@ final class ExhaustedRdmaEventLoop extends RdmaEventLoop {
 
     private int tasksToRefuse;
     private int timersToRefuse;
+    private int timersSet;
+    private volatile CountDownLatch toRefuse;
 
     ExhaustedRdmaEventLoop(VerbsProvider provider) throws IOException {
         super(null, new ThreadPerTaskExecutor(new DefaultThreadFactory("rdma-test")), RejectedExecutionHandlers.reject(),
@@ -23,6 +26,12 @@ final class ExhaustedRdmaEventLoop extends RdmaEventLoop {
     void refuse(int tasks, int timers) {
         tasksToRefuse = tasks;
         timersToRefuse = timers;
+        toRefuse = new CountDownLatch(tasks + timers);
+    }
+
+    /** How many timers it has set; on its own thread. */
+    int timersSet() {
+        return timersSet;
     }
 
     /** Whether all that was to be refused was asked for. Any thread. */
@@ -30,10 +39,16 @@ final class ExhaustedRdmaEventLoop extends RdmaEventLoop {
         return submit(() -> tasksToRefuse == 0 && timersToRefuse == 0).get();
     }
 
+    /** Waits until all that was to be refused was asked for, without waking it. */
+    boolean awaitRefusals(int timeoutSeconds) throws InterruptedException {
+        return toRefuse.await(timeoutSeconds, TimeUnit.SECONDS);
+    }
+
     @Override
     public void execute(Runnable task) {
         if (inEventLoop() && tasksToRefuse > 0) {
             tasksToRefuse--;
+            toRefuse.countDown();
             throw new OutOfMemoryError("expected");
         }
         super.execute(task);
@@ -43,8 +58,10 @@ final class ExhaustedRdmaEventLoop extends RdmaEventLoop {
     public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
         if (inEventLoop() && timersToRefuse > 0) {
             timersToRefuse--;
+            toRefuse.countDown();
             throw new OutOfMemoryError("expected");
         }
+        timersSet += inEventLoop() ? 1 : 0;
         return super.schedule(task, delay, unit);
     }
 }

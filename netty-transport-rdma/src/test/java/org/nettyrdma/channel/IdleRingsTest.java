@@ -1,12 +1,14 @@
 package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.verbs.iwarp.IwarpProvider;
 
 class IdleRingsTest {
 
@@ -52,6 +54,24 @@ class IdleRingsTest {
         pass(IdleRings.PERIOD_SECONDS);
         pass(IdleRings.PERIOD_SECONDS);
         assertEquals(List.of(), shrunk);
+    }
+
+    @Test
+    void shouldLookAgainAfterATimerForWhichThereWasNoMemory() throws Exception {
+        var loop = new ExhaustedRdmaEventLoop(new IwarpProvider());
+        try {
+            loop.submit(() -> {
+                IdleRings exhausted = new IdleRings(loop);
+                loop.refuse(0, 2);
+                exhausted.used(one);
+                exhausted.look(); // finds no memory for the next timer
+                exhausted.used(two);
+            }).sync();
+            assertTrue(loop.hasRefused());
+            assertEquals(1, loop.submit(loop::timersSet).get());
+        } finally {
+            loop.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+        }
     }
 
     /** A loop with nothing to do would wake for it. */
