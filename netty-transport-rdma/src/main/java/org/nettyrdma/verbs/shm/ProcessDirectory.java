@@ -21,7 +21,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.security.SecureRandom;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -36,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * lives it holds a lock on a file in there, which the system takes away at its death, whatever the death. So everybody can see
  * which files belong to nobody any more, and removes them.
  *
- * <p>There is one per shared directory and JVM, as a process loses all its locks on a file when it closes any channel to it. Safe
+ * <p>There is one per shared directory and class loader of the library. The process loses all its locks on a file when it closes
+ * any channel to it, so nobody in the JVM opens the locks of others in it: a system property names the directory of each. Safe
  * for use from any thread.
  */
 final class ProcessDirectory {
@@ -58,6 +58,13 @@ final class ProcessDirectory {
     private static final int SOON_MILLIS = 50;
     /** For a process that takes long to die. */
     private static final int LATER_MILLIS = 1000;
+
+    /**
+     * The beginning of the names of system properties. It is also the monitor of all that takes locks on files: constants of the
+     * same characters are one object in the whole JVM, in which several class loaders may each have this class. It does not look
+     * like the name of a class, which tools that pack jars change.
+     */
+    private static final String IN_THIS_JVM = "netty-rdma-shm-";
 
     private static final Map<Path, ProcessDirectory> OPEN = new HashMap<>();
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -90,6 +97,12 @@ final class ProcessDirectory {
         if (lock.tryLock() == null) {
             throw new IOException("the lock of the new directory " + own + " is taken");
         }
+        System.setProperty(propertyOf(own), shared.toString());
+    }
+
+    /** The property that says that a directory belongs to this JVM. */
+    private static String propertyOf(Path directory) {
+        return IN_THIS_JVM + directory.getFileName();
     }
 
     /** Other users reach the files by their group, and otherwise would only find that there is nothing. */
@@ -107,7 +120,7 @@ final class ProcessDirectory {
      * @throws IOException if there cannot be one, or others could reach into it
      */
     static ProcessDirectory of(ShmSettings settings) throws IOException {
-        synchronized (OPEN) {
+        synchronized (IN_THIS_JVM) {
             Path shared = settings.directory().toAbsolutePath().normalize();
             boolean othersMayRead = !settings.otherUsers().isEmpty();
             ProcessDirectory open = OPEN.get(shared);
@@ -294,7 +307,7 @@ final class ProcessDirectory {
 
     /** Removes the files of processes that have ended without doing so. */
     void removeDead() {
-        synchronized (OPEN) {
+        synchronized (IN_THIS_JVM) {
             try {
                 MappedFiles.uninterrupted(this::removeDeadUnderLock);
             } catch (NoSuchFileException e) {
@@ -316,11 +329,9 @@ final class ProcessDirectory {
     }
 
     private static void removeDead(Path shared) throws IOException {
-        Set<Path> ownOnes = new HashSet<>();
-        OPEN.values().forEach(each -> ownOnes.add(each.own));
         try (DirectoryStream<Path> instances = Files.newDirectoryStream(shared, INSTANCE_PREFIX + '*')) {
             for (Path directory : instances) {
-                if (!ownOnes.contains(directory) && isDead(directory)) {
+                if (System.getProperty(propertyOf(directory)) == null && isDead(directory)) {
                     removeAll(directory);
                 }
             }
@@ -397,9 +408,10 @@ final class ProcessDirectory {
 
     /** Removes all files of this process, and the shared directory if no other process has any. Nobody uses them any more. */
     void forget() throws IOException {
-        synchronized (OPEN) {
+        synchronized (IN_THIS_JVM) {
             if (OPEN.remove(shared, this)) {
                 lock.close();
+                System.clearProperty(propertyOf(own));
                 removeAll(own);
                 removeAll(shared);
             }
@@ -453,7 +465,7 @@ final class ProcessDirectory {
     }
 
     private static void endAll() {
-        synchronized (OPEN) {
+        synchronized (IN_THIS_JVM) {
             OPEN.values().forEach(ProcessDirectory::end);
             for (Path shared : OPEN.keySet()) {
                 try {
