@@ -7,6 +7,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -29,6 +30,11 @@ final class MetricsEndpoint implements AutoCloseable {
     /** Further ones are closed at once, so that whoever connects here leaves file descriptors to the clients of the server. */
     private static final String MAX_CONNECTIONS = "64";
     private static final int IDLE_THREAD_SECONDS = 10;
+    /**
+     * Java copies what is written at once to direct memory, which the calls of clients may have used up, and keeps as much for
+     * the thread.
+     */
+    private static final int PIECE_BYTES = 4096;
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final HttpServer server;
@@ -83,6 +89,8 @@ final class MetricsEndpoint implements AutoCloseable {
             } else {
                 showMeters(exchange, isHead);
             }
+        } catch (OutOfMemoryError e) { // the thread would write a stack trace, as often as somebody asks
+            throw new IOException("no memory to show the meters", e);
         }
     }
 
@@ -94,7 +102,10 @@ final class MetricsEndpoint implements AutoCloseable {
             exchange.sendResponseHeaders(HttpURLConnection.HTTP_OK, -1); // with a length it would log a warning, each time
         } else {
             exchange.sendResponseHeaders(HttpURLConnection.HTTP_OK, text.length);
-            exchange.getResponseBody().write(text);
+            OutputStream body = exchange.getResponseBody();
+            for (int from = 0; from < text.length; from += PIECE_BYTES) {
+                body.write(text, from, Math.min(PIECE_BYTES, text.length - from));
+            }
         }
     }
 

@@ -1,15 +1,19 @@
 package org.nettyrdma.example.nfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Meter;
 import io.netty.util.NetUtil;
 import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -26,7 +30,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -45,6 +51,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 
 class MetricsEndpointTest {
 
+    private static final int TEXT_BYTES = 8 << 20;
     private static final Path DASHBOARD = Path.of("docker/grafana/rpc-over-rdma.json");
     private static final Path ALERTS = Path.of("docker/alerts.yml");
     private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z_]+)[{ ]");
@@ -214,6 +221,52 @@ class MetricsEndpointTest {
             assertEquals(List.of(), lines);
         } finally {
             logger.removeHandler(log);
+        }
+    }
+
+    /** The calls of clients may have used up the direct memory; then there were no meters. */
+    @Test
+    void shouldAnswerWithoutDirectMemoryForTheWholeText() throws Exception {
+        BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct")).findFirst().orElseThrow();
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0))) {
+            endpoint.registry().counter("calls", "long", "x".repeat(TEXT_BYTES)).increment();
+            long beforeBytes = direct.getMemoryUsed();
+
+            assertTrue(get(endpoint).body().length() > TEXT_BYTES);
+            long moreBytes = direct.getMemoryUsed() - beforeBytes; // threads keep what they have used
+            assertTrue(moreBytes < TEXT_BYTES / 2, () -> moreBytes + " bytes");
+        }
+    }
+
+    /** With a stack trace of each failure whoever asks could fill the disk with the log. */
+    @Test
+    void shouldLeaveNoErrorToTheThreadWhereThereIsNoMemory() throws Exception {
+        AtomicReference<Throwable> uncaught = new AtomicReference<>();
+        Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((thread, error) -> uncaught.set(error));
+        try {
+            for (Thread thread : threadsAfterAFailure()) { // they end with their endpoint
+                thread.join(10_000);
+            }
+            assertNull(uncaught.get());
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(before);
+        }
+    }
+
+    private static List<Thread> threadsAfterAFailure() throws IOException {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0))) {
+            CountDownLatch asked = new CountDownLatch(1);
+            FunctionCounter.builder("calls", asked, latch -> {
+                latch.countDown();
+                throw new OutOfMemoryError("of the test");
+            }).register(endpoint.registry());
+
+            assertThrows(IOException.class, () -> get(endpoint));
+            assertEquals(0, asked.getCount());
+            return Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().startsWith("nfs-metrics-")).toList();
         }
     }
 
