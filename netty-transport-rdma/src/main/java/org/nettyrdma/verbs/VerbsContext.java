@@ -24,13 +24,14 @@ public interface VerbsContext extends AutoCloseable {
 
     /**
      * Creates a queue pair for a connection that a peer asked for, possibly through another context of the same provider. From
-     * now on the request belongs to the new queue pair, also when this method fails.
+     * now on the request belongs to the new queue pair, also when this method fails, unless it is of another provider.
      *
      * @param attributes queue depths and limits
      * @param listener   told of the life of the connection
      * @param request    the peer's request
      * @return the queue pair, ready for {@link QueuePair#postReceive}; {@link QueuePair#accept} answers the peer
      * @throws IOException if the device or the system refuses, or the peer has gone
+     * @throws IllegalArgumentException if the request is of another provider
      */
     QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException;

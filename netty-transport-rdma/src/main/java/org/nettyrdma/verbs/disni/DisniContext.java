@@ -17,6 +17,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.OwnRequest;
 import org.nettyrdma.verbs.support.TimerQueue;
 import org.nettyrdma.verbs.support.WakeState;
 import org.slf4j.Logger;
@@ -96,7 +97,7 @@ final class DisniContext implements VerbsContext, EventReceiver {
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException {
-        DisniConnectionRequest taken = (DisniConnectionRequest) request;
+        DisniConnectionRequest taken = OwnRequest.of(request, DisniConnectionRequest.class, "disni");
         taken.take();
         try {
             DisniQueuePair queuePair = new DisniQueuePair(this, attributes, listener, taken);

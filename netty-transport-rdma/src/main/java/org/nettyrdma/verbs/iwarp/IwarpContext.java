@@ -18,6 +18,7 @@ import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.OwnRequest;
 import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.TimerQueue;
@@ -62,7 +63,7 @@ final class IwarpContext implements VerbsContext {
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException {
-        IwarpConnectionRequest taken = (IwarpConnectionRequest) request;
+        IwarpConnectionRequest taken = OwnRequest.of(request, IwarpConnectionRequest.class, IwarpQueuePair.PROVIDER);
         taken.take();
         try {
             return add(new IwarpQueuePair(parts, attributes, listener, taken, queuePairs::remove));

@@ -17,6 +17,7 @@ import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.OwnRequest;
 import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.TimerQueue;
@@ -68,7 +69,7 @@ final class ShmContext implements VerbsContext {
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException {
-        ShmConnectionRequest taken = (ShmConnectionRequest) request;
+        ShmConnectionRequest taken = OwnRequest.of(request, ShmConnectionRequest.class, ShmQueuePair.PROVIDER);
         taken.take();
         try {
             return add(new ShmQueuePair(parts, attributes, listener, taken, queuePairs::remove));
