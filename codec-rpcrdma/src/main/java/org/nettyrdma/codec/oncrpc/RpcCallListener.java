@@ -8,7 +8,8 @@ import io.netty.channel.ChannelPipeline;
  * <p><b>Times.</b> What a connection reads at once, in one batch, counts as there when the batch began, or when the last call of
  * the batch before it was answered. So a reply that waits behind others of its batch has no wait in its duration.
  *
- * <p><b>Threads.</b> The event loop of the connection calls it, so several at once may. It must neither block nor throw.
+ * <p><b>Threads.</b> The event loop of the connection calls it, so several at once may. It must not block. What it throws is
+ * logged, and changes nothing for the call.
  */
 @FunctionalInterface
 public interface RpcCallListener {

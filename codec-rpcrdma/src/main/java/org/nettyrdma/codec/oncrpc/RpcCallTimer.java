@@ -9,6 +9,9 @@ import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
 import org.nettyrdma.handler.credit.support.XidMap;
+import org.nettyrdma.peer.PeerLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Measures the calls that one handler makes or serves: {@link RpcClient} and {@link RpcServerHandler} have one each, where
@@ -17,6 +20,7 @@ import org.nettyrdma.handler.credit.support.XidMap;
  */
 final class RpcCallTimer {
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(RpcCallTimer.class);
     private static final AttributeKey<Watcher> WATCHER = AttributeKey.valueOf(RpcCallTimer.class, "watcher");
 
     /** Where the fields of a call and of an accepted reply are (RFC 5531, section 9). */
@@ -131,7 +135,7 @@ final class RpcCallTimer {
                 if (!tally.hasUntimed()) {
                     untimedBeginNanos = beginNanos;
                 }
-                findTally(program, version, procedure, outcome).addUntimed(bytes, replyBytes);
+                tellUntimed(program, version, procedure, outcome, bytes, replyBytes);
             } else {
                 look();
                 tell(program, version, procedure, outcome, nowNanos - beginNanos, 0, bytes, replyBytes);
@@ -192,9 +196,7 @@ final class RpcCallTimer {
      */
     void made(int xid, long beginNanos) {
         nowNanos = beginNanos;
-        if (listener != null) {
-            listener.begun(side);
-        }
+        tellBegun();
         RpcCallEvent event = RpcCallEvent.begun();
         if (event != null) {
             if (events == null) {
@@ -251,9 +253,7 @@ final class RpcCallTimer {
         spare = null;
         serving = call;
         call.begin(message);
-        if (listener != null) {
-            listener.begun(side);
-        }
+        tellBegun();
         return call;
     }
 
@@ -312,16 +312,44 @@ final class RpcCallTimer {
         return length >= status + Integer.BYTES && reply.getInt(start + status) == AcceptStatus.SUCCESS.code();
     }
 
+    // What the listener throws, or the registry of a tally, must not keep the call from its end.
+
+    private void tellBegun() {
+        try {
+            if (listener != null) {
+                listener.begun(side);
+            }
+        } catch (RuntimeException | Error e) {
+            listenerFailed(e);
+        }
+    }
+
+    private void tellUntimed(int program, int version, int procedure, Outcome outcome, int callBytes, int replyBytes) {
+        try {
+            findTally(program, version, procedure, outcome).addUntimed(callBytes, replyBytes);
+        } catch (RuntimeException | Error e) {
+            listenerFailed(e);
+        }
+    }
+
     private void tell(int program, int version, int procedure, Outcome outcome, long elapsedNanos, long queuedNanos,
                       int callBytes, int replyBytes) {
-        if (tally != null) {
-            findTally(program, version, procedure, outcome).add(elapsedNanos, queuedNanos, callBytes, replyBytes);
-            if (!reading) {
-                tally.settle();
+        try {
+            if (tally != null) {
+                findTally(program, version, procedure, outcome).add(elapsedNanos, queuedNanos, callBytes, replyBytes);
+                if (!reading) {
+                    tally.settle();
+                }
+            } else if (listener != null) {
+                listener.ended(side, program, version, procedure, outcome, elapsedNanos, queuedNanos, callBytes, replyBytes);
             }
-        } else if (listener != null) {
-            listener.ended(side, program, version, procedure, outcome, elapsedNanos, queuedNanos, callBytes, replyBytes);
+        } catch (RuntimeException | Error e) {
+            listenerFailed(e);
         }
+    }
+
+    private void listenerFailed(Throwable cause) {
+        PeerLog.fault(LOGGER, channel, "the listener of its calls has failed", cause);
     }
 
     private void record(RpcCallEvent event, int xid, int program, int version, int procedure, Outcome outcome) {
