@@ -1,11 +1,14 @@
 package org.nettyrdma.codec.rpcrdma;
 
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
@@ -51,6 +54,14 @@ public final class BulkProgram implements SingleVersionProgram {
      */
     public BulkProgram(boolean tellsItems) {
         this.tellsItems = tellsItems;
+    }
+
+    /** The next call of HANG, without its arguments. */
+    public RpcCall takeHanging() throws InterruptedException {
+        RpcCall call = hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertNotNull(call, "the call has not arrived");
+        call.arguments().release();
+        return call;
     }
 
     @Override

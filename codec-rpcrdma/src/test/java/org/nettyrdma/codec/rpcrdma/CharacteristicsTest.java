@@ -524,8 +524,7 @@ class CharacteristicsTest {
         hanging.arguments().release();
         hanging.reply(serverChannel.alloc().buffer().writeZero(8000));
         // with the Reply chunk that the error asks for
-        RpcCall again = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        again.arguments().release();
+        RpcCall again = program.takeHanging();
         again.reply(serverChannel.alloc().buffer().writeZero(8000));
         ByteBuf results = RpcRdmaPair.result(call);
         assertEquals(8000, results.readableBytes());

@@ -1,7 +1,6 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -54,7 +53,7 @@ class FallingGrantTest {
                 .channel();
         peer = RawPeer.connect(listener, RawPeer.LINUX_CLIENT);
         send(1);
-        RpcCall first = take();
+        RpcCall first = program.takeHanging();
         assertEquals(CREDITS, grantOf(first));
         RdmaChannel child = (RdmaChannel) first.channel();
 
@@ -62,14 +61,14 @@ class FallingGrantTest {
         send(CREDITS); // as it may before it has read a smaller grant
         Queue<RpcCall> calls = new ArrayDeque<>();
         for (int i = 0; i < CREDITS; i++) {
-            calls.add(take());
+            calls.add(program.takeHanging());
         }
         while (!calls.isEmpty()) {
             assertEquals(share, grantOf(calls.remove()));
         }
         send(share);
         for (int i = 0; i < share; i++) {
-            assertEquals(share, grantOf(take()));
+            assertEquals(share, grantOf(program.takeHanging()));
         }
 
         while (!others.isEmpty()) {
@@ -79,7 +78,7 @@ class FallingGrantTest {
             Thread.onSpinWait();
         }
         send(1);
-        assertEquals(CREDITS, grantOf(take()));
+        assertEquals(CREDITS, grantOf(program.takeHanging()));
         assertTrue(child.isActive());
     }
 
@@ -90,11 +89,11 @@ class FallingGrantTest {
                 .channel();
         peer = RawPeer.connect(listener, RawPeer.LINUX_CLIENT);
         send(1);
-        RpcCall first = take();
+        RpcCall first = program.takeHanging();
         assertEquals(CREDITS, grantOf(first));
         send(2);
-        RpcCall second = take();
-        RpcCall third = take();
+        RpcCall second = program.takeHanging();
+        RpcCall third = program.takeHanging();
         ServerShutdown.begin(first.channel());
         assertEquals(1, grantOf(second));
         assertEquals(1, grantOf(third));
@@ -134,13 +133,6 @@ class FallingGrantTest {
             peer.sendHex(number + "00000001 00000400 00000000" + RawClient.NO_CHUNKS + number + RawClient.CALL
                     + String.format("%08x", BulkProgram.HANG) + RawClient.NO_AUTH);
         }
-    }
-
-    private RpcCall take() throws Exception {
-        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        assertNotNull(call);
-        call.arguments().release();
-        return call;
     }
 
     /** Answers a call, and returns what the answer grants. */

@@ -1,7 +1,6 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.ServerBootstrap;
@@ -59,7 +58,7 @@ class IgnoredGrantTest {
         peers.add(RawPeer.connect(listener, RawPeer.LINUX_CLIENT));
         RawPeer peer = peers.get(peers.size() - 1);
         send(peer, 1);
-        RpcCall call = take();
+        RpcCall call = program.takeHanging();
         assertEquals(granted, answer(peer, call));
         return (RdmaChannel) call.channel();
     }
@@ -82,7 +81,7 @@ class IgnoredGrantTest {
             send(peer, CREDITS); // as it may before it has read a smaller grant
             Queue<RpcCall> calls = new ArrayDeque<>();
             for (int i = 0; i < CREDITS; i++) {
-                calls.add(take());
+                calls.add(program.takeHanging());
             }
             while (!calls.isEmpty()) {
                 assertEquals(1, answer(peer, calls.remove()));
@@ -91,17 +90,17 @@ class IgnoredGrantTest {
 
         send(ignorant, 2);
         assertTrue(ignoring.closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
-        take(); // the first of the two was granted
+        program.takeHanging(); // the first of the two was granted
         for (int i = 0; i < 10; i++) {
             send(careful, 1);
-            assertEquals(1, answer(careful, take()));
+            assertEquals(1, answer(careful, program.takeHanging()));
         }
         reserve(third, 0);
         send(careful, 1);
-        assertEquals(CREDITS, answer(careful, take()));
+        assertEquals(CREDITS, answer(careful, program.takeHanging()));
         send(careful, CREDITS);
         for (int i = 0; i < CREDITS; i++) {
-            assertEquals(CREDITS, answer(careful, take()));
+            assertEquals(CREDITS, answer(careful, program.takeHanging()));
         }
     }
 
@@ -111,13 +110,6 @@ class IgnoredGrantTest {
             peer.sendHex(number + "00000001 00000400 00000000" + RawClient.NO_CHUNKS + number + RawClient.CALL
                     + String.format("%08x", BulkProgram.HANG) + RawClient.NO_AUTH);
         }
-    }
-
-    private RpcCall take() throws Exception {
-        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        assertNotNull(call);
-        call.arguments().release();
-        return call;
     }
 
     /** Answers a call, and returns what the answer grants. */

@@ -85,8 +85,7 @@ class KeptAccessTest {
     /** The server's end of the connection. */
     private RdmaChannel child() throws Exception {
         Future<ByteBuf> forward = start(channel, BulkProgram.HANG);
-        RpcCall call = served.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        call.arguments().release();
+        RpcCall call = served.takeHanging();
         call.reply(Unpooled.EMPTY_BUFFER);
         RpcRdmaPair.result(forward).release();
         return (RdmaChannel) call.channel();

@@ -270,8 +270,7 @@ public class LegacyServerWireTest {
     void shouldWithdrawTheMemoryWhenTheConnectionEnds() throws Exception {
         connect(new LegacyProfile(16, 1 << 20, 60_000));
         peer.sendHex("00000009 00000001 00000020 00000000" + NO_CHUNKS + "00000009" + CALL + "00000005" + NO_AUTH); // HANG
-        RpcCall hanging = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        hanging.arguments().release();
+        RpcCall hanging = program.takeHanging();
         // Only memory that was withdrawn is released; the test harness fails the build for what is not.
         ByteBuf results = hanging.alloc().directBuffer().writeBytes(Bytes.pattern(4000, 1));
         hanging.reply(results);
@@ -286,8 +285,7 @@ public class LegacyServerWireTest {
     void shouldHaveAReceiveForEveryDone() throws Exception {
         connect(ShortSends.server().legacy(new LegacyProfile(3, 1 << 20, 60_000)).credits(5));
         peer.sendHex("00000009 00000001 00000020 00000000" + NO_CHUNKS + "00000009" + CALL + "00000005" + NO_AUTH); // HANG
-        RpcCall hanging = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        hanging.arguments().release();
+        RpcCall hanging = program.takeHanging();
         assertEquals(5 + 3, ((RdmaChannel) hanging.channel()).config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH));
         hanging.reply(Unpooled.EMPTY_BUFFER);
         assertEquals(digits("00000009 00000001 00000005 00000000" + NO_CHUNKS + "00000009" + SUCCESS), peer.receiveHex());
@@ -361,8 +359,7 @@ public class LegacyServerWireTest {
     /** The channel of the server, by way of a call that is answered with nothing. */
     private RdmaChannel hang(String xid) throws Exception {
         peer.sendHex(xid + LATER + "00000000" + NO_CHUNKS + xid + CALL + "00000005" + NO_AUTH);
-        RpcCall hanging = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        hanging.arguments().release();
+        RpcCall hanging = program.takeHanging();
         hanging.reply(Unpooled.EMPTY_BUFFER);
         peer.receive().release();
         return (RdmaChannel) hanging.channel();

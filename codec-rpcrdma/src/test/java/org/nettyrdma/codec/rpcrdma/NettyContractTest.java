@@ -479,8 +479,7 @@ class NettyContractTest {
     }
 
     private void endHanging() throws InterruptedException {
-        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        call.arguments().release();
+        RpcCall call = program.takeHanging();
         call.reply(Unpooled.EMPTY_BUFFER);
     }
 

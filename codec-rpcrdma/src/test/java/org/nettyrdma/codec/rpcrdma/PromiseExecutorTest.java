@@ -224,8 +224,7 @@ class PromiseExecutorTest {
     }
 
     private static void answer(BulkProgram program) throws InterruptedException {
-        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        call.arguments().release();
+        RpcCall call = program.takeHanging();
         call.reply(Unpooled.EMPTY_BUFFER);
     }
 

@@ -17,7 +17,6 @@ import io.netty.channel.ChannelFuture;
 import io.netty.util.concurrent.Future;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,16 +67,10 @@ class ReverseDirectionTest {
     /** What calls the client of a pair. */
     private RpcClient callerOf(RpcRdmaPair pair) throws Exception {
         Future<ByteBuf> forward = pair.start(BulkProgram.HANG, Unpooled.EMPTY_BUFFER);
-        RpcCall call = take(served);
+        RpcCall call = served.takeHanging();
         call.reply(Unpooled.EMPTY_BUFFER);
         RpcRdmaPair.result(forward).release();
         return call.channel().pipeline().get(RpcClient.class);
-    }
-
-    private static RpcCall take(BulkProgram program) throws Exception {
-        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        call.arguments().release();
-        return call;
     }
 
     private static RpcRequest request(int procedure, ByteBuf arguments) {
@@ -124,7 +117,7 @@ class ReverseDirectionTest {
             RpcClient caller = callerOf(pair);
             Future<ByteBuf> forward = pair.channel.pipeline().get(RpcClient.class)
                     .call(request(BulkProgram.HANG, Unpooled.EMPTY_BUFFER).setReplySpace(new ReplySpace(40_000)));
-            RpcCall call = take(served);
+            RpcCall call = served.takeHanging();
             byte[] data = Bytes.pattern(10_000, 1);
             assertEcho(data, caller.call(request(BulkProgram.ECHO, RpcRdmaPair.opaque(data))));
             call.reply(Unpooled.EMPTY_BUFFER);
@@ -146,7 +139,7 @@ class ReverseDirectionTest {
     void shouldServeCallbackWhileItsForwardCallWaits() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {
             Future<ByteBuf> forward = pair.start(BulkProgram.HANG, Unpooled.EMPTY_BUFFER);
-            RpcCall call = take(served);
+            RpcCall call = served.takeHanging();
             RpcClient caller = call.channel().pipeline().get(RpcClient.class);
             assertEcho(Bytes.pattern(9, 1), caller.call(request(BulkProgram.ECHO, RpcRdmaPair.opaque(Bytes.pattern(9, 1)))));
             call.reply(Unpooled.EMPTY_BUFFER);
@@ -182,10 +175,10 @@ class ReverseDirectionTest {
             calls.forEach(call -> call.addListener(end -> ends.incrementAndGet()));
             List<RpcCall> taken = new ArrayList<>();
             for (int i = 0; i < 10; i++) {
-                taken.add(take(served));
+                taken.add(served.takeHanging());
             }
             for (int i = 0; i < REVERSE_CREDITS; i++) {
-                taken.add(take(callbacks));
+                taken.add(callbacks.takeHanging());
             }
             assertNull(callbacks.hanging.poll());
 

@@ -85,8 +85,7 @@ class ReverseDirectionWireTest {
                 .bind(RawPeer.loopback()).sync().channel();
         peer = RawPeer.connect(listener, peersPrivateData);
         peer.sendHex("00000001 00000001 00000020 00000000" + NO_CHUNKS + "00000001" + CALL + HANG + NO_AUTH);
-        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        call.arguments().release();
+        RpcCall call = program.takeHanging();
         call.reply(Unpooled.EMPTY_BUFFER);
         peer.receive().release();
         return call.channel().pipeline().get(RpcClient.class);

@@ -58,8 +58,7 @@ class ReverseRetransmissionTest {
     /** Our end of a connection. */
     private Channel channelOf(RawPeer peer) throws Exception {
         peer.sendHex(message("0000cafe", CALL + HANG + NO_AUTH));
-        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        call.arguments().release();
+        RpcCall call = program.takeHanging();
         call.reply(Unpooled.EMPTY_BUFFER);
         peer.receive().release();
         return call.channel();

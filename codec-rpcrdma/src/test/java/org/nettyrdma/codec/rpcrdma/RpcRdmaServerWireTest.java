@@ -340,8 +340,7 @@ class RpcRdmaServerWireTest {
                     + "00000000 00000000 00000007" + CALL + "00000005" + NO_AUTH);
         }
         for (ExposedMemory memory : new ExposedMemory[] {first, second}) {
-            RpcCall call = program.hanging.take();
-            call.arguments().release();
+            RpcCall call = program.takeHanging();
             call.reply(call.alloc().buffer().writeInt(0));
             assertEquals(digits("00000007 00000001 00000040 00000000 00000000 00000001 00000001"
                     + RawPeer.hex(memory.segment().withLength(0)) + "00000000 00000000 00000007" + SUCCESS + "00000000"),

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -120,8 +119,7 @@ class UnequalThresholdsTest {
         assumeTrue(versions != VersionPolicy.V1_ONLY, "there are no chunks in this direction");
         try (RpcRdmaPair pair = connect(LONG_BYTES, SHORT_BYTES)) {
             Future<ByteBuf> forward = pair.start(BulkProgram.HANG, Unpooled.EMPTY_BUFFER);
-            RpcCall call = served.program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-            call.arguments().release();
+            RpcCall call = served.program.takeHanging();
             call.reply(Unpooled.EMPTY_BUFFER);
             RpcRdmaPair.result(forward).release();
             pair.call(BulkProgram.NULL, Unpooled.EMPTY_BUFFER).release(); // behind the properties of the client

@@ -240,8 +240,7 @@ class VersionNegotiationServerWireTest {
     /** What calls the client. */
     private RpcClient callerOf() throws Exception {
         client.peer.sendHex(call(2, "00000200", LISTS, CALL + "00000005" + NO_AUTH));
-        RpcCall call = program.hanging.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        call.arguments().release();
+        RpcCall call = program.takeHanging();
         call.reply(Unpooled.EMPTY_BUFFER);
         assertEquals("00000200", client.peer.receiveHex().substring(0, 8));
         return call.channel().pipeline().get(RpcClient.class);
