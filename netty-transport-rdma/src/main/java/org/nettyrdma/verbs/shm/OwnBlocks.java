@@ -28,9 +28,17 @@ final class OwnBlocks {
 
     ByteBuffer allocate(int bytes) throws IOException {
         int number = directory.newNumber();
-        MappedByteBuffer memory = MappedFiles.create(directory, directory.file(KIND, number), bytes);
-        numbers.put(memory, number);
-        return memory;
+        directory.useMemory();
+        MappedByteBuffer memory = null;
+        try {
+            memory = MappedFiles.create(directory, directory.file(KIND, number), bytes);
+            numbers.put(memory, number);
+            return memory;
+        } finally {
+            if (memory == null) {
+                directory.releaseMemory();
+            }
+        }
     }
 
     ShmMemoryRegion register(ByteBuffer memory) {
@@ -59,5 +67,6 @@ final class OwnBlocks {
         } catch (IOException e) {
             LOGGER.warn("{} could not be removed, or peers keep its memory: {}", file, e.toString());
         }
+        directory.releaseMemory();
     }
 }

@@ -79,6 +79,10 @@ final class ProcessDirectory {
     private final FileChannel lock;
     /** Event loops that may need the files. */
     private int users;
+    /** Pieces of memory that are not given back. */
+    private int blocks;
+    /** Removes the files at the end of the JVM; there while there are event loops or memory, and {@code null} otherwise. */
+    private Thread hook;
     private boolean ending;
 
     private ProcessDirectory(Path shared, boolean othersMayRead) throws IOException {
@@ -126,10 +130,9 @@ final class ProcessDirectory {
             ProcessDirectory open = OPEN.get(shared);
             if (open == null) {
                 open = MappedFiles.uninterrupted(() -> create(shared, othersMayRead));
-                if (OPEN.isEmpty()) {
-                    Runtime.getRuntime().addShutdownHook(new Thread(ProcessDirectory::endAll, "netty-rdma-shm-files"));
-                }
                 OPEN.put(shared, open);
+                open.own.toFile().deleteOnExit(); // first, as what was named last is removed first
+                open.own.resolve(LOCK).toFile().deleteOnExit();
             }
             return open;
         }
@@ -421,6 +424,7 @@ final class ProcessDirectory {
     /** An event loop begins to use the files. */
     synchronized void use() {
         users++;
+        addHook();
     }
 
     /** An event loop has ended. */
@@ -428,6 +432,42 @@ final class ProcessDirectory {
         users--;
         if (users == 0 && ending) {
             removeAll(own);
+        }
+        removeHook();
+    }
+
+    /** Memory is allocated. */
+    synchronized void useMemory() {
+        blocks++;
+        addHook();
+    }
+
+    /** Memory was given back. */
+    synchronized void releaseMemory() {
+        blocks--;
+        removeHook();
+    }
+
+    private void addHook() {
+        if (hook == null && !ending) {
+            hook = new Thread(this::endWithJvm, "netty-rdma-shm-files");
+            try {
+                Runtime.getRuntime().addShutdownHook(hook);
+            } catch (IllegalStateException e) { // the JVM ends already
+                ending = true;
+            }
+        }
+    }
+
+    /** It would keep the class loader of the library until the JVM ends. What is left then, the JVM removes by its name. */
+    private void removeHook() {
+        if (users == 0 && blocks == 0 && !ending) {
+            try {
+                Runtime.getRuntime().removeShutdownHook(hook);
+                hook = null;
+            } catch (IllegalStateException e) {
+                LOGGER.debug("{} is removed by the end of the JVM", own);
+            }
         }
     }
 
@@ -449,7 +489,6 @@ final class ProcessDirectory {
             removeAll(own);
             return;
         }
-        own.toFile().deleteOnExit(); // first, as what was named last is removed first
         try (DirectoryStream<Path> files = Files.newDirectoryStream(own)) {
             for (Path file : files) {
                 char kind = file.getFileName().toString().charAt(0);
@@ -464,15 +503,13 @@ final class ProcessDirectory {
         }
     }
 
-    private static void endAll() {
+    private void endWithJvm() {
         synchronized (IN_THIS_JVM) {
-            OPEN.values().forEach(ProcessDirectory::end);
-            for (Path shared : OPEN.keySet()) {
-                try {
-                    removeDead(shared); // links that led to this process
-                } catch (IOException e) {
-                    LOGGER.debug("{} could not be tidied: {}", shared, e.toString());
-                }
+            end();
+            try {
+                removeDead(shared); // links that led to this process
+            } catch (IOException e) {
+                LOGGER.debug("{} could not be tidied: {}", shared, e.toString());
             }
         }
     }

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
@@ -18,7 +20,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.verbs.VerbsContext;
 
 /** A JVM has the library twice, as where two web applications bring it along. Locks on files belong to the process of both. */
 class TwoClassLoadersTest {
@@ -34,12 +38,10 @@ class TwoClassLoadersTest {
 
     @BeforeEach
     void open() throws Exception {
-        loader = new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader());
+        loader = newLoader();
         here = ProcessDirectory.of(new ShmSettings(shared(), Set.of()));
-        Constructor<?> settings = loader.loadClass(ShmSettings.class.getName()).getDeclaredConstructor(Path.class, Set.class);
-        settings.setAccessible(true);
-        Method of = method("of", settings.getDeclaringClass());
-        there = of.invoke(null, settings.newInstance(shared(), Set.of()));
+        Object settings = newSettings(loader, shared());
+        there = method("of", settings.getClass()).invoke(null, settings);
     }
 
     @AfterEach
@@ -58,6 +60,9 @@ class TwoClassLoadersTest {
                 .inheritIO().start();
         assertEquals(0, other.waitFor());
         assertTrue(Files.exists(file));
+        try (var files = Files.list(shared())) {
+            assertEquals(2, files.filter(each -> each.getFileName().toString().startsWith("i")).count(), "the other's is gone");
+        }
     }
 
     @Test
@@ -76,6 +81,41 @@ class TwoClassLoadersTest {
             here.removeDead();
         }
         others.get(30, TimeUnit.SECONDS);
+    }
+
+    /** The JVM goes on, and what this library does at its end must not keep the class loader until then. */
+    @Test
+    @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldKeepNoClassLoaderWhoseEventLoopsHaveEndedAndWhoseMemoryWasGivenBack() throws Exception {
+        WeakReference<ClassLoader> dropped = useAndDrop(temporary.resolve("dropped"));
+        while (dropped.get() != null) {
+            System.gc();
+        }
+    }
+
+    private static WeakReference<ClassLoader> useAndDrop(Path directory) throws Exception {
+        try (URLClassLoader loader = newLoader()) {
+            Object settings = newSettings(loader, directory);
+            Class<?> type = loader.loadClass(ShmProvider.class.getName());
+            Constructor<?> constructor = type.getDeclaredConstructor(settings.getClass());
+            constructor.setAccessible(true);
+            Object provider = constructor.newInstance(settings);
+            Object context = provider.getClass().getMethod("openContext").invoke(provider);
+            Object memory = provider.getClass().getMethod("allocate", int.class).invoke(provider, 4096);
+            loader.loadClass(VerbsContext.class.getName()).getMethod("close").invoke(context);
+            provider.getClass().getMethod("free", ByteBuffer.class).invoke(provider, memory);
+            return new WeakReference<>(loader);
+        }
+    }
+
+    private static URLClassLoader newLoader() throws IOException {
+        return new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader());
+    }
+
+    private static Object newSettings(ClassLoader loader, Path shared) throws ReflectiveOperationException {
+        Constructor<?> settings = loader.loadClass(ShmSettings.class.getName()).getDeclaredConstructor(Path.class, Set.class);
+        settings.setAccessible(true);
+        return settings.newInstance(shared, Set.of());
     }
 
     private Path shared() {
