@@ -102,6 +102,16 @@ class ChecksumTest extends RawConnectionFixture {
         endpoint.expectFlushed(1);
     }
 
+    /** Pad is sent as 0, but what is received there counts for the CRC only. */
+    @Test
+    void shouldNotLookAtPadThatTheCrcCovers() throws IOException {
+        connectWithChecksum();
+        endpoint.receive(1, 0, 16);
+        raw.send(sealed("0013 4143 00000000 00000000 00000001 00000000 05 abcdef"));
+        endpoint.expectCompletion(1, 1);
+        assertEquals("0500", Hex.of(endpoint.bytes(0, 2)));
+    }
+
     /** The field is there, but means nothing; neither do pad bytes. */
     @ParameterizedTest
     @ValueSource(strings = {"00000000", "ffffffff", "12345678"})

@@ -432,6 +432,27 @@ class ConnectionSetupTest {
         }
     }
 
+    /** RFC 5044, section 7.1.2: it is enough that one side asks for the CRC, and here that is this one. */
+    @Test
+    void shouldUseTheCrcThatThePeerHasNotAskedFor() throws IOException {
+        try (RawPeer raw = RawPeer.connect(peer, peer.listen())) {
+            raw.send(REQUEST_KEY + "10 02 0004 0010 0010");
+            Endpoint server = peer.accept(IwarpTestPeer.CHECKSUM);
+            server.awaitEstablished();
+            raw.expect(REPLY_KEY + "50 02 0004 0010 0010");
+            assertTrue(server.parameters.checksum());
+        }
+        try (ServerSocketChannel listener = RawPeer.listen()) {
+            Endpoint client = peer.connect(IwarpTestPeer.CHECKSUM, listener.getLocalAddress());
+            try (RawPeer raw = RawPeer.accept(peer, listener)) {
+                raw.expect(REQUEST_KEY + "50 02 0004 0010 0010").send(REPLY_KEY + "10 02 0004 0010 0010");
+                client.awaitEstablished();
+                assertTrue(client.parameters.checksum());
+                raw.expect("000e c140 00000000 0000000000000000 a30572ab");
+            }
+        }
+    }
+
     @Test
     void shouldTerminateWhenThePeerWantsMoreReadsThanOffered() throws IOException {
         try (ServerSocketChannel listener = RawPeer.listen()) {

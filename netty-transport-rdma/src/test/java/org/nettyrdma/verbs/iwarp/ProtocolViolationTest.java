@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Completion;
@@ -242,6 +243,22 @@ class ProtocolViolationTest {
         assertEquals("0000000000000000", Hex.of(endpoint.bytes(4096, 8)));
     }
 
+    /** Answers come in the order of the requests: RFC 5040, section 5.5. */
+    @Test
+    void shouldTerminateAReadResponseThatIsNotToTheOldestRequest() throws IOException {
+        raw.send("000e c140 00000000 0000000000000000" + CRC_OFF);
+        steeringTags.add(0x4400);
+        steeringTags.add(0x5500);
+        endpoint.read(2, 4096, 8, 0x99, 0);
+        endpoint.read(3, 4104, 8, 0x99, 0);
+        peer.settle();
+        raw.receive(2 * 52);
+        String fpdu = "0016 c142 00005500 0000000000000000 aaaaaaaaaaaaaaaa";
+        raw.send(fpdu + CRC_OFF);
+        expectTerminate(Hex.bytes(fpdu), "11 00");
+        assertEquals("0".repeat(32), Hex.of(endpoint.bytes(4096, 16)));
+    }
+
     @Test
     void shouldTakeAReadResponseWhoseLastSegmentIsEmpty() throws IOException {
         raw.send("000e c140 00000000 0000000000000000" + CRC_OFF);
@@ -297,9 +314,15 @@ class ProtocolViolationTest {
         endpoint.expectFlushed(1);
     }
 
-    @Test
-    void shouldTellALossWithinAnFpduFromAnOrderlyEnd() throws IOException {
-        raw.send("0016 4143 00000000 00000000 00000001 00000000 aaaa");
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "00",
+        "0016 4143 00000000 00000000 00000001 000000",
+        "0016 4143 00000000 00000000 00000001 00000000 aaaa",
+        "0016 4143 00000000 00000000 00000001 00000000 aaaaaaaa 000000",
+    })
+    void shouldTellALossWithinAnFpduFromAnOrderlyEnd(String begun) throws IOException {
+        raw.send(begun);
         raw.shutdownOutput();
         assertInstanceOf(EOFException.class, endpoint.awaitDisconnect());
         endpoint.expectFlushed(1);

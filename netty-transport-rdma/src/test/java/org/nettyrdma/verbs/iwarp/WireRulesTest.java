@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
@@ -13,6 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Completion;
 
 /** Rules of DDP and RDMAP about numbers, order, segments and empty messages. */
 class WireRulesTest extends RawConnectionFixture {
@@ -181,6 +184,21 @@ class WireRulesTest extends RawConnectionFixture {
         endpoint.expectCompletion(1, 0);
     }
 
+    // --- Invalidation
+
+    /** All segments of a Send name the same tag (RFC 5040, section 4.7); where they do not, that of the first counts. */
+    @Test
+    void shouldWithdrawTheTagOfTheFirstSegment() throws IOException {
+        connect();
+        endpoint.receive(1, 0, 16);
+        raw.send(fpdu("0144 00001100 00000000 00000001 00000000 0102") + fpdu("4144 00002200 00000000 00000001 00000002 03")
+                + readRequest(1, 1, "00002200") + CRC_OFF);
+        raw.expect(fpdu("c142 00000077 0000000012345678 00"));
+        assertEquals(new Completion(1, WorkCompletionStatus.SUCCESS, 3, true, 0x1100), endpoint.awaitCompletion());
+        raw.send(fpdu("c140 00001100 0000000000000000 aa"));
+        awaitTerminate("11 00");
+    }
+
     // --- Order
 
     /** RFC 5040, section 5.5: a Read sees what was written before it on the same connection. */
@@ -211,6 +229,23 @@ class WireRulesTest extends RawConnectionFixture {
         }
         raw.send(requests.toString());
         awaitTerminate("02 07");
+    }
+
+    /** One of them is being answered, which does not make room for another before TCP has taken the answer. */
+    @Test
+    void shouldCountAReadUntilItsAnswerIsSent() throws IOException {
+        peer.memoryBytes = 8 << 20;
+        connect();
+        steeringTags.add(0x3300);
+        endpoint.queuePair.expose(endpoint.region, 0, 8 << 20, QueuePair.ACCESS_REMOTE_READ);
+        for (int i = 1; i <= 4; i++) {
+            raw.send(readRequest(i, 8 << 20, "00003300") + CRC_OFF);
+        }
+        peer.settle(); // the peer takes nothing
+        assertFalse(endpoint.disconnected);
+        raw.send(readRequest(5, 0, "00000000") + CRC_OFF);
+        ProtocolViolationException cause = assertInstanceOf(ProtocolViolationException.class, endpoint.awaitDisconnect());
+        assertEquals(TerminateReason.CATASTROPHIC_FOR_STREAM, cause.reason());
     }
 
     @Test
