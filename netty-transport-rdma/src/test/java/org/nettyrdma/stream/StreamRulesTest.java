@@ -40,6 +40,38 @@ class StreamRulesTest {
         assertThrows(StreamProtocolException.class, () -> credits.update(13));
     }
 
+    /** So many data messages as were granted have a place here until they are taken. */
+    @Test
+    void shouldGrantNothingForWhatWasNotTaken() throws Exception {
+        StreamReceiver receiver = new StreamReceiver(24, false);
+        receiver.published(4096);
+        for (int i = 0; i < 24; i++) {
+            receiver.arrived(1, 4, 0);
+            assertFalse(receiver.isUpdateDue(), "after " + i);
+        }
+        receiver.take(1);
+        assertEquals(25, receiver.newLimit());
+        for (int i = 0; i < 11; i++) {
+            receiver.take(1);
+            assertFalse(receiver.isUpdateDue(), "after " + i);
+        }
+        receiver.take(1);
+        assertTrue(receiver.isUpdateDue());
+        assertEquals(37, receiver.newLimit());
+    }
+
+    /** With more than there is, this side would read what another message has left in the same memory. */
+    @Test
+    void shouldRefuseOtherDataThanIsBehindItsMessage() throws Exception {
+        StreamReceiver receiver = new StreamReceiver(24, true);
+        receiver.published(4096);
+        assertThrows(StreamProtocolException.class, () -> receiver.arrived(4, 4 + 3, 0));
+        assertThrows(StreamProtocolException.class, () -> receiver.arrived(2, 4 + 3, 0));
+        assertEquals(0, receiver.readableBytes());
+        receiver.arrived(3, 4 + 3, 0);
+        assertEquals(3, receiver.readableBytes());
+    }
+
     @Test
     void shouldEncodeMessagesAsTheirBits() throws Exception {
         assertEquals(0x1fffffff, new StreamMessage.Data(0x1fffffff).encode());
