@@ -196,4 +196,18 @@ class AbandonedCallWireTest {
         server.peer.channel().writeAndFlush(new RdmaWrite(Unpooled.wrappedBuffer(new byte[5000]), offer.segment()));
         server.peer.awaitClose();
     }
+
+    /** The limit is for all calls together. */
+    @Test
+    void shouldWithdrawMemoryOfTheCallThatIsOneTooMany() throws Exception {
+        start(ResourceLimits.DEFAULT.withMaxAbandonedBytes(9999));
+        Offer kept = abandoned(false);
+        Offer withdrawn = abandoned(false);
+        assertEquals(2, server.client.statistics().get(Counter.CALLS_ABANDONED));
+        assertEquals(1, server.client.statistics().get(Counter.ABANDONED_CALLS_WITHDRAWN));
+        server.peer.send(new RdmaWrite(Unpooled.wrappedBuffer(new byte[5000]), kept.segment()));
+        server.requireAlive();
+        server.peer.channel().writeAndFlush(new RdmaWrite(Unpooled.wrappedBuffer(new byte[5000]), withdrawn.segment()));
+        server.peer.awaitClose();
+    }
 }

@@ -260,6 +260,22 @@ class RefusedCallWireTest {
         assertEquals(new RpcRdmaError.ReadChunks(0), RawServer.failure(future).error());
     }
 
+    /** Also one that would fit into a Position Zero Read chunk alone (section 5.3.3). */
+    @Test
+    void shouldEndLongCallOfWhichTheOtherReadChunksAreRefused() throws Exception {
+        connect(PeerPolicy.SPECIFICATION);
+        ByteBuf arguments = Unpooled.buffer();
+        Xdr.writeOpaque(arguments, new byte[6000]); // cannot travel in a chunk of its own
+        Xdr.writeOpaque(arguments, Bytes.pattern(5000, 1));
+        arguments.writeInt(BulkProgram.MARK);
+        Xdr.writeOpaque(arguments, new byte[0]);
+        Future<ByteBuf> future = server.raw.start(BulkProgram.STORE_TWO, arguments.writeInt(BulkProgram.MARK));
+        Call call = server.receive();
+        assertEquals(List.of(0, 40 + 4 + 6000 + 4), call.positions().stream().distinct().toList());
+        server.refuse(call, "00000004 00000001");
+        assertEquals(new RpcRdmaError.ReadChunks(1), RawServer.failure(future).error());
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldNotSendAgainWhatNobodyWaitsFor(boolean chunks) throws Exception {

@@ -273,6 +273,23 @@ class RequesterShapesWireTest {
         results.release();
     }
 
+    /** Which of the two was left out nobody could know. */
+    @Test
+    void shouldFailCallThatGetsFewerWriteChunksBackThanItOffered() throws Exception {
+        connect(PeerPolicy.SPECIFICATION);
+        Future<ByteBuf> call = server.start(new RpcRequest(BulkProgram.PROGRAM + 1, 1, 0, Unpooled.EMPTY_BUFFER)
+                .setDataItems(List.of()).setReplySpace(new ReplySpace(24, List.of(5000, 6001)))); // no binding refuses it
+        ByteBuf sent = server.peer.receive();
+        String xid = ByteBufUtil.hexDump(sent, 0, 4);
+        RemoteSegment first = writeChunk(sent, 24).get(0);
+        sent.release();
+        server.peer.send(new RdmaWrite(Unpooled.wrappedBuffer(Bytes.pattern(4999, 4)), first.withLength(4999)));
+        server.peer.sendHex(xid + "00000001 00000020 00000000 00000000 00000001 00000001" + RawPeer.hex(first.withLength(4999))
+                + "00000000 00000000" + xid + SUCCESS + "00001387");
+        assertEquals(Reason.MALFORMED, RawServer.failure(call).reason());
+        server.requireAlive();
+    }
+
     @Test
     void shouldReadResultsFromWriteChunkAndReplyChunkOfOneReply() throws Exception {
         connect(PeerPolicy.SPECIFICATION);

@@ -226,10 +226,36 @@ class RpcRdmaClientWireTest {
         results.release();
     }
 
+    /** Type | what the server writes into the Reply chunk | so many bytes of it, as it says. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "00000001 | 00000000 00000001 00000000 00000000 00000000 00000000 00000000 00000000 | 32", // another XID
+        "00000001 | XID 00000000 00000000 00000000 00000000 00000000 00000000 00000000      | 32", // a call
+        "00000001 | XID 00000001                                                            | 7",
+        "00000001 | XID 00000001 00000000 00000000 00000000 00000000 00000000 00000000      | 0",
+        "00000000 | XID 00000001 00000000 00000000 00000000 00000000 00000000 00000000      | 32", // and one inline
+    })
+    void shouldFailCallWhoseReplyChunkHoldsNoReply(String type, String content, int bytes) throws Exception {
+        Future<ByteBuf> call = start(BulkProgram.LOAD, Unpooled.buffer().writeInt(1).writeInt(9000));
+        ByteBuf sent = server.receive();
+        String xid = ByteBufUtil.hexDump(sent, 0, 4);
+        RemoteSegment segment = segmentAt(sent, 32);
+        sent.release();
+
+        server.send(new RdmaWrite(hex(content.replace("XID", xid)), segment));
+        server.sendHex(xid + "00000001 00000002" + type + "00000000 00000000 00000001 00000001"
+                + RawPeer.hex(segment.withLength(bytes)) + (type.equals("00000000") ? xid + SUCCESS + "00000000 00000000" : ""));
+        assertEquals(Reason.MALFORMED, failure(call).reason());
+        assertAlive();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {
         "00000000 00000000 00000001 00000001 OFFERED 00000000 00000000 XID" + SUCCESS + "00000000 00001384",  // not the count
+        "00000000 00000000 00000001 00000001 SHORTER 00000000 00000000 XID" + SUCCESS + "00000000 00001388",  // not all of it
+        "00000000 00000000 00000001 00000001 SHORTER 00000000 00000000 XID" + SUCCESS + "00000000 00001385",  // half its padding
         "00000000 00000000 00000001 00000001 LONGER 00000000 00000000 XID" + SUCCESS + "00000000 00001388",   // too much
+        "00000000 00000000 00000001 00000001 LONGER 00000000 00000000 XID" + SUCCESS + "00000000 00001389",   // by the count, too
         "00000000 00000000 00000001 00000001 OFFERED 00000000 00000000 XID" + SUCCESS,                        // no result
         "00000000 00000000 00000001 00000001 OFFERED 00000000 00000000 XID" + SUCCESS + "00000000",
         "00000000 00000000 00000001 00000002 OFFERED OFFERED 00000000 00000000 XID" + SUCCESS + "00000000 00001388",
@@ -248,7 +274,8 @@ class RpcRdmaClientWireTest {
     void shouldFailCallWhoseReplyIsMalformedAndKeepTheConnection(String fromType) throws Exception {
         Offer offer = offer(5000);
         server.sendHex(offer.xid + "00000001 00000002" + fromType.replace("XID", offer.xid)
-                .replace("OFFERED", RawPeer.hex(offer.segment)).replace("LONGER", RawPeer.hex(offer.segment.withLength(5001))));
+                .replace("OFFERED", RawPeer.hex(offer.segment)).replace("LONGER", RawPeer.hex(offer.segment.withLength(5001)))
+                .replace("SHORTER", RawPeer.hex(offer.segment.withLength(4998))));
 
         assertEquals(Reason.MALFORMED, failure(offer.call).reason());
         assertAlive();

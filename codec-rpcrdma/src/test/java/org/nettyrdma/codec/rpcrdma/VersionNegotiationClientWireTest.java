@@ -23,9 +23,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
@@ -120,6 +122,16 @@ class VersionNegotiationClientWireTest {
         assertEquals(new InlineThreshold(4096, 4096, RpcRdmaVersion.TWO),
                 InlineThreshold.of(RpcRdma.connection(server.channel).terms()));
         assertTrue(RpcRdma.connection(server.channel).terms().agreed());
+    }
+
+    /** Up to its last byte (section 7); the header has 36 bytes, and that of the call 40. */
+    @ParameterizedTest
+    @CsvSource({"948, 00000000", "952, 00000001"})
+    void shouldSendNoMoreThan1024BytesAtFirst(int bytes, String type) throws Exception {
+        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
+        server.start(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.buffer().writeZero(bytes))
+                .setDataItems(List.of()).setReplySpace(new ReplySpace(24)));
+        assertEquals(type, server.peer.receiveHex().substring(24, 32));
     }
 
     /** The memory of the first attempt has gone to another connection meanwhile. */

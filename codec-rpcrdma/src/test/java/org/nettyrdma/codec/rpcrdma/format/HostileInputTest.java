@@ -105,7 +105,8 @@ class HostileInputTest {
         @ParameterizedTest
         @ValueSource(strings = {
             "00000001 00000004 00000bad 00000004 0000000000000000",                 // within the header of the call
-            "00000001 00000034 00000bad 00000004 0000000000000000",                 // behind the end of the message
+            "00000001 00000024 00000bad 00000004 0000000000000000",                 // the last word of the header
+            "00000001 00000030 00000bad 00000004 0000000000000000",                 // behind the end of the message
             "00000001 00000028 00000bad 00000008 0000000000000000"
                 + "00000001 0000002c 00000bad 00000004 0000000000000000",           // overlap
             "00000001 00000000 00000bad 00000004 0000000000000000",                 // Position Zero chunk and a message
