@@ -77,6 +77,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
     private QueuePairChannel lastCompleted;
     private int lastCompletedId;
     private final TurnQueue<QueuePairChannel> turns = new TurnQueue<>(); // each once
+    private boolean idle; // nothing was left to do with the last iteration
     private int failuresInARow;
     private long exhaustivePolls;
     private boolean contended; // the last time that it polled before going to sleep
@@ -96,24 +97,34 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
 
     @Override
     protected void run() {
-        boolean idle = false;
-        do {
+        boolean terminable = false;
+        while (!terminable) {
             try {
-                // 0. poll a little longer, arm, poll again, only then sleep
-                int work = idle ? waitForWork() : 0;
-                if (work == 0) {
-                    work = poll();                                       // 1. completions, then connection events
-                }
-                work += runChannels();                                   // 2. pass on messages, repost receives, resume writes
-                boolean mayWait = receivePools.refill();
-                work += runAllTasks(TASK_BUDGET_NANOS) ? 1 : 0;          // 3. tasks and timers
-                idle = mayWait && (work == 0 || context.canAwaitUnpolled());
-                failuresInARow = 0;
-            } catch (Throwable t) {
-                attempt(() -> pollFailed(t));
+                iterate();
+                // A request to shut down wakes the loop only once, so it must be seen before the next wait.
+                terminable = isTerminable();
+            } catch (OutOfMemoryError e) { // without this loop its channels would never end
+                PeerLog.fault(LOGGER, provider.name(), "no memory for the event loop, which tries again", e);
+                idle = false;
             }
-            // A request to shut down wakes the loop only once, so it must be seen before the next wait.
-        } while (!isTerminable());
+        }
+    }
+
+    private void iterate() {
+        try {
+            // 0. poll a little longer, arm, poll again, only then sleep
+            int work = idle ? waitForWork() : 0;
+            if (work == 0) {
+                work = poll();                                       // 1. completions, then connection events
+            }
+            work += runChannels();                                   // 2. pass on messages, repost receives, resume writes
+            boolean mayWait = receivePools.refill();
+            work += runAllTasks(TASK_BUDGET_NANOS) ? 1 : 0;          // 3. tasks and timers
+            idle = mayWait && (work == 0 || context.canAwaitUnpolled());
+            failuresInARow = 0;
+        } catch (Throwable t) {
+            attempt(() -> pollFailed(t));
+        }
     }
 
     private int poll() throws IOException {
@@ -452,9 +463,9 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
 
     private boolean isShutdownTimeOver() {
         if (!ending) {
-            ending = true;
             endingSinceNanos = System.nanoTime();
             schedule(() -> { }, shutdownTimeoutNanos, TimeUnit.NANOSECONDS); // wakes this loop
+            ending = true; // not before there is something that does
         }
         return System.nanoTime() - endingSinceNanos >= shutdownTimeoutNanos;
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 class ExhaustedRdmaEventLoopTest extends StreamFixture {
 
     private static final int REQUESTS = 10;
+    private static final int REFUSALS = 3;
 
     private final BlockingQueue<Channel> taken = new LinkedBlockingQueue<>();
     private final List<RawStreamPeer> peers = new ArrayList<>();
@@ -114,5 +116,21 @@ class ExhaustedRdmaEventLoopTest extends StreamFixture {
         peer.takeReply();
         peer.expectEnd();
         assertTrue(loop.hasRefused());
+    }
+
+    @Test
+    void shouldEndInTimeAndReleaseItsChannelsAfterATimerThatWasNotSet() throws Exception {
+        FaultyProvider faulty = new FaultyProvider();
+        var ending = new ExhaustedRdmaEventLoop(faulty);
+        var channel = (RdmaStreamChannel) new Bootstrap().group(ending).channel(RdmaStreamChannel.class)
+                .option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 600_000).handler(new ChannelInboundHandlerAdapter())
+                .connect(listen(serverBootstrap()).localAddress()).sync().channel();
+        faulty.withholdCompletions = true;
+        channel.close().sync();
+        ending.submit(() -> ending.refuse(0, REFUSALS)).sync();
+        ending.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        assertTrue(ending.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertTrue(ending.awaitRefusals(0));
+        assertTrue(channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
 }
