@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -474,6 +475,15 @@ class CharacteristicsWireTest {
             requireOutcome(request, Disposition.DONE);
             server.peer.sendHex(response);
             requireClosed(server.peer, "to no request");
+        }
+
+        @Test
+        void shouldCloseTheConnectionOfAPeerThatAnswersUnderAnotherXid() throws Exception {
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            String another = String.format("%08x", Integer.parseUnsignedInt(requireRequest(2048), 16) + 1);
+            server.peer.sendHex(another + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");
+            requireClosed(server.peer, "response " + another + " to no request");
+            assertFalse(request.isSuccess());
         }
 
         @Test
