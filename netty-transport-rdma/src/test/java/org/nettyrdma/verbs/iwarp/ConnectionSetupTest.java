@@ -186,6 +186,22 @@ class ConnectionSetupTest {
     }
 
     @Test
+    void shouldDropEachSilentPeerInItsTime() throws IOException {
+        try (RawPeer first = RawPeer.connect(peer, peer.listen())) {
+            peer.settle();
+            now += 3_000_000_000L;
+            try (RawPeer second = RawPeer.connect(peer, peer.listener.localAddress())) {
+                peer.settle();
+                now += 2_000_000_000L;
+                first.expectEnd();
+                assertEquals(1, peer.provider.statistics().lateRequests());
+                now += 3_000_000_000L; // nobody has connected since
+                second.expectEnd();
+            }
+        }
+    }
+
+    @Test
     void shouldDropSilentPeersAlsoWhereOneHadNoMemoryForItsTimer() throws IOException {
         List<Throwable> failures = new ArrayList<>();
         try (ConnectionListener listener = peer.server.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 8,

@@ -78,6 +78,19 @@ class HostilePeerTest extends RawConnectionFixture {
         assertEquals("00000000", Hex.of(endpoint.bytes(WRITABLE, 4)));
     }
 
+    /** The Send was posted before, and waits for the flush. */
+    @Test
+    void shouldNotSendBehindATerminateWhatWasPosted() throws IOException {
+        connect();
+        raw.send(EMPTY_WRITE); // from now on this side may send
+        peer.settle();
+        endpoint.queuePair.postSend(endpoint.request.send(endpoint.id(1)).addElement(endpoint.region, 0, 4));
+        raw.send(WRONG_SEND);
+        assertEquals(Hex.digits("002a 4147 00000000 00000002 00000001 00000000 1203c000"
+                + "0012 4143 00000000 00000000 00000007 00000000" + CRC_OFF), Hex.of(raw.receiveAll()));
+        endpoint.expectFlushed(1);
+    }
+
     @Test
     void shouldNotAnswerATerminate() throws IOException {
         connect();
