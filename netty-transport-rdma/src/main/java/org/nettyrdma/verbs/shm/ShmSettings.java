@@ -19,9 +19,16 @@ record ShmSettings(Path directory, Set<String> otherUsers) {
 
     private static final Path MEMORY_FILE_SYSTEM = Path.of("/dev/shm");
 
-    /** What the system properties say. */
+    /**
+     * What the system properties say.
+     *
+     * @throws IOException if the directory has no name, which would be that in which the process happens to run
+     */
     static ShmSettings ofSystem() throws IOException {
         String directory = System.getProperty(DIRECTORY_PROPERTY);
+        if (directory != null && directory.isBlank()) {
+            throw new IOException(DIRECTORY_PROPERTY + " is empty (expected: a directory in a memory file system)");
+        }
         return new ShmSettings(directory != null ? Path.of(directory)
                 : MEMORY_FILE_SYSTEM.resolve("netty-rdma-" + userId()),
                 Arrays.stream(System.getProperty(USERS_PROPERTY, "").split(","))
