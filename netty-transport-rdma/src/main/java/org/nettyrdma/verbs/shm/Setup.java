@@ -177,6 +177,8 @@ final class Setup implements SocketHandler {
                 tryConnect();
             } catch (IOException e) {
                 queuePair.failed(e);
+            } catch (OutOfMemoryError e) {
+                queuePair.failed(new IOException("there is no memory to ask the peer again", e));
             }
         }
     }
@@ -191,8 +193,13 @@ final class Setup implements SocketHandler {
         }
         PeerUser.check(channel, parts.settings(), parts.directory(), reply.instance());
         PeerControl peer = mapPeer(reply);
-        timer.cancel();
-        own.unlink(); // the peer has mapped it before it answered
+        try {
+            timer.cancel();
+            own.unlink(); // the peer has mapped it before it answered
+        } catch (Throwable t) {
+            peer.close();
+            throw t;
+        }
         established(peer, reply);
         ring();
     }
@@ -208,12 +215,14 @@ final class Setup implements SocketHandler {
             parts.sockets().register(channel, SelectionKey.OP_READ, this);
             send(new SetupFrame(SetupFrame.Kind.ACCEPT, parts.directory().instance(), own.number(), inboundReadDepth,
                     outboundReadDepth, new byte[0], -1, "", privateData));
-        } catch (IOException e) {
+        } catch (Throwable t) {
             if (peer != null) {
                 peer.close();
             }
-            SocketConnectionRequest.reject(channel, SetupFrame.rejection(e).encode());
-            throw e;
+            if (t instanceof IOException e) {
+                SocketConnectionRequest.reject(channel, SetupFrame.rejection(e).encode());
+            }
+            throw t;
         }
         established(peer, frame);
     }

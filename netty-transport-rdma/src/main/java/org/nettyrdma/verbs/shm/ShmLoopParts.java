@@ -17,7 +17,7 @@ import org.nettyrdma.verbs.support.TimerQueue;
 /**
  * What the connections of one event loop share.
  */
-final class ShmLoopParts {
+class ShmLoopParts {
 
     private static final int SIGNAL_BYTES = 64;
 

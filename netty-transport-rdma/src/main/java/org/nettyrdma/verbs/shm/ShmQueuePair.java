@@ -124,9 +124,20 @@ final class ShmQueuePair implements QueuePair {
         }
     }
 
-    /** The peer is there. */
+    /** The peer is there. Both control files are closed with the connection, at once where there is no memory for it. */
     void established(OwnControl own, PeerControl peer, SetupFrame frame, int outboundReadDepth) {
-        exchange = new Exchange(queues, own, peer, parts.peerBlocks(frame.instance()), setup::ring, outboundReadDepth);
+        PeerBlocks blocks = null;
+        try {
+            blocks = parts.peerBlocks(frame.instance());
+            exchange = new Exchange(queues, own, peer, blocks, setup::ring, outboundReadDepth);
+        } catch (Throwable t) {
+            own.close();
+            peer.close();
+            if (blocks != null) {
+                blocks.release();
+            }
+            throw t;
+        }
         state = State.ESTABLISHED;
         parts.statistics().countConnection();
         ConnectionParameters parameters = new ConnectionParameters(frame.privateDataBuffer(), queues.grants().depth(),
