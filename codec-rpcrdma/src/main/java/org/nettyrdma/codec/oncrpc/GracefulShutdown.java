@@ -72,10 +72,19 @@ public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
     private final ChannelGroup listeners = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE);
     private final ChannelGroup connections = new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE);
     private final AtomicBoolean started = new AtomicBoolean();
-    private final Promise<Integer> ended = GlobalEventExecutor.INSTANCE.newPromise();
+    private final EventExecutor executor;
+    private final Promise<Integer> ended;
+    private volatile int cut;
 
     /** Creates an object that knows no listener yet. */
     public GracefulShutdown() {
+        this(GlobalEventExecutor.INSTANCE);
+    }
+
+    /** Visible for tests. */
+    GracefulShutdown(EventExecutor executor) {
+        this.executor = executor;
+        ended = executor.newPromise();
     }
 
     /**
@@ -120,31 +129,65 @@ public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
      * @param timeoutMillis how long calls may take to be answered, and clients to see that, in milliseconds; 0 closes all
      *                      connections at once
      * @return done when all listeners and connections are closed: how many connections had to be closed because the time was
-     *         over. Its listeners run on a thread of {@link GlobalEventExecutor}
+     *         over. Its listeners run on a thread of {@link GlobalEventExecutor}. It fails where there is no memory to close them
      * @throws IllegalArgumentException if the time is negative
      */
     public Future<Integer> start(long timeoutMillis) {
         checkPositiveOrZero(timeoutMillis, "timeoutMillis");
         if (started.compareAndSet(false, true)) {
             // When a listener is closed, its event loop has passed all that it has accepted to their event loops.
-            listeners.close().addListener(closed -> GlobalEventExecutor.INSTANCE.execute(() -> drain(timeoutMillis)));
+            listeners.close().addListener(closed -> execute(() -> drain(timeoutMillis)));
         }
         return ended;
     }
 
+    /** Here, where the executor has no memory for the task. */
+    private void execute(Runnable task) {
+        try {
+            executor.execute(task);
+        } catch (RuntimeException | Error e) {
+            LOGGER.debug("Not run by the executor", e);
+            task.run();
+        }
+    }
+
     private void drain(long timeoutMillis) {
-        int[] cut = new int[1];
-        ScheduledFuture<?> timer = GlobalEventExecutor.INSTANCE.schedule(() -> {
-            cut[0] = connections.size();
-            connections.close();
-        }, timeoutMillis, TimeUnit.MILLISECONDS);
-        connections.newCloseFuture().addListener(closed -> GlobalEventExecutor.INSTANCE.execute(() -> {
-            timer.cancel(false);
-            ended.trySuccess(cut[0]);
-        }));
+        try {
+            connections.newCloseFuture().addListener(closed -> execute(() -> ended.trySuccess(cut)));
+            limit(timeoutMillis);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
         if (timeoutMillis > 0) {
             connections.forEach(GracefulShutdown::drain);
         }
+    }
+
+    private void limit(long timeoutMillis) {
+        ScheduledFuture<?> timer;
+        try {
+            timer = executor.schedule(this::closeRest, timeoutMillis, TimeUnit.MILLISECONDS);
+        } catch (RuntimeException | Error e) {
+            PeerLog.fault(LOGGER, "a server", "connections are closed at once, as there can be no time limit", e);
+            closeRest();
+            return;
+        }
+        ended.addListener(end -> timer.cancel(false));
+    }
+
+    private void closeRest() {
+        cut = connections.size();
+        try {
+            connections.close();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
+    }
+
+    /** What is left is closed with its event loops. */
+    private void fail(Throwable cause) {
+        PeerLog.fault(LOGGER, "a server", "connections may be left that are not closed", cause);
+        ended.tryFailure(cause);
     }
 
     private static void drain(Channel connection) {

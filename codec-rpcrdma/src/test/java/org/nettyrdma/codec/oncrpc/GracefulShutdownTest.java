@@ -221,4 +221,44 @@ class GracefulShutdownTest {
         others.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
         loop.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
     }
+
+    /** A server with a connection that has a call, and a shutdown on an executor that has no memory for something. */
+    private GracefulShutdown shutdownOn(ExhaustedEventLoop executor, EventLoopGroup loops, String name) throws Exception {
+        LocalAddress address = new LocalAddress(name);
+        GracefulShutdown exhausted = new GracefulShutdown(executor);
+        BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+        exhausted.collect(new ServerBootstrap().group(loops).channel(LocalServerChannel.class))
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new RpcServerHandler(new TestProgram(PROGRAM, 1, 1, held::add)));
+                        accepted.add(channel);
+                    }
+                }).bind(address).sync();
+        Channel client = new Bootstrap().group(loops).channel(LocalChannel.class).handler(new ChannelInboundHandlerAdapter())
+                .connect(address).sync().channel();
+        assertNotNull(accepted.poll(30, TimeUnit.SECONDS));
+        ByteBuf call = Unpooled.buffer();
+        new RpcCallHeader(1, PROGRAM, 1, 1, OpaqueAuth.NONE, OpaqueAuth.NONE).write(call);
+        client.writeAndFlush(call).sync();
+        return exhausted;
+    }
+
+    @Test
+    void shouldEndWhereThereIsNoMemoryForItsTimerOrTasks() throws Exception {
+        ExhaustedEventLoop executor = new ExhaustedEventLoop();
+        DefaultEventLoopGroup loops = new DefaultEventLoopGroup(1);
+        GracefulShutdown exhausted = shutdownOn(executor, loops, "shouldEndWhereThereIsNoMemoryForItsTimerOrTasks");
+        RpcCall call = held();
+        Future<Integer> ended = loops.submit(() -> {
+            executor.refuseTasks(1); // of this thread, which closes the listener, and sets the timer then
+            executor.refuseTimers(1);
+            return exhausted.start(TimeUnit.HOURS.toMillis(1));
+        }).get();
+        assertEquals(1, ended.get(30, TimeUnit.SECONDS));
+        assertEquals(0, loops.submit(executor::tasksToRefuse).get());
+        call.reply(Unpooled.buffer().writeInt(1));
+        loops.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
+        executor.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
+    }
 }
