@@ -70,9 +70,10 @@ public final class IdleConnectionHandler extends ChannelInboundHandlerAdapter {
         ctx.fireChannelReadComplete();
     }
 
+    /** One timer for all checks: for another there might be no memory, and none would follow. */
     private void arm(ChannelHandlerContext ctx) {
-        timer = ctx.executor().schedule(() -> check(ctx), TimeUnit.MILLISECONDS.toNanos(timeoutMillis) / CHECKS,
-                TimeUnit.NANOSECONDS);
+        long periodNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis) / CHECKS;
+        timer = ctx.executor().scheduleWithFixedDelay(() -> check(ctx), periodNanos, periodNanos, TimeUnit.NANOSECONDS);
     }
 
     private void check(ChannelHandlerContext ctx) {
@@ -80,10 +81,9 @@ public final class IdleConnectionHandler extends ChannelInboundHandlerAdapter {
         hasReceived = false;
         idleChecks = moved || !ctx.channel().config().isAutoRead() || callsInProgress.getAsBoolean() ? 0 : idleChecks + 1;
         if (idleChecks < CHECKS) {
-            arm(ctx);
             return;
         }
-        timer = null;
+        disarm();
         PeerLog.info(LOGGER, ctx.channel(), "has been idle for {} ms and is closed", timeoutMillis);
         if (outstandingMessages > 0) {
             ResetClose.close(ctx.channel()); // the peer has taken nothing all that time

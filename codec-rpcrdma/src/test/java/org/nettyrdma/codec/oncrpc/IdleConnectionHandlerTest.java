@@ -5,12 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.local.LocalAddress;
+import io.netty.channel.local.LocalChannel;
+import io.netty.channel.local.LocalServerChannel;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -117,5 +124,19 @@ class IdleConnectionHandlerTest {
     @Test
     void shouldRefuseATimeOutThatIsNone() {
         assertThrows(IllegalArgumentException.class, () -> new IdleConnectionHandler(0, () -> busy));
+    }
+
+    @Test
+    void shouldCloseAlsoWhereThereIsNoMemoryForAnotherTimer() throws Exception {
+        ExhaustedEventLoop loop = new ExhaustedEventLoop();
+        LocalAddress address = new LocalAddress("shouldCloseAlsoWhereThereIsNoMemoryForAnotherTimer");
+        new ServerBootstrap().group(loop).channel(LocalServerChannel.class).childHandler(new ChannelInboundHandlerAdapter())
+                .bind(address).sync();
+        Channel idle = new Bootstrap().group(loop).channel(LocalChannel.class).handler(new IdleConnectionHandler(4, () -> {
+            loop.refuseTimers(1);
+            return false;
+        })).connect(address).sync().channel();
+        assertTrue(idle.closeFuture().await(30, TimeUnit.SECONDS));
+        loop.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
     }
 }
