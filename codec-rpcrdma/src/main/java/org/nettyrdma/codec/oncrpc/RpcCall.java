@@ -227,10 +227,15 @@ public final class RpcCall {
      *
      * @param status why
      * @throws IllegalStateException if the call was answered before
+     * @throws IllegalArgumentException if {@code status} is {@link AuthStatus#AUTH_OK} or {@link AuthStatus#UNKNOWN}, which are
+     *         no reasons; the call is not answered
      * @throws NullPointerException if {@code status} is {@code null}; the call is not answered
      */
     public void replyAuthError(AuthStatus status) {
         Objects.requireNonNull(status, "status"); // before it counts as answered
+        if (status == AuthStatus.AUTH_OK || status == AuthStatus.UNKNOWN) {
+            throw new IllegalArgumentException("status: " + status + " (expected: why the call is refused)");
+        }
         boolean claimed = claim(GIVEN);
         requireUnanswered(claimed);
         if (claimed) {

@@ -37,8 +37,8 @@ public interface RpcProgram {
      * servers of Linux and of libtirpc do.
      *
      * @param header the header of the call
-     * @return {@link AuthStatus#AUTH_OK}, or what to answer; for {@code null}, and for what this method throws, that is
-     *         SYSTEM_ERR
+     * @return {@link AuthStatus#AUTH_OK}, or what to answer; for {@code null}, {@link AuthStatus#UNKNOWN}, and what this method
+     *         throws, that is SYSTEM_ERR
      */
     default AuthStatus authenticate(RpcCallHeader header) {
         return switch (AuthFlavor.of(header.credential().flavor())) {

@@ -12,6 +12,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a program does wrong with a call: the caller gets an answer all the same. */
@@ -31,8 +33,17 @@ class RpcCallTest {
         assertSystemError(new DuplicateRequestCache().guard(new TestProgram(200000, 1, 1, call -> call.replyAuthError(null))));
     }
 
-    @Test
-    void shouldAnswerSystemErrorWhereTheCheckOfCredentialsSaysNothing() {
+    /** Its number on the wire would be 0, "not refused", or none. */
+    @ParameterizedTest
+    @EnumSource(names = {"AUTH_OK", "UNKNOWN"})
+    void shouldAnswerSystemErrorWhereTheProgramRefusesForWhatIsNoReason(AuthStatus status) {
+        assertSystemError(new TestProgram(200000, 1, 1, call -> call.replyAuthError(status)));
+    }
+
+    @ParameterizedTest
+    @NullSource
+    @EnumSource(names = "UNKNOWN")
+    void shouldAnswerSystemErrorWhereTheCheckOfCredentialsSaysNothing(AuthStatus status) {
         assertSystemError(new RpcProgram() {
             @Override
             public int program() {
@@ -51,7 +62,7 @@ class RpcCallTest {
 
             @Override
             public AuthStatus authenticate(RpcCallHeader header) {
-                return null;
+                return status;
             }
 
             @Override
