@@ -199,16 +199,8 @@ class GracefulShutdownTest {
         ExhaustedEventLoop loop = new ExhaustedEventLoop();
         LocalAddress address = new LocalAddress("shouldEndConnectionsWhoseEventLoopDoesNotTakeThatAtOnce");
         GracefulShutdown exhausted = new GracefulShutdown();
-        BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
         DefaultEventLoopGroup others = new DefaultEventLoopGroup(1);
-        exhausted.collect(new ServerBootstrap().group(others, loop).channel(LocalServerChannel.class))
-                .childHandler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new RpcServerHandler(new TestProgram(PROGRAM, 1, 1, held::add)));
-                        accepted.add(channel);
-                    }
-                }).bind(address).sync();
+        BlockingQueue<Channel> accepted = serve(exhausted, others, loop, address);
         for (int i = 0; i < 3; i++) {
             new Bootstrap().group(others).channel(LocalChannel.class).handler(new ChannelInboundHandlerAdapter())
                     .connect(address).sync();
@@ -222,12 +214,11 @@ class GracefulShutdownTest {
         loop.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
     }
 
-    /** A server with a connection that has a call, and a shutdown on an executor that has no memory for something. */
-    private GracefulShutdown shutdownOn(ExhaustedEventLoop executor, EventLoopGroup loops, String name) throws Exception {
-        LocalAddress address = new LocalAddress(name);
-        GracefulShutdown exhausted = new GracefulShutdown(executor);
+    /** Listens with a program that answers nothing by itself. Returns the connections that were accepted. */
+    private BlockingQueue<Channel> serve(GracefulShutdown shutdownOfServer, EventLoopGroup listenLoops, EventLoopGroup loops,
+            LocalAddress address) throws InterruptedException {
         BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
-        exhausted.collect(new ServerBootstrap().group(loops).channel(LocalServerChannel.class))
+        shutdownOfServer.collect(new ServerBootstrap().group(listenLoops, loops).channel(LocalServerChannel.class))
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
@@ -235,6 +226,14 @@ class GracefulShutdownTest {
                         accepted.add(channel);
                     }
                 }).bind(address).sync();
+        return accepted;
+    }
+
+    /** A server with a connection that has a call, and a shutdown on an executor that has no memory for something. */
+    private GracefulShutdown shutdownOn(ExhaustedEventLoop executor, EventLoopGroup loops, String name) throws Exception {
+        LocalAddress address = new LocalAddress(name);
+        GracefulShutdown exhausted = new GracefulShutdown(executor);
+        BlockingQueue<Channel> accepted = serve(exhausted, loops, loops, address);
         Channel client = new Bootstrap().group(loops).channel(LocalChannel.class).handler(new ChannelInboundHandlerAdapter())
                 .connect(address).sync().channel();
         assertNotNull(accepted.poll(30, TimeUnit.SECONDS));

@@ -44,20 +44,10 @@ class RpcCallTest {
     @NullSource
     @EnumSource(names = "UNKNOWN")
     void shouldAnswerSystemErrorWhereTheCheckOfCredentialsSaysNothing(AuthStatus status) {
-        assertSystemError(new RpcProgram() {
+        assertSystemError(new SingleVersionProgram() {
             @Override
             public int program() {
                 return 200000;
-            }
-
-            @Override
-            public int lowestVersion() {
-                return 1;
-            }
-
-            @Override
-            public int highestVersion() {
-                return 1;
             }
 
             @Override
