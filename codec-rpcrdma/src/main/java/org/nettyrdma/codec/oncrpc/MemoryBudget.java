@@ -150,80 +150,12 @@ public final class MemoryBudget {
     synchronized Share open(SocketAddress peer, Executor executor, Runnable granted) {
         Address address = addresses.computeIfAbsent(PeerAddress.of(peer), Address::new);
         address.shares++;
-        return new Share(this, address, executor, granted);
-    }
-
-    /**
-     * How much has to be given back before a share may have bytes; 0 if it may have them now. It can be more: of each byte this
-     * supposes that it is of the share. What is taken meanwhile only adds to it.
-     */
-    private long missing(Share share, long bytes) {
-        long left = maxBytes - usedBytes - bytes;
-        long own = share.usedBytes;
-        long ofConnection = Math.min(own, Math.min(own + bytes - maxBytes / CONNECTION_PART,
-                half(own + bytes - (maxBytes / COMMON_PART - usedBytes - bytes))));
-        long ofAddress = Math.min(share.address.usedBytes, Math.min(half(share.address.usedBytes + bytes - left),
-                Math.max(maxBytes / LAST_PART, bytes) - left));
-        return Math.max(Math.max(0, -left), Math.max(ofConnection, ofAddress));
+        return new Share(address, executor, granted);
     }
 
     /** Each byte that is given back leaves one more, of which one more is free. */
     private static long half(long bytes) {
         return bytes + 1 >> 1;
-    }
-
-    private void add(Share share, long bytes) {
-        returnedBytes += Math.max(0, -bytes);
-        usedBytes += bytes;
-        share.usedBytes += bytes;
-        share.address.usedBytes += bytes;
-    }
-
-    private synchronized boolean tryTake(Share share, long bytes) {
-        boolean allowed = missing(share, bytes) == 0;
-        if (allowed) {
-            add(share, bytes);
-        }
-        return allowed;
-    }
-
-    private void release(Share share, long bytes) {
-        synchronized (this) {
-            if (share.closed) {
-                return;
-            }
-            add(share, -bytes);
-        }
-        grant();
-    }
-
-    private void claim(Share share, long bytes) {
-        synchronized (this) {
-            share.claimedBytes = bytes;
-            waiting.add(share);
-            lookAgainAtBytes = Math.min(lookAgainAtBytes, returnedBytes + missing(share, bytes));
-        }
-        grant(); // what was released after the caller had looked would wake nobody else
-    }
-
-    private synchronized boolean withdraw(Share share) {
-        return waiting.remove(share);
-    }
-
-    private void close(Share share) {
-        synchronized (this) {
-            if (share.closed) {
-                return;
-            }
-            waiting.remove(share);
-            add(share, -share.usedBytes);
-            share.closed = true;
-            share.address.shares--;
-            if (share.address.shares == 0) {
-                addresses.remove(share.address.key);
-            }
-        }
-        grant();
     }
 
     /** Meets the claims that can be met. One pass does, as each that is met leaves less to the others. */
@@ -254,22 +186,16 @@ public final class MemoryBudget {
         List<Share> met = new ArrayList<>();
         for (Iterator<Share> shares = waiting.iterator(); shares.hasNext();) {
             Share share = shares.next();
-            long missing = missing(share, share.claimedBytes);
+            long missing = share.missing(share.claimedBytes);
             if (missing == 0) {
                 shares.remove();
-                add(share, share.claimedBytes);
+                share.add(share.claimedBytes);
                 met.add(share);
             } else {
                 lookAgainAtBytes = Math.min(lookAgainAtBytes, returnedBytes + missing);
             }
         }
         return met;
-    }
-
-    private synchronized void takeBack(Share share) {
-        if (!share.closed) {
-            add(share, -share.claimedBytes);
-        }
     }
 
     /** What the connections of one address have. */
@@ -285,21 +211,39 @@ public final class MemoryBudget {
     }
 
     /** What one connection has of the memory, and what it waits for. */
-    static final class Share {
+    final class Share {
 
-        private final MemoryBudget budget;
         private final Address address;
         private final Executor executor;
         private final Runnable granted;
-        private long usedBytes;
+        private long ownBytes;
         private long claimedBytes;
         private boolean closed;
 
-        private Share(MemoryBudget budget, Address address, Executor executor, Runnable granted) {
-            this.budget = budget;
+        private Share(Address address, Executor executor, Runnable granted) {
             this.address = address;
             this.executor = executor;
             this.granted = granted;
+        }
+
+        /**
+         * How much has to be given back before this may have bytes; 0 if it may have them now. It can be more: of each byte this
+         * supposes that it is of this share. What is taken meanwhile only adds to it.
+         */
+        private long missing(long bytes) {
+            long left = maxBytes - usedBytes - bytes;
+            long ofConnection = Math.min(ownBytes, Math.min(ownBytes + bytes - maxBytes / CONNECTION_PART,
+                    half(ownBytes + bytes - (maxBytes / COMMON_PART - usedBytes - bytes))));
+            long ofAddress = Math.min(address.usedBytes, Math.min(half(address.usedBytes + bytes - left),
+                    Math.max(maxBytes / LAST_PART, bytes) - left));
+            return Math.max(Math.max(0, -left), Math.max(ofConnection, ofAddress));
+        }
+
+        private void add(long bytes) {
+            returnedBytes += Math.max(0, -bytes);
+            usedBytes += bytes;
+            ownBytes += bytes;
+            address.usedBytes += bytes;
         }
 
         /**
@@ -308,12 +252,24 @@ public final class MemoryBudget {
          * @return whether they were taken; then {@link #release} has to follow
          */
         boolean tryTake(long bytes) {
-            return budget.tryTake(this, bytes);
+            synchronized (MemoryBudget.this) {
+                boolean allowed = missing(bytes) == 0;
+                if (allowed) {
+                    add(bytes);
+                }
+                return allowed;
+            }
         }
 
         /** Gives bytes back. Without effect when the share is closed. */
         void release(long bytes) {
-            budget.release(this, bytes);
+            synchronized (MemoryBudget.this) {
+                if (closed) {
+                    return;
+                }
+                add(-bytes);
+            }
+            grant();
         }
 
         /**
@@ -321,7 +277,12 @@ public final class MemoryBudget {
          * taken, and {@link #release} has to follow.
          */
         void claim(long bytes) {
-            budget.claim(this, bytes);
+            synchronized (MemoryBudget.this) {
+                claimedBytes = bytes;
+                waiting.add(this);
+                lookAgainAtBytes = Math.min(lookAgainAtBytes, returnedBytes + missing(bytes));
+            }
+            grant(); // what was released after the caller had looked would wake nobody else
         }
 
         /**
@@ -330,12 +291,26 @@ public final class MemoryBudget {
          * @return {@code false} if it is too late: the executor is told, or was told
          */
         boolean withdraw() {
-            return budget.withdraw(this);
+            synchronized (MemoryBudget.this) {
+                return waiting.remove(this);
+            }
         }
 
         /** Gives everything back and waits for nothing. What was granted may still be told. */
         void close() {
-            budget.close(this);
+            synchronized (MemoryBudget.this) {
+                if (closed) {
+                    return;
+                }
+                waiting.remove(this);
+                add(-ownBytes);
+                closed = true;
+                address.shares--;
+                if (address.shares == 0) {
+                    addresses.remove(address.key);
+                }
+            }
+            grant();
         }
 
         /** Returns whether the claim has been told, or nobody is there to be told. */
@@ -348,8 +323,16 @@ public final class MemoryBudget {
                 return true;
             } catch (Throwable t) { // no thread can be started; others must not wait for that
                 PeerLog.fault(LOGGER, "a connection", "it cannot be told that it has memory", t);
-                budget.takeBack(this);
+                takeBack();
                 return false;
+            }
+        }
+
+        private void takeBack() {
+            synchronized (MemoryBudget.this) {
+                if (!closed) {
+                    add(-claimedBytes);
+                }
             }
         }
     }
