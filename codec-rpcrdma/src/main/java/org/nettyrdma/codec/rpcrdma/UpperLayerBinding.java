@@ -3,7 +3,7 @@ package org.nettyrdma.codec.rpcrdma;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
-import org.nettyrdma.codec.rpcrdma.requester.ReducedReply;
+import org.nettyrdma.codec.rpcrdma.shared.ItemReduction;
 
 /**
  * Which data of an RPC program may travel in chunks, and how large its replies can get (RFC 8166, section 6). With a binding,
@@ -66,6 +66,6 @@ public interface UpperLayerBinding {
      *         tells; positions count from the first byte of {@code results}, absent bytes not counted
      */
     default List<DataItem> itemsOfReducedReply(int version, int procedure, ByteBuf results, List<Integer> placedBytes) {
-        return ReducedReply.lastItem(results);
+        return ItemReduction.lastItem(results, 0);
     }
 }

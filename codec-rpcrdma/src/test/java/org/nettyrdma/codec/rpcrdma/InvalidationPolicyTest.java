@@ -2,11 +2,12 @@ package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy.NONE;
+import static org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy.PER_CALL;
+import static org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy.PER_CONNECTION;
 
-import io.netty.buffer.Unpooled;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.RemoteSegment;
@@ -15,14 +16,9 @@ import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.ReadChunk;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.codec.rpcrdma.header.WriteChunk;
-import org.nettyrdma.codec.rpcrdma.responder.ResponderCall;
 import org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy;
 
 class InvalidationPolicyTest {
-
-    private static final InvalidationPolicy PER_CALL = InvalidationPolicy.ofRequester(terms(RpcRdmaVersion.TWO, false, true));
-    private static final InvalidationPolicy PER_CONNECTION =
-            InvalidationPolicy.ofResponder(terms(RpcRdmaVersion.ONE, true, false));
 
     private static ConnectionTerms terms(RpcRdmaVersion version, boolean may, boolean mayBe) {
         return new ConnectionTerms(version, 4096, 4096, may, mayBe, true, PropertySet.EMPTY);
@@ -32,16 +28,12 @@ class InvalidationPolicyTest {
         return new WriteChunk(List.of(new RemoteSegment(handle, length, 0)));
     }
 
-    private static ResponderCall call(ChunkLists chunks) {
-        return new ResponderCall(chunks, Unpooled.EMPTY_BUFFER, 0);
-    }
-
     @Test
     void shouldFollowFromTheTermsOfEachDirection() {
-        assertInstanceOf(InvalidationPolicy.PerCall.class, PER_CALL);
-        assertInstanceOf(InvalidationPolicy.PerConnection.class, PER_CONNECTION);
-        assertSame(InvalidationPolicy.NONE, InvalidationPolicy.ofResponder(terms(RpcRdmaVersion.TWO, false, true)));
-        assertSame(InvalidationPolicy.NONE, InvalidationPolicy.ofRequester(terms(RpcRdmaVersion.ONE, true, false)));
+        assertEquals(PER_CALL, InvalidationPolicy.ofRequester(terms(RpcRdmaVersion.TWO, false, true)));
+        assertEquals(PER_CONNECTION, InvalidationPolicy.ofResponder(terms(RpcRdmaVersion.ONE, true, false)));
+        assertEquals(NONE, InvalidationPolicy.ofResponder(terms(RpcRdmaVersion.TWO, false, true)));
+        assertEquals(NONE, InvalidationPolicy.ofRequester(terms(RpcRdmaVersion.ONE, true, false)));
     }
 
     @Test
@@ -66,7 +58,7 @@ class InvalidationPolicyTest {
         assertTrue(PER_CALL.allows(offered, 8));
         assertFalse(PER_CALL.allows(offered, 7));
         assertTrue(PER_CONNECTION.allows(offered, 7));
-        assertFalse(InvalidationPolicy.NONE.allows(offered, 8));
+        assertFalse(NONE.allows(offered, 8));
     }
 
     @Test
@@ -74,18 +66,59 @@ class InvalidationPolicyTest {
         ReadChunk read = new ReadChunk(0, List.of(new RemoteSegment(0xffffff01, 10, 0)));
         for (int handle : new int[] {0xffffff01, 3, 4}) {
             ChunkLists chunks = new ChunkLists(List.of(read), List.of(chunk(3, 20)), chunk(4, 29), handle);
-            assertEquals(handle & 0xFFFF_FFFFL, PER_CALL.handleToWithdraw(call(chunks)));
+            assertEquals(handle & 0xFFFF_FFFFL, PER_CALL.handleToWithdraw(chunks));
         }
         ChunkLists foreign = new ChunkLists(List.of(read), List.of(chunk(3, 20)), chunk(4, 29), 5);
-        assertEquals(-1, PER_CALL.handleToWithdraw(call(foreign)));
-        assertEquals(-1, PER_CALL.handleToWithdraw(call(new ChunkLists(List.of(read), List.of(), null))));
-        assertEquals(-1, InvalidationPolicy.NONE.handleToWithdraw(call(foreign)));
+        assertEquals(-1, PER_CALL.handleToWithdraw(foreign));
+        assertEquals(-1, PER_CALL.handleToWithdraw(new ChunkLists(List.of(read), List.of(), null)));
+        assertEquals(-1, NONE.handleToWithdraw(foreign));
     }
 
     @Test
     void shouldWithdrawTheOnlyHandlePerConnection() {
         assertEquals(0, PER_CONNECTION.handleToName(new ChunkLists(List.of(), List.of(chunk(3, 20)), null)));
-        assertEquals(3, PER_CONNECTION.handleToWithdraw(call(new ChunkLists(List.of(), List.of(chunk(3, 20)), chunk(3, 5)))));
-        assertEquals(-1, PER_CONNECTION.handleToWithdraw(call(new ChunkLists(List.of(), List.of(chunk(3, 20)), chunk(4, 5)))));
+        assertEquals(3, PER_CONNECTION.handleToWithdraw(new ChunkLists(List.of(), List.of(chunk(3, 20)), chunk(3, 5))));
+        assertEquals(-1, PER_CONNECTION.handleToWithdraw(new ChunkLists(List.of(), List.of(chunk(3, 20)), chunk(4, 5))));
+    }
+
+    @Test
+    void shouldFindTheOnlyHandleInWhateverListItIs() {
+        assertEquals(-1, onlyHandle(ChunkLists.EMPTY));
+        assertEquals(7, onlyHandle(new ChunkLists(List.of(new ReadChunk(0, segments(7))), List.of(), null)));
+        assertEquals(7, onlyHandle(new ChunkLists(List.of(), List.of(chunkOf(7, 7), chunkOf(7)), null)));
+        assertEquals(7, onlyHandle(new ChunkLists(List.of(), List.of(), chunkOf(7))));
+        assertEquals(7, onlyHandle(new ChunkLists(List.of(new ReadChunk(0, segments(7))), List.of(chunkOf(7)), chunkOf(7, 7))));
+        assertEquals(0, onlyHandle(new ChunkLists(List.of(), List.of(), chunkOf(0))));
+        assertEquals(0xFFFFFFFFL, onlyHandle(new ChunkLists(List.of(), List.of(), chunkOf(-1))));
+        assertEquals(0xFFFFFFFEL, onlyHandle(new ChunkLists(List.of(), List.of(), chunkOf(-2, -2))));
+    }
+
+    @Test
+    void shouldFindNoHandleWhereThereAreSeveral() {
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(chunkOf(7, 8)), null)));
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(chunkOf(7), chunkOf(8)), chunkOf(8))));
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(new ReadChunk(0, segments(7, 7))), List.of(), chunkOf(8))));
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(chunkOf(-1, -2, -1)), null)));
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(chunkOf(7, 8), chunkOf(9)), chunkOf(9))));
+    }
+
+    @Test
+    void shouldNotTakeTheHandleOfNothingButEmptySegments() {
+        WriteChunk empty = new WriteChunk(List.of(new RemoteSegment(7, 0, 0)));
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(empty), empty)));
+        assertEquals(7, onlyHandle(new ChunkLists(List.of(), List.of(empty), chunkOf(7))));
+        assertEquals(-1, onlyHandle(new ChunkLists(List.of(), List.of(empty), chunkOf(8))));
+    }
+
+    private static long onlyHandle(ChunkLists chunks) {
+        return PER_CONNECTION.handleToWithdraw(chunks);
+    }
+
+    private static WriteChunk chunkOf(int... handles) {
+        return new WriteChunk(segments(handles));
+    }
+
+    private static List<RemoteSegment> segments(int... handles) {
+        return Arrays.stream(handles).mapToObj(handle -> new RemoteSegment(handle, 1, 0)).toList();
     }
 }

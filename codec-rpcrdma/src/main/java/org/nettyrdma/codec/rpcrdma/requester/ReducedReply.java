@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
-import org.nettyrdma.codec.rpcrdma.UpperLayerBinding;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.WriteChunk;
@@ -31,21 +30,6 @@ public final class ReducedReply {
         this.call = call;
         this.stream = stream;
         this.placedBytes = placedBytes;
-    }
-
-    /** The answer of {@link UpperLayerBinding#itemsOfReducedReply} where the placed result is the last one. */
-    public static List<DataItem> lastItem(ByteBuf results) {
-        return lastItem(results, 0);
-    }
-
-    /** The same, where the results begin {@code start} bytes behind the reader index, and positions count from that. */
-    public static List<DataItem> lastItem(ByteBuf reply, int start) {
-        int bytes = reply.readableBytes();
-        if (bytes < start + Integer.BYTES) {
-            return List.of();
-        }
-        int length = reply.getInt(reply.writerIndex() - Integer.BYTES);
-        return length < 0 ? List.of() : List.of(new DataItem(bytes, length));
     }
 
     /**

@@ -3,11 +3,8 @@ package org.nettyrdma.codec.rpcrdma.responder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;
-import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
-import org.nettyrdma.codec.rpcrdma.header.ReadChunk;
-import org.nettyrdma.codec.rpcrdma.header.WriteChunk;
 import org.nettyrdma.codec.rpcrdma.shared.BindingTable;
 import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 
@@ -79,86 +76,5 @@ public final class ResponderCall {
     /** This call as one that can be linked. */
     private ResponderCall distinct() {
         return this == WITHOUT_CHUNKS ? new ResponderCall(ChunkLists.EMPTY, Unpooled.EMPTY_BUFFER, 0) : this;
-    }
-
-    /**
-     * The one handle of all segments of the call, which the reply may invalidate; -1 if there are none, or several of which
-     * some may be meant to live longer (as the Linux client's for padding is). The handle of empty segments alone may stand
-     * for no memory at all.
-     */
-    public long onlyHandle() {
-        long handle = -1;
-        if (exposedBytes() == 0) {
-            return handle;
-        }
-        for (int i = 0; i < chunks.readChunks().size(); i++) {
-            ReadChunk chunk = chunks.readChunks().get(i);
-            handle = only(handle, chunk.segments());
-        }
-        for (int i = 0; i < chunks.writeChunks().size(); i++) {
-            WriteChunk chunk = chunks.writeChunks().get(i);
-            handle = only(handle, chunk.segments());
-        }
-        return Math.max(-1, chunks.replyChunk() == null ? handle : only(handle, chunks.replyChunk().segments()));
-    }
-
-    /**
-     * The handle that the requester has named for the reply to invalidate; -1 if it has named none, or one that stands in no
-     * segment of the call.
-     */
-    public long namedHandle() {
-        return chunks.invalidateHandle() != 0 && isNamedHandleListed() ? chunks.invalidateHandle() & 0xFFFF_FFFFL : -1;
-    }
-
-    /** Whether the handle that the requester has named, if it has, stands in a segment of the call. */
-    boolean isNamedHandleListed() {
-        int handle = chunks.invalidateHandle();
-        boolean found = handle == 0 || chunks.replyChunk() != null && lists(chunks.replyChunk().segments(), handle);
-        for (int i = 0; i < chunks.readChunks().size(); i++) {
-            ReadChunk chunk = chunks.readChunks().get(i);
-            found |= lists(chunk.segments(), handle);
-        }
-        for (int i = 0; i < chunks.writeChunks().size(); i++) {
-            WriteChunk chunk = chunks.writeChunks().get(i);
-            found |= lists(chunk.segments(), handle);
-        }
-        return found;
-    }
-
-    private static boolean lists(List<RemoteSegment> segments, int handle) {
-        for (int i = 0; i < segments.size(); i++) {
-            RemoteSegment segment = segments.get(i);
-            if (segment.steeringTag() == handle) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private long exposedBytes() {
-        long bytes = chunks.replyChunk() == null ? 0 : chunks.replyChunk().lengthBytes();
-        for (int i = 0; i < chunks.readChunks().size(); i++) {
-            ReadChunk chunk = chunks.readChunks().get(i);
-            bytes += chunk.lengthBytes();
-        }
-        for (int i = 0; i < chunks.writeChunks().size(); i++) {
-            WriteChunk chunk = chunks.writeChunks().get(i);
-            bytes += chunk.lengthBytes();
-        }
-        return bytes;
-    }
-
-    /** The handle after these segments, where -1 stands for none seen and -2 for several. */
-    private static long only(long handle, List<RemoteSegment> segments) {
-        long only = handle;
-        for (int i = 0; i < segments.size(); i++) {
-            RemoteSegment segment = segments.get(i);
-            long next = segment.steeringTag() & 0xFFFF_FFFFL;
-            if (only != -1 && only != next) {
-                return -2;
-            }
-            only = next;
-        }
-        return only;
     }
 }

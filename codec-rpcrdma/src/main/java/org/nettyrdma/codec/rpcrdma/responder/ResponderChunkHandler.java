@@ -21,6 +21,7 @@ import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
 import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
+import org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy;
 import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
@@ -166,7 +167,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
         // The results of an unplaced reply are found by the procedure of its call.
         ResponderCall call = chunks == ChunkLists.EMPTY && unplaced == null ? ResponderCall.WITHOUT_CHUNKS
                 : new ResponderCall(chunks, message, memoryBytes);
-        if (!call.isNamedHandleListed()) {
+        if (!InvalidationPolicy.isNamedHandleListed(chunks)) {
             statistics.increment(Counter.UNLISTED_HANDLES_IGNORED);
         }
         ResponderCall earlier = calls.put(xid, call);

@@ -189,7 +189,7 @@ final class ResponderReplies {
     }
 
     private RpcRdmaMessage invalidating(RpcRdmaMessage reply, ResponderCall call) {
-        long handle = InvalidationPolicy.ofResponder(connection.terms()).handleToWithdraw(call);
+        long handle = InvalidationPolicy.ofResponder(connection.terms()).handleToWithdraw(call.chunks());
         if (handle < 0) {
             statistics.increment(Counter.REPLIES_WITHOUT_INVALIDATION);
             return reply;

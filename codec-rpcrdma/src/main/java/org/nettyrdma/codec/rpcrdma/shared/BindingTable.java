@@ -9,7 +9,6 @@ import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.rpcrdma.CallLayout;
 import org.nettyrdma.codec.rpcrdma.UpperLayerBinding;
 import org.nettyrdma.codec.rpcrdma.header.ReadChunk;
-import org.nettyrdma.codec.rpcrdma.requester.ReducedReply;
 
 /** The bindings of a connection by program, asked with whole messages: positions count from the XID here. */
 public final class BindingTable {
@@ -92,7 +91,7 @@ public final class BindingTable {
             return List.of();
         }
         UpperLayerBinding binding = byProgram.get(program);
-        return binding == null ? ReducedReply.lastItem(reply, start) : DataItem.allMovedBy(
+        return binding == null ? ItemReduction.lastItem(reply, start) : DataItem.allMovedBy(
                 binding.itemsOfReducedReply(version, procedure, from(reply, start), placedBytes), start);
     }
 

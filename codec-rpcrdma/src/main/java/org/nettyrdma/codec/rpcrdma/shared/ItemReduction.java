@@ -68,6 +68,22 @@ public final class ItemReduction {
     }
 
     /**
+     * Where placed data belongs if it is the last item of a stream: behind its length word, which is at the end.
+     *
+     * @param stream the stream without the data
+     * @param start  where the results begin in it
+     * @return the item, none if there is no such length
+     */
+    public static List<DataItem> lastItem(ByteBuf stream, int start) {
+        int bytes = stream.readableBytes();
+        if (bytes < start + Integer.BYTES) {
+            return List.of();
+        }
+        int length = stream.getInt(stream.writerIndex() - Integer.BYTES);
+        return length < 0 ? List.of() : List.of(new DataItem(bytes, length));
+    }
+
+    /**
      * The stream with the contents put in where they are missing. Pieces are not copied.
      *
      * @param stream   its reference passes to the buffer returned
