@@ -48,19 +48,7 @@ final class VersionOneFormat implements HeaderFormat {
 
     @Override
     public ChunkLists readChunks(ByteBuf in, int type) throws RpcRdmaException {
-        if (!isInline(in, type)) {
-            return reader.readChunks(in, MessageType.of(type));
-        }
-        in.skipBytes(HeaderLayout.CHUNK_FREE_LENGTH);
-        return ChunkLists.EMPTY;
-    }
-
-    /** Whether this is a whole header of an RDMA_MSG without chunks, which most messages have, and in which nothing is wrong. */
-    private boolean isInline(ByteBuf in, int type) {
-        int start = in.readerIndex();
-        return isSpoken && type == MessageType.RDMA_MSG.code()
-                && in.getInt(start + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION
-                && HeaderLayout.isChunkFree(in, start + HeaderLayout.BODY_OFFSET);
+        return reader.readChunks(in, MessageType.of(type));
     }
 
     @Override

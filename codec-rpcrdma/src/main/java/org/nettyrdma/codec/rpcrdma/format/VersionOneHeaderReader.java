@@ -24,14 +24,12 @@ final class VersionOneHeaderReader {
 
     private final ChunkListReader chunkLists;
     private final SpokenVersions spoken;
-
-    VersionOneHeaderReader(RpcRdmaLimits limits) {
-        this(limits, SpokenVersions.ONE);
-    }
+    private final boolean isSpoken;
 
     VersionOneHeaderReader(RpcRdmaLimits limits, SpokenVersions spoken) {
         this.chunkLists = new ChunkListReader(limits);
         this.spoken = spoken;
+        this.isSpoken = spoken.includes(RpcRdmaVersion.ONE);
     }
 
     /**
@@ -91,7 +89,7 @@ final class VersionOneHeaderReader {
     /** The fixed words of anything but an error. */
     private void skipFixed(ByteBuf in) throws RpcRdmaException {
         int version = in.getInt(in.readerIndex() + HeaderLayout.VERSION_OFFSET);
-        if (version != HeaderLayout.VERSION || !spoken.includes(RpcRdmaVersion.ONE)) {
+        if (version != HeaderLayout.VERSION || !isSpoken) {
             throw RpcRdmaFailures.version(version, spoken);
         }
         in.skipBytes(HeaderLayout.FIXED_LENGTH);

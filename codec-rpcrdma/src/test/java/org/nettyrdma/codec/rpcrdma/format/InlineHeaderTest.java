@@ -2,6 +2,8 @@ package org.nettyrdma.codec.rpcrdma.format;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -9,12 +11,14 @@ import io.netty.buffer.Unpooled;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.ConveyingMessage;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /** The short way of headers without chunks in version 1, against the way of all others with the same bytes. */
@@ -28,48 +32,42 @@ class InlineHeaderTest {
         return ByteBufUtil.getBytes(out);
     }
 
-    /** What came of it: the chunks and where the header ends, or the words of the refusal. */
-    private static String outcome(ChunkReader reader, byte[] bytes) {
+    /** A whole call without chunks. */
+    private static byte[] call() {
+        return ByteBufUtil.getBytes(Unpooled.buffer().writeBytes(header(7)).writeInt(XID).writeInt(0));
+    }
+
+    /** Returns whether a message counts as a call without chunks; then the reader must find no fault and no chunk in it. */
+    private static boolean isInline(byte[] bytes, SpokenVersions spoken) throws RpcRdmaException {
         ByteBuf in = Unpooled.wrappedBuffer(new byte[3], bytes).skipBytes(3);
-        try {
-            return reader.read(in) + " up to " + in.readerIndex();
-        } catch (RpcRdmaException e) {
-            return e.reason() + " " + e.getMessage();
+        HeaderFormat format = new VersionOneFormat(RpcRdmaLimits.DEFAULT, spoken);
+        if (!format.isInline(in, false)) {
+            return false;
         }
+        assertEquals(new Msg(XID, in.getUnsignedInt(3 + HeaderLayout.CREDITS_OFFSET), ChunkLists.EMPTY), format.read(in));
+        assertEquals(3 + HeaderLayout.CHUNK_FREE_LENGTH, in.readerIndex());
+        return true;
     }
 
-    private interface ChunkReader {
-
-        ChunkLists read(ByteBuf in) throws RpcRdmaException;
-    }
-
-    private static void assertReadAlike(byte[] bytes) {
-        int type = Unpooled.wrappedBuffer(bytes).getInt(HeaderLayout.TYPE_OFFSET);
-        for (SpokenVersions spoken : new SpokenVersions[] {SpokenVersions.ONE, SpokenVersions.BOTH, SpokenVersions.TWO}) {
-            HeaderFormat format = new VersionOneFormat(RpcRdmaLimits.DEFAULT, spoken);
-            if (format.conveys(type)) {
-                VersionOneHeaderReader ordinary = new VersionOneHeaderReader(RpcRdmaLimits.DEFAULT, spoken);
-                assertEquals(outcome(in -> ordinary.readChunks(in, MessageType.of(type)), bytes),
-                        outcome(in -> format.readChunks(in, type), bytes));
-            }
+    @ParameterizedTest
+    @EnumSource(RpcRdmaVersion.class)
+    void shouldTakeForInlineWhatIsWhole(RpcRdmaVersion highest) throws RpcRdmaException {
+        SpokenVersions spoken = new SpokenVersions(RpcRdmaVersion.ONE, highest);
+        for (int length = HeaderLayout.FIXED_LENGTH; length < HeaderLayout.CHUNK_FREE_LENGTH + 8; length++) {
+            assertFalse(isInline(Arrays.copyOf(call(), length), spoken), length + " bytes");
         }
+        assertTrue(isInline(Arrays.copyOf(call(), HeaderLayout.CHUNK_FREE_LENGTH + 8), spoken));
+        assertTrue(isInline(Arrays.copyOf(call(), HeaderLayout.CHUNK_FREE_LENGTH + 40), spoken));
+        assertFalse(isInline(call(), SpokenVersions.TWO));
     }
 
     @Test
-    void shouldReadWhatIsWholeAndWhatIsCutOffAnywhereAsAllHeaders() {
-        byte[] withBody = Arrays.copyOf(header(7), HeaderLayout.CHUNK_FREE_LENGTH + 40);
-
-        for (int length = HeaderLayout.FIXED_LENGTH; length <= withBody.length; length++) {
-            assertReadAlike(Arrays.copyOf(withBody, length));
-        }
-    }
-
-    @Test
-    void shouldReadWhatHasAnyBitChangedAsAllHeaders() {
-        for (int bit = 0; bit < HeaderLayout.CHUNK_FREE_LENGTH * Byte.SIZE; bit++) {
-            byte[] changed = Arrays.copyOf(header(7), HeaderLayout.CHUNK_FREE_LENGTH + 8);
+    void shouldTakeForInlineWhatHasNoOtherBitThanThoseOfItsCredits() throws RpcRdmaException {
+        for (int bit = 0; bit < (HeaderLayout.CHUNK_FREE_LENGTH + 8) * Byte.SIZE; bit++) {
+            byte[] changed = Arrays.copyOf(call(), HeaderLayout.CHUNK_FREE_LENGTH + 8);
             changed[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
-            assertReadAlike(changed);
+            assertEquals(bit / Integer.SIZE == HeaderLayout.CREDITS_OFFSET / Integer.BYTES, isInline(changed, SpokenVersions.ONE),
+                    "bit " + bit);
         }
     }
 

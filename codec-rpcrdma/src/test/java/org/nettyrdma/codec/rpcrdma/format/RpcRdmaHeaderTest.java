@@ -255,7 +255,7 @@ class RpcRdmaHeaderTest {
     @Test
     void shouldBeBoundedByItsOwnLimits() throws RpcRdmaException {
         VersionOneHeaderReader strict = new VersionOneHeaderReader(RpcRdmaLimits.DEFAULT.withMaxChunks(2, 1, 1)
-                .withMaxMessageBytes(1024));
+                .withMaxMessageBytes(1024), SpokenVersions.ONE);
         strict.read(message(1, 2, 1, 2));
         assertThrows(RpcRdmaException.class, () -> strict.read(message(1, 3, 0, 0)));
         assertThrows(RpcRdmaException.class, () -> strict.read(message(2, 1, 0, 0)));
@@ -292,7 +292,7 @@ class RpcRdmaHeaderTest {
     }
 
     private static RpcRdmaHeader read(ByteBuf in) throws RpcRdmaException {
-        return new VersionOneHeaderReader(RpcRdmaLimits.DEFAULT).read(in);
+        return new VersionOneHeaderReader(RpcRdmaLimits.DEFAULT, SpokenVersions.ONE).read(in);
     }
 
     private static ChunkLists readChunks(ByteBuf in) throws RpcRdmaException {
