@@ -4,6 +4,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.nettyrdma.codec.oncrpc.transport.CallbackPromise;
 import org.nettyrdma.codec.oncrpc.transport.ProgressWatch;
 import org.nettyrdma.peer.PeerLog;
@@ -29,8 +30,6 @@ final class ServedCallMemory implements ProgressWatch.Source {
     private final ReadPause pause;
     private final Consumer<Throwable> replyWritten;
     private final ProgressWatch watch;
-    private int waiting;
-    private boolean paused;
     private long repliesBegun;
     private long repliesTaken;
     private long bytesTaken;
@@ -67,16 +66,12 @@ final class ServedCallMemory implements ProgressWatch.Source {
      * @param waits   runs first if it has to wait
      * @param dropped runs instead if the connection ends before
      */
-    void admit(long bytes, LongRunnable run, Runnable waits, Runnable dropped) {
+    void admit(long bytes, LongConsumer run, Runnable waits, Runnable dropped) {
         if (admission.tryAdmit(bytes)) {
-            run.run(bytes);
+            run.accept(bytes);
         } else {
             waits.run();
-            waiting++;
-            if (!paused) {
-                paused = true;
-                pause.pause();
-            }
+            pause.pause();
             admission.admit(new Waiting(bytes, run, dropped));
         }
     }
@@ -117,20 +112,14 @@ final class ServedCallMemory implements ProgressWatch.Source {
         admission.close();
     }
 
-    /** Does something with a number of bytes. */
-    interface LongRunnable {
-
-        void run(long bytes);
-    }
-
     /** What waits for memory. */
     private final class Waiting implements MemoryAdmission.Candidate {
 
         private final long bytes;
-        private final LongRunnable run;
+        private final LongConsumer run;
         private final Runnable dropped;
 
-        private Waiting(long bytes, LongRunnable run, Runnable dropped) {
+        private Waiting(long bytes, LongConsumer run, Runnable dropped) {
             this.bytes = bytes;
             this.run = run;
             this.dropped = dropped;
@@ -143,14 +132,10 @@ final class ServedCallMemory implements ProgressWatch.Source {
 
         @Override
         public void admitted() {
-            waiting--;
             try {
-                run.run(bytes);
+                run.accept(bytes);
             } finally {
-                if (waiting == 0 && paused) { // not if the next one began within this one, and was the last
-                    paused = false;
-                    pause.resume();
-                }
+                pause.resume(); // after it: the next call may have begun to wait within this one
             }
         }
 
