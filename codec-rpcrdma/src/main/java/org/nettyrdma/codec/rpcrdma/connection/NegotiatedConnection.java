@@ -256,10 +256,8 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
     private ConnectionTerms computeTerms() {
         if (version == RpcRdmaVersion.ONE) {
             ConnectionTerms told = termsOf(privateData, RpcRdmaPrivateData.parse(channel.peerPrivateData()));
-            if (configuredSendBytes > 0) {
-                told = withSendBytes(told, configuredSendBytes);
-            }
-            return agreed ? told : notAgreed(told);
+            return new ConnectionTerms(told.version(), configuredSendBytes > 0 ? configuredSendBytes : told.sendBytes(),
+                    told.receiveBytes(), told.mayInvalidate(), told.mayBeInvalidated(), agreed, told.peerProperties());
         }
         int sendBytes = agreed ? sizeIn(peerProperties) : FIRST_MESSAGE_BYTES;
         int receiveBytes = propertiesSent ? sizeIn(properties) : Math.min(sizeIn(properties), DEFAULT_BUFFER_BYTES);
@@ -280,18 +278,6 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
         return new ConnectionTerms(RpcRdmaVersion.ONE, Math.min(own.sendBytes(), peer.receiveBytes()),
                 Math.min(own.receiveBytes(), peer.sendBytes()), own.acceptsInvalidation() && peer.acceptsInvalidation(),
                 own.acceptsInvalidation(), true, PropertySet.EMPTY);
-    }
-
-    /** The same terms with another limit for what this side sends. */
-    private static ConnectionTerms withSendBytes(ConnectionTerms terms, int sendBytes) {
-        return new ConnectionTerms(terms.version(), sendBytes, terms.receiveBytes(), terms.mayInvalidate(),
-                terms.mayBeInvalidated(), terms.agreed(), terms.peerProperties());
-    }
-
-    /** The same terms before the version is settled. */
-    private static ConnectionTerms notAgreed(ConnectionTerms terms) {
-        return new ConnectionTerms(terms.version(), terms.sendBytes(), terms.receiveBytes(), terms.mayInvalidate(),
-                terms.mayBeInvalidated(), false, terms.peerProperties());
     }
 
     private static int sizeIn(PropertySet set) {
