@@ -308,15 +308,11 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     /** Messages without chunks may take a short path between this and the codec where calls go one way only. */
     private ChannelHandler chunkHandler(RdmaChannel channel, ConnectionParts parts, CreditGate gate, RpcRdmaCodec codec) {
-        boolean oneWay = !isReverse() && legacy == null;
-        if (server) {
-            ResponderChunkHandler handler = new ResponderChunkHandler(parts, false,
-                    legacy == null ? null : new LegacyReplies(channel, legacy, parts.limits(), statistics));
-            handler.inlinePath(oneWay ? InlinePath.between(codec, gate, handler, parts.connection(), false) : null);
-            return handler;
+        InlinePath.End handler = !server ? requester(parts, gate, false) : new ResponderChunkHandler(parts, false,
+                legacy == null ? null : new LegacyReplies(channel, legacy, parts.limits(), statistics));
+        if (!isReverse() && legacy == null) {
+            InlinePath.lay(codec, gate, handler, parts.connection(), !server);
         }
-        RequesterChunkHandler handler = requester(parts, gate, false);
-        handler.inlinePath(oneWay ? InlinePath.between(codec, gate, handler, parts.connection(), true) : null);
         return handler;
     }
 

@@ -37,6 +37,9 @@ public final class InlinePath implements InlineReceiver {
     /** The chunk handler. */
     public interface End extends ChannelHandler {
 
+        /** Calls and replies without chunks may take this path. Before this handler is in a pipeline. */
+        void inlinePath(InlinePath path);
+
         /** Whether nothing but the message itself has to be passed on; asked before the credit is counted. */
         boolean takesInline(int xid);
 
@@ -67,16 +70,14 @@ public final class InlinePath implements InlineReceiver {
     }
 
     /**
-     * Makes the path of a connection.
+     * Lays the path of a connection, before codec and chunk handler are in its pipeline.
      *
      * @param client whether this side calls
-     * @return the path, for the chunk handler; the codec has it
      */
-    public static InlinePath between(RpcRdmaCodec codec, CreditGate gate, End end, NegotiatedConnection connection,
-                                     boolean client) {
+    public static void lay(RpcRdmaCodec codec, CreditGate gate, End end, NegotiatedConnection connection, boolean client) {
         InlinePath path = new InlinePath(codec, gate, end, connection, client);
         codec.inlineReceiver(path);
-        return path;
+        end.inlinePath(path);
     }
 
     @Override

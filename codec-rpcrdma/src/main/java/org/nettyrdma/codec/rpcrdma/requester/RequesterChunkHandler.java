@@ -69,7 +69,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
         this.fetches = fetches;
     }
 
-    /** Calls and replies without chunks may take a short path. Before this is in a pipeline. */
+    @Override
     public void inlinePath(InlinePath path) {
         inlinePath = path;
     }

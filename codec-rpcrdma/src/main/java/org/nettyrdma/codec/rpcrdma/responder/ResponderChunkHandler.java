@@ -84,7 +84,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
         this.unplaced = unplaced;
     }
 
-    /** Calls and replies without chunks may take a short path. Before this is in a pipeline. */
+    @Override
     public void inlinePath(InlinePath path) {
         inlinePath = path;
     }
