@@ -16,7 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.codec.rpcrdma.format.FormatTable;
 import org.nettyrdma.codec.rpcrdma.format.RpcRdmaCodec;
+import org.nettyrdma.codec.rpcrdma.format.SpokenVersions;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.HeaderType;
@@ -59,15 +61,16 @@ class CreditsOfBothVersionsTest {
         }
     };
     private static final HeaderType<Integer> NOTE = new HeaderType<>(0x40, "NOTE", NUMBER, false, HeaderType.Accounting.BOUNDED);
-    private static final HeaderExtensions EXTENSIONS = HeaderExtensions.builder().headerType(NOTE).build();
+    private static final FormatTable FORMATS = new FormatTable(SpokenVersions.BOTH, RpcRdmaLimits.DEFAULT,
+            HeaderExtensions.builder().headerType(NOTE).build());
 
     @Parameter
     RpcRdmaVersion version;
 
-    private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(RpcRdmaLimits.DEFAULT, new ChunkCounters(),
-            EXTENSIONS), new CreditGate(WANTED, 4, 1));
-    private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(RpcRdmaLimits.DEFAULT, new ChunkCounters(),
-            EXTENSIONS), new CreditGate(1, 4, SERVED));
+    private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(FORMATS, new ChunkCounters(), false),
+            new CreditGate(WANTED, 4, 1));
+    private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(FORMATS, new ChunkCounters(), false),
+            new CreditGate(1, 4, SERVED));
 
     @AfterEach
     void close() {

@@ -27,11 +27,6 @@ public final class FormatTable {
         this.two = new VersionTwoFormat(limits, extensions);
     }
 
-    /** For connections that know of version 1 only. */
-    static FormatTable versionOne(RpcRdmaLimits limits) {
-        return new FormatTable(SpokenVersions.ONE, limits, HeaderExtensions.NONE);
-    }
-
     /** The format of what has this version word, whichever versions are spoken. */
     HeaderFormat versionOne() {
         return one;

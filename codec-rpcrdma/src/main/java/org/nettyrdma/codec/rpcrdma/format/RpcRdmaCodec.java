@@ -9,8 +9,6 @@ import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.channel.RemoteInvalidation;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
-import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
-import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
@@ -60,65 +58,23 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
     }
 
     /**
-     * Creates the codec of a version 1 connection on which calls go out.
+     * Creates the codec of a connection on which calls go out.
      *
-     * @param limits     what is accepted in chunk lists
      * @param statistics where dropped and malformed messages are counted
+     * @param reverse    whether calls come in too
      * @return a handler for one channel
      */
-    public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkCounters statistics) {
-        return client(limits, statistics, false);
-    }
-
-    /** Like {@link #client(RpcRdmaLimits, ChunkCounters)}, where {@code reverse} says whether calls come in too. */
-    public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkCounters statistics, boolean reverse) {
-        return client(FormatTable.versionOne(limits), statistics, reverse);
-    }
-
-    /**
-     * Creates the codec of a connection on which calls go out, in version 1 or 2.
-     *
-     * @param limits     what is accepted in chunk lists
-     * @param statistics where dropped and malformed messages are counted
-     * @param extensions what is understood of version 2 beyond the base protocol
-     * @return a handler for one channel
-     */
-    public static RpcRdmaCodec client(RpcRdmaLimits limits, ChunkCounters statistics, HeaderExtensions extensions) {
-        return client(new FormatTable(SpokenVersions.BOTH, limits, extensions), statistics, false);
-    }
-
     public static RpcRdmaCodec client(FormatTable formats, ChunkCounters statistics, boolean reverse) {
         return new RpcRdmaCodec(Role.RESPONSE, reverse, formats, statistics);
     }
 
     /**
-     * Creates the codec of a version 1 connection on which calls come in.
+     * Creates the codec of a connection on which calls come in.
      *
-     * @param limits     what is accepted in chunk lists
      * @param statistics where dropped and malformed messages are counted
+     * @param reverse    whether calls go out too
      * @return a handler for one channel
      */
-    public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkCounters statistics) {
-        return server(limits, statistics, false);
-    }
-
-    /** Like {@link #server(RpcRdmaLimits, ChunkCounters)}, where {@code reverse} says whether calls go out too. */
-    public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkCounters statistics, boolean reverse) {
-        return server(FormatTable.versionOne(limits), statistics, reverse);
-    }
-
-    /**
-     * Creates the codec of a connection on which calls come in, in version 1 or 2.
-     *
-     * @param limits     what is accepted in chunk lists
-     * @param statistics where dropped and malformed messages are counted
-     * @param extensions what is understood of version 2 beyond the base protocol
-     * @return a handler for one channel
-     */
-    public static RpcRdmaCodec server(RpcRdmaLimits limits, ChunkCounters statistics, HeaderExtensions extensions) {
-        return server(new FormatTable(SpokenVersions.BOTH, limits, extensions), statistics, false);
-    }
-
     public static RpcRdmaCodec server(FormatTable formats, ChunkCounters statistics, boolean reverse) {
         return new RpcRdmaCodec(Role.REQUEST, reverse, formats, statistics);
     }

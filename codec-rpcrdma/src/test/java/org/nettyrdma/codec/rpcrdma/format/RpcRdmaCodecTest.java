@@ -26,6 +26,7 @@ import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
+import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.NoMsg;
@@ -47,8 +48,9 @@ class RpcRdmaCodecTest {
             00000001 00000001 00000000 00000000 00000000 00000000""";
 
     private final ChunkCounters statistics = new ChunkCounters();
-    private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(RpcRdmaLimits.DEFAULT, statistics));
-    private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(RpcRdmaLimits.DEFAULT, statistics));
+    private final FormatTable formats = new FormatTable(SpokenVersions.ONE, RpcRdmaLimits.DEFAULT, HeaderExtensions.NONE);
+    private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(formats, statistics, false));
+    private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(formats, statistics, false));
 
     @AfterEach
     void nothingIsLeft() {

@@ -78,7 +78,8 @@ class RpcRdmaHeaderPropertyTest {
         Assume.that(sample.header.version() == sample.format.version().number()); // an error may quote another one
         byte[] rest = sample.header instanceof Msg ? body : new byte[0];
         EmbeddedChannel channel = new EmbeddedChannel(
-                RpcRdmaCodec.client(RandomHeaders.LIMITS, new ChunkCounters(), HeaderExtensions.NONE));
+                RpcRdmaCodec.client(new FormatTable(SpokenVersions.BOTH, RandomHeaders.LIMITS, HeaderExtensions.NONE),
+                        new ChunkCounters(), false));
         ByteBuf roomy = HeadRoom.newBuffer(channel.alloc(), HeadRoom.TRANSPORT_BYTES, 0).writeBytes(rest);
 
         ByteBuf ordinary = sent(channel, RpcRdmaMessage.of(role, sample.header, Unpooled.wrappedBuffer(rest)));

@@ -21,7 +21,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
+import org.nettyrdma.codec.rpcrdma.format.FormatTable;
 import org.nettyrdma.codec.rpcrdma.format.RpcRdmaCodec;
+import org.nettyrdma.codec.rpcrdma.format.SpokenVersions;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ConnectionProperties;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Extension;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
@@ -81,10 +83,9 @@ class HeaderExtensionsTest {
     private final ChunkCounters statistics = new ChunkCounters();
     private final HeaderExtensions extensions = HeaderExtensions.builder().headerType(NOTE).headerType(WRAPPED)
             .property(SITE).error(BUSY).error(MOVED).flag(URGENT).build();
-    private final EmbeddedChannel server =
-            new EmbeddedChannel(RpcRdmaCodec.server(RpcRdmaLimits.DEFAULT, statistics, extensions));
-    private final EmbeddedChannel client =
-            new EmbeddedChannel(RpcRdmaCodec.client(RpcRdmaLimits.DEFAULT, statistics, extensions));
+    private final FormatTable formats = new FormatTable(SpokenVersions.BOTH, RpcRdmaLimits.DEFAULT, extensions);
+    private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(formats, statistics, false));
+    private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(formats, statistics, false));
 
     @AfterEach
     void nothingIsLeft() {

@@ -46,6 +46,11 @@ class RpcRdmaVersionTest {
     private static final RemoteSegment SEGMENT = new RemoteSegment(0xa01, 16, 0x1000);
     private static final WriteChunk WRITE_CHUNK = new WriteChunk(List.of(SEGMENT, SEGMENT));
 
+    private static RpcRdmaCodec codec(SpokenVersions spoken) {
+        return RpcRdmaCodec.client(new FormatTable(spoken, RpcRdmaLimits.DEFAULT, HeaderExtensions.NONE), new ChunkCounters(),
+                false);
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldKnowTheLengthOfItsHeaders(RpcRdmaVersion version) {
@@ -59,8 +64,7 @@ class RpcRdmaVersionTest {
     }
 
     private static int written(RpcRdmaHeader header) {
-        EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(RpcRdmaLimits.DEFAULT, new ChunkCounters(),
-                HeaderExtensions.NONE));
+        EmbeddedChannel client = new EmbeddedChannel(codec(SpokenVersions.BOTH));
         client.writeOutbound(RpcRdmaMessage.call(header, Unpooled.EMPTY_BUFFER));
         ByteBuf sent = client.readOutbound();
         int length = sent.readableBytes();
@@ -110,7 +114,7 @@ class RpcRdmaVersionTest {
 
     @Test
     void shouldNotSendVersionTwoWhereOnlyVersionOneIsSpoken() {
-        EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(RpcRdmaLimits.DEFAULT, new ChunkCounters()));
+        EmbeddedChannel client = new EmbeddedChannel(codec(SpokenVersions.ONE));
         ByteBuf body = Unpooled.buffer().writeLong(1);
 
         ChannelFuture write = client.writeOneOutbound(RpcRdmaMessage.call(RpcRdmaVersion.TWO.msg(1, ChunkLists.EMPTY), body));
