@@ -20,7 +20,6 @@ import java.util.Locale;
 import java.util.function.Supplier;
 import org.nettyrdma.channel.ConnectionLimitHandler;
 import org.nettyrdma.channel.IdleStrategy;
-import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaEventLoopGroup;
@@ -227,18 +226,6 @@ public enum Transport {
     }
 
     /**
-     * Creates event loops on daemon threads, of the provider that is used unless another is named.
-     *
-     * @param threads number of event loops
-     * @param name beginning of the threads' names
-     * @param idleStrategy what an idle event loop does; only with {@link #RDMA}
-     * @return a group that the caller shuts down
-     */
-    public EventLoopGroup newEventLoopGroup(int threads, String name, IdleStrategy idleStrategy) {
-        return newEventLoopGroup(threads, name, idleStrategy, Rdma::provider);
-    }
-
-    /**
      * Creates event loops on daemon threads.
      *
      * @param threads number of event loops
@@ -262,22 +249,6 @@ public enum Transport {
     public abstract Bootstrap newBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
             MeterRegistry registry,
             RdmaSettings settings);
-
-    /**
-     * Returns a bootstrap that has all but what to bind to, and whose calls share memory with nobody else.
-     *
-     * @param group a group that this transport made
-     * @param handler makes the last handler of each accepted channel, which reads and writes whole RPC messages
-     * @param registry where the meters of the connections go
-     * @param settings what connections agree on; only with {@link #RDMA}
-     * @param connections how many there may be, and for how long they may be idle
-     * @return a new bootstrap
-     */
-    public ServerBootstrap newServerBootstrap(EventLoopGroup group, Supplier<? extends ChannelHandler> handler,
-            MeterRegistry registry, RdmaSettings settings, ConnectionLimits connections) {
-        return newServerBootstrap(group, handler, registry, settings, connections,
-                new MemoryBudget(MemoryBudget.DEFAULT_MAX_BYTES));
-    }
 
     /**
      * Returns a bootstrap that has all but what to bind to.

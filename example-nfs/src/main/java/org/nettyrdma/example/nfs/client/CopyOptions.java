@@ -87,8 +87,9 @@ public final class CopyOptions {
         return filesAtOnce;
     }
 
-    int maxTransferBytes() {
-        return maxTransferBytes;
+    /** The size of READ and WRITE calls to a server that takes no more than this, an unsigned 32-bit number. */
+    int transferBytes(long serverMaximum) {
+        return (int) Math.max(1, Math.min(serverMaximum, maxTransferBytes));
     }
 
     CopyListener listener() {

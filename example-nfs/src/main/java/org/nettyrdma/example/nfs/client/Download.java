@@ -40,7 +40,7 @@ final class Download {
         this.targetName = targetName;
         this.options = options;
         this.attributes = source.attributes();
-        this.transferBytes = Transfer.bytes(files.limits().maxReadBytes(), options);
+        this.transferBytes = options.transferBytes(files.limits().maxReadBytes());
     }
 
     /**

@@ -9,16 +9,15 @@ import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.example.nfs.protocol.ExportEntry;
 import org.nettyrdma.example.nfs.protocol.Mount;
-import org.nettyrdma.example.nfs.protocol.MountEntry;
 import org.nettyrdma.example.nfs.protocol.MountProcedure;
 import org.nettyrdma.example.nfs.protocol.MountResult;
 import org.nettyrdma.example.nfs.protocol.MountStatus;
 import org.nettyrdma.example.nfs.protocol.NameText;
 
 /**
- * The procedures of MOUNT version 3 (RFC 1813, section 5.2), one method each. Thread safe. No method blocks; what they
- * return completes on the connection's event loop, and fails with {@link MountException} if the server refused, with
- * {@link org.nettyrdma.codec.oncrpc.RpcException} if it did not answer the call.
+ * The procedures of MOUNT version 3 (RFC 1813, section 5.2) that a client of NFS calls, one method each. Thread safe. No
+ * method blocks; what they return completes on the connection's event loop, and fails with {@link MountException} if the
+ * server refused, with {@link org.nettyrdma.codec.oncrpc.RpcException} if it did not answer the call.
  */
 public final class MountClient {
 
@@ -35,15 +34,6 @@ public final class MountClient {
     }
 
     /**
-     * NULL: shows that the server answers.
-     *
-     * @return completes with {@code null}
-     */
-    public CompletableFuture<Void> nullCall() {
-        return caller.call(MountProcedure.NULL.number(), Unpooled.EMPTY_BUFFER, results -> null);
-    }
-
-    /**
      * MNT: gets the handle of an exported directory.
      *
      * @param path path of the directory on the server
@@ -57,15 +47,6 @@ public final class MountClient {
             }
             return MountResult.read(results);
         });
-    }
-
-    /**
-     * DUMP: lists what clients have mounted.
-     *
-     * @return what the server remembers
-     */
-    public CompletableFuture<List<MountEntry>> dump() {
-        return caller.call(MountProcedure.DUMP.number(), Unpooled.EMPTY_BUFFER, MountEntry::readList);
     }
 
     /**

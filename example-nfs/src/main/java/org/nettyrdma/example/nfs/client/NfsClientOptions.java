@@ -9,7 +9,6 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Supplier;
-import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
@@ -31,7 +30,6 @@ public final class NfsClientOptions {
     private OptionalInt mountPort = OptionalInt.empty();
     private boolean usesRpcbind;
     private int rpcbindPort = RpcbindClient.PORT;
-    private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
     private Supplier<VerbsProvider> provider = Rdma::provider;
     private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
     private NfsClientStatistics statistics = new NfsClientStatistics();
@@ -132,17 +130,6 @@ public final class NfsClientOptions {
     }
 
     /**
-     * Sets what the idle event loop of an RDMA connection does; the default is {@link IdleStrategy#ADAPTIVE}.
-     *
-     * @param strategy the strategy
-     * @return this
-     */
-    public NfsClientOptions setIdleStrategy(IdleStrategy strategy) {
-        idleStrategy = requireNonNull(strategy, "strategy");
-        return this;
-    }
-
-    /**
      * Sets what RDMA connections agree on; the default is {@link RdmaSettings#DEFAULTS}.
      *
      * @param settings credits and checksums
@@ -195,10 +182,6 @@ public final class NfsClientOptions {
 
     RdmaSettings rdmaSettings() {
         return rdmaSettings;
-    }
-
-    IdleStrategy idleStrategy() {
-        return idleStrategy;
     }
 
     MeterRegistry meterRegistry() {

@@ -53,27 +53,6 @@ public final class NfsClientStatistics implements MeterBinder {
         nanosByProcedure.get(procedure).recordValue(Math.min(nanos, HIGHEST_NANOS));
     }
 
-    /**
-     * Returns the number of calls that completed.
-     *
-     * @param procedure what was called
-     * @return a count
-     */
-    public long calls(NfsProcedure procedure) {
-        return nanosByProcedure.get(procedure).getTotalCount();
-    }
-
-    /**
-     * Returns how long calls took.
-     *
-     * @param procedure what was called
-     * @param quantile share of the calls, 0 to 1
-     * @return nanoseconds that this share of the calls did not exceed; 0 if there was no call
-     */
-    public long latencyNanos(NfsProcedure procedure, double quantile) {
-        return nanosByProcedure.get(procedure).getValueAtPercentile(quantile * 100);
-    }
-
     @Override
     public void bindTo(MeterRegistry registry) {
         nanosByProcedure.forEach((procedure, nanos) -> {

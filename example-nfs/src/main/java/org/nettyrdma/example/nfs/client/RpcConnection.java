@@ -14,6 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
@@ -47,7 +48,7 @@ final class RpcConnection implements Closeable {
      * @throws InterruptedIOException if the thread was interrupted; the interrupt is kept
      */
     static RpcConnection open(Transport transport, String host, int port, NfsClientOptions options) throws IOException {
-        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", options.idleStrategy(), options.provider());
+        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", IdleStrategy.ADAPTIVE, options.provider());
         try {
             Bootstrap bootstrap = transport.newBootstrap(group, () -> new RpcClient(options.callTimeoutMillis()),
                     options.meterRegistry(), options.rdmaSettings());

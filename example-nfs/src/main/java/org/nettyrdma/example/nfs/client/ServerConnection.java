@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
+import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.client.ReconnectListener;
@@ -63,7 +64,7 @@ final class ServerConnection implements Closeable {
     static ServerConnection open(Transport transport, String host, int port, NfsClientOptions options) throws IOException {
         String server = transport.scheme() + "://" + RpcConnection.hostAndPort(host, port);
         List<InetSocketAddress> addresses = addresses(server, host, port, options);
-        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", options.idleStrategy(), options.provider());
+        EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", IdleStrategy.ADAPTIVE, options.provider());
         try {
             Bootstrap bootstrap = transport.newBootstrap(group, () -> new RpcClient(options.callTimeoutMillis()),
                     options.meterRegistry(), options.rdmaSettings())

@@ -44,7 +44,7 @@ final class Upload {
         this.sourceName = sourceName;
         this.target = target;
         this.options = options;
-        this.transferBytes = Transfer.bytes(files.limits().maxWriteBytes(), options);
+        this.transferBytes = options.transferBytes(files.limits().maxWriteBytes());
     }
 
     /** Copies all that is in the file now. */

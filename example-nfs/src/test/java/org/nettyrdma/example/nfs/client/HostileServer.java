@@ -1,26 +1,16 @@
 package org.nettyrdma.example.nfs.client;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.Channel;
-import io.netty.channel.EventLoopGroup;
-import io.netty.util.NetUtil;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
-import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
-import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.Xdr;
-import org.nettyrdma.example.nfs.ConnectionLimits;
-import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.protocol.DeviceNumber;
 import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
@@ -49,9 +39,8 @@ public final class HostileServer implements AutoCloseable {
 
     private static final int OWNER_MODE = 0755;
 
-    private final EventLoopGroup group = Transport.RDMA.newEventLoopGroup(1, "hostile", IdleStrategy.ADAPTIVE);
-    private final Channel listener;
     private final Map<Long, Node> nodes = new ConcurrentHashMap<>();
+    private final ProgramServer server = new ProgramServer(Transport.RDMA, new NfsProgram(), new MountProgram());
 
     /** A file of any type. */
     private record Node(FileType type, int links, long size, byte[] content, LongFunction<Page> pages) {
@@ -61,14 +50,8 @@ public final class HostileServer implements AutoCloseable {
     public record Page(List<DirectoryEntry> entries, boolean last) {
     }
 
-    public HostileServer() {
-        listener = Transport.RDMA.newServerBootstrap(group, () -> new RpcServerHandler(new NfsProgram(), new MountProgram()),
-                new SimpleMeterRegistry(), RdmaSettings.DEFAULTS, ConnectionLimits.DEFAULTS)
-                .bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0)).syncUninterruptibly().channel();
-    }
-
     public NfsEndpoint endpoint(String path) {
-        return new NfsEndpoint(Transport.RDMA, "127.0.0.1", ((InetSocketAddress) listener.localAddress()).getPort(), path);
+        return server.endpoint(path);
     }
 
     /** Lists entries on one page, just as they are. */
@@ -233,6 +216,6 @@ public final class HostileServer implements AutoCloseable {
 
     @Override
     public void close() {
-        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        server.close();
     }
 }

@@ -3,31 +3,22 @@ package org.nettyrdma.example.nfs.client;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.channel.Channel;
-import io.netty.channel.EventLoopGroup;
 import io.netty.util.NetUtil;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
-import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.Xdr;
-import org.nettyrdma.example.nfs.ConnectionLimits;
-import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
 
@@ -40,25 +31,20 @@ class PortLookupTest {
     /** What it knows besides: a universal address for TCP, or for RDMA. */
     private volatile String tcpAddress = "";
     private volatile String rdmaAddress = "";
-    private EventLoopGroup group;
+    private ProgramServer rpcbind;
     private NfsEndpoint endpoint;
     private NfsClientOptions options;
 
     @BeforeEach
     void start() {
-        group = Transport.TCP.newEventLoopGroup(1, "server", IdleStrategy.ADAPTIVE);
-        Channel listener = Transport.TCP.newServerBootstrap(group, () -> new RpcServerHandler(new Rpcbind()),
-                new SimpleMeterRegistry(),
-                RdmaSettings.DEFAULTS, ConnectionLimits.DEFAULTS).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0))
-                .syncUninterruptibly().channel();
-        int port = ((InetSocketAddress) listener.localAddress()).getPort();
-        endpoint = new NfsEndpoint(Transport.TCP, HOST, port, "/");
-        options = new NfsClientOptions().setRpcbindPort(port);
+        rpcbind = new ProgramServer(Transport.TCP, new Rpcbind());
+        endpoint = rpcbind.endpoint("/");
+        options = new NfsClientOptions().setRpcbindPort(endpoint.port());
     }
 
     @AfterEach
     void stop() {
-        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        rpcbind.close();
     }
 
     @Test

@@ -5,13 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.Channel;
-import io.netty.channel.EventLoopGroup;
-import io.netty.util.NetUtil;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystem;
@@ -20,7 +15,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -28,13 +22,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
-import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.Xdr;
-import org.nettyrdma.example.nfs.ConnectionLimits;
-import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
 import org.nettyrdma.example.nfs.protocol.DeviceNumber;
@@ -60,8 +50,7 @@ class TransferTest {
     private final byte[] content = new byte[10_500];
     private FileSystem memory;
     private Path source;
-    private EventLoopGroup group;
-    private Channel listener;
+    private ProgramServer server;
     private ServerConnection connection;
     private RemoteFiles files;
 
@@ -70,13 +59,10 @@ class TransferTest {
         memory = MemoryFileSystem.create(1 << 20);
         new Random(7).nextBytes(content);
         source = Files.write(memory.getPath("/source"), content);
-        group = Transport.RDMA.newEventLoopGroup(1, "server", IdleStrategy.ADAPTIVE);
-        listener = Transport.RDMA.newServerBootstrap(group, () -> new RpcServerHandler(program), new SimpleMeterRegistry(),
-                RdmaSettings.DEFAULTS, ConnectionLimits.DEFAULTS).bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0))
-                .syncUninterruptibly().channel();
+        server = new ProgramServer(Transport.RDMA, program);
+        NfsEndpoint endpoint = server.endpoint("/");
         NfsClientOptions options = new NfsClientOptions();
-        connection = ServerConnection.open(Transport.RDMA, "127.0.0.1", ((InetSocketAddress) listener.localAddress()).getPort(),
-                options);
+        connection = ServerConnection.open(Transport.RDMA, endpoint.host(), endpoint.port(), options);
         NfsClient client = new NfsClient(connection::call, connection.allocator(), options.credential(),
                 options.statistics());
         files = RemoteFiles.open(client, "/", UnreliableProgram.HANDLE);
@@ -85,7 +71,7 @@ class TransferTest {
     @AfterEach
     void stop() throws IOException {
         connection.close();
-        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        server.close();
         memory.close();
     }
 
