@@ -1,13 +1,10 @@
 package org.nettyrdma.codec.oncrpc;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import java.util.function.ToDoubleFunction;
-import org.nettyrdma.codec.oncrpc.transport.MeterSources;
+import org.nettyrdma.codec.oncrpc.transport.SummedMeters;
 
 /**
  * Binds the numbers of a {@link DuplicateRequestCache} to a Micrometer registry; needs micrometer-core on the class path. Names:
@@ -19,8 +16,6 @@ import org.nettyrdma.codec.oncrpc.transport.MeterSources;
  * </ul>
  */
 public final class DuplicateRequestMetrics implements MeterBinder {
-
-    private static final String PREFIX = "rpc.server.duplicates.";
 
     private final DuplicateRequestCache cache;
     private final Tags tags;
@@ -38,31 +33,22 @@ public final class DuplicateRequestMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        counter(registry, "executed", "calls", DuplicateRequestStatistics::executed, "Calls given to their program");
-        counter(registry, "hits", "calls", DuplicateRequestStatistics::hits, "Calls answered with a reply that was kept");
-        counter(registry, "joins", "calls", DuplicateRequestStatistics::joins, "Calls that came while the same was executed");
-        counter(registry, "evictions", "replies", DuplicateRequestStatistics::evictions, "Replies forgotten for want of room");
-        counter(registry, "refused", "calls", DuplicateRequestStatistics::refused, "Calls refused for want of room");
-        gauge(registry, "running", "calls", DuplicateRequestStatistics::running, "Calls in execution");
-        gauge(registry, "replies", "replies", DuplicateRequestStatistics::replies, "Replies kept");
-        gauge(registry, "size", "bytes", DuplicateRequestStatistics::bytes, "What the replies take");
-    }
-
-    private void counter(MeterRegistry registry, String name, String unit, ToDoubleFunction<DuplicateRequestStatistics> value,
-                         String description) {
-        FunctionCounter.builder(PREFIX + name, sources(registry, name),
-                        all -> all.total(source -> value.applyAsDouble(source.statistics())))
-                .tags(tags).baseUnit(unit).description(description).register(registry);
-    }
-
-    private void gauge(MeterRegistry registry, String name, String unit, ToDoubleFunction<DuplicateRequestStatistics> value,
-                       String description) {
-        Gauge.builder(PREFIX + name, sources(registry, name),
-                        all -> all.now(source -> value.applyAsDouble(source.statistics())))
-                .tags(tags).baseUnit(unit).description(description).register(registry);
-    }
-
-    private MeterSources<DuplicateRequestCache> sources(MeterRegistry registry, String name) {
-        return MeterSources.with(cache, registry, PREFIX + name, tags);
+        SummedMeters meters = new SummedMeters(registry, tags);
+        meters.counter("rpc.server.duplicates.executed", "calls", "Calls given to their program", cache,
+                counting -> counting.statistics().executed());
+        meters.counter("rpc.server.duplicates.hits", "calls", "Calls answered with a reply that was kept", cache,
+                counting -> counting.statistics().hits());
+        meters.counter("rpc.server.duplicates.joins", "calls", "Calls that came while the same was executed", cache,
+                counting -> counting.statistics().joins());
+        meters.counter("rpc.server.duplicates.evictions", "replies", "Replies forgotten for want of room", cache,
+                counting -> counting.statistics().evictions());
+        meters.counter("rpc.server.duplicates.refused", "calls", "Calls refused for want of room", cache,
+                counting -> counting.statistics().refused());
+        meters.gauge("rpc.server.duplicates.running", "calls", "Calls in execution", cache,
+                counting -> counting.statistics().running());
+        meters.gauge("rpc.server.duplicates.replies", "replies", "Replies kept", cache,
+                counting -> counting.statistics().replies());
+        meters.gauge("rpc.server.duplicates.size", "bytes", "What the replies take", cache,
+                counting -> counting.statistics().bytes());
     }
 }

@@ -1,19 +1,14 @@
 package org.nettyrdma.codec.rpcrdma;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.FunctionTimer;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
-import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.nettyrdma.channel.RdmaChannelStatistics;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
-import org.nettyrdma.codec.oncrpc.transport.MeterSources;
+import org.nettyrdma.codec.oncrpc.transport.SummedMeters;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.connection.OpenConnections;
 import org.nettyrdma.handler.credit.CreditStatistics;
@@ -66,69 +61,51 @@ public final class RdmaMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
+        SummedMeters meters = new SummedMeters(registry, tags);
         for (Counter counter : Counter.values()) {
-            counter(registry, "rpcrdma.chunks." + words(counter), counter.baseUnit(), counter.description(),
+            meters.counter("rpcrdma.chunks." + words(counter), counter.baseUnit(), counter.description(),
                     rpcRdma.statistics(), chunks -> chunks.get(counter));
         }
         OpenConnections open = rpcRdma.connections();
         for (RdmaChannelStatistics.Counter counter : RdmaChannelStatistics.Counter.values()) {
-            counter(registry, "rdma.channel." + words(counter), counter.baseUnit(), counter.description(), open,
+            meters.counter("rdma.channel." + words(counter), counter.baseUnit(), counter.description(), open,
                     connections -> connections.channelCounter(counter));
         }
-        gauge(registry, "rdma.channels", "channels", "Connections", open, OpenConnections::size);
-        rpcRdma.budgets().forEach(memory -> bindMemory(registry, memory));
-        bindCredits(registry, open);
+        meters.gauge("rdma.channels", "channels", "Connections", open, OpenConnections::size);
+        rpcRdma.budgets().forEach(memory -> bindMemory(meters, memory));
+        bindCredits(meters, open);
     }
 
-    private void bindMemory(MeterRegistry registry, MemoryBudget memory) {
-        gauge(registry, "rpcrdma.memory.used", "bytes", "Memory that calls in progress take", memory, MemoryBudget::usedBytes);
-        gauge(registry, "rpcrdma.memory.limit", "bytes", "Memory that calls in progress may take", memory,
+    private void bindMemory(SummedMeters meters, MemoryBudget memory) {
+        meters.gauge("rpcrdma.memory.used", "bytes", "Memory that calls in progress take", memory, MemoryBudget::usedBytes);
+        meters.gauge("rpcrdma.memory.limit", "bytes", "Memory that calls in progress may take", memory,
                 MemoryBudget::maxBytes);
-        gauge(registry, "rpcrdma.memory.waiting", "connections", "Connections whose calls wait for memory", memory,
+        meters.gauge("rpcrdma.memory.waiting", "connections", "Connections whose calls wait for memory", memory,
                 MemoryBudget::waiting);
-        timer(registry, "rpcrdma.memory.wait", "Waiting for memory", memory, MemoryBudget::waits, MemoryBudget::waitedNanos);
+        meters.timer("rpcrdma.memory.wait", "Waiting for memory", memory, MemoryBudget::waits, MemoryBudget::waitedNanos);
     }
 
-    private void bindCredits(MeterRegistry registry, OpenConnections open) {
-        credits(registry, "requests.granted", "Calls that this side may have outstanding", open,
+    private void bindCredits(SummedMeters meters, OpenConnections open) {
+        credits(meters, "requests.granted", "Calls that this side may have outstanding", open,
                 now -> now.requests().granted());
-        credits(registry, "requests.in.progress", "Calls that this side has outstanding", open,
+        credits(meters, "requests.in.progress", "Calls that this side has outstanding", open,
                 now -> now.requests().inProgress());
-        credits(registry, "requests.waiting", "Calls that wait for a credit", open, now -> now.requests().waiting());
-        credits(registry, "served.granted", "Calls that peers may have outstanding", open, now -> now.served().granted());
-        credits(registry, "served.in.progress", "Calls that peers have outstanding", open, now -> now.served().inProgress());
-        timer(registry, "rpcrdma.credits.requests.wait", "Waiting for a credit", open, OpenConnections::creditWaits,
+        credits(meters, "requests.waiting", "Calls that wait for a credit", open, now -> now.requests().waiting());
+        credits(meters, "served.granted", "Calls that peers may have outstanding", open, now -> now.served().granted());
+        credits(meters, "served.in.progress", "Calls that peers have outstanding", open, now -> now.served().inProgress());
+        meters.timer("rpcrdma.credits.requests.wait", "Waiting for a credit", open, OpenConnections::creditWaits,
                 OpenConnections::creditWaitedNanos);
-        counter(registry, "rpcrdma.credits.requests.refused", "calls", "Calls refused because too many waited", open,
+        meters.counter("rpcrdma.credits.requests.refused", "calls", "Calls refused because too many waited", open,
                 OpenConnections::refusedRequests);
-        counter(registry, "rpcrdma.credits.requests.unmatched", "replies", "Replies that gave no credit back", open,
+        meters.counter("rpcrdma.credits.requests.unmatched", "replies", "Replies that gave no credit back", open,
                 OpenConnections::unmatchedResponses);
-        counter(registry, "rpcrdma.credits.served.exceeded", "connections",
+        meters.counter("rpcrdma.credits.served.exceeded", "connections",
                 "Connections closed because the peer exceeded its credits", open, OpenConnections::exceededCredits);
     }
 
-    private void credits(MeterRegistry registry, String name, String description, OpenConnections open,
+    private void credits(SummedMeters meters, String name, String description, OpenConnections open,
                          ToLongFunction<CreditStatistics> value) {
-        gauge(registry, "rpcrdma.credits." + name, "calls", description, open, connections -> connections.credits(value));
-    }
-
-    private <T> void counter(MeterRegistry registry, String name, String unit, String description, T source,
-                             ToDoubleFunction<T> value) {
-        FunctionCounter.builder(name, MeterSources.with(source, registry, name, tags), all -> all.total(value))
-                .tags(tags).baseUnit(unit).description(description).register(registry);
-    }
-
-    private <T> void gauge(MeterRegistry registry, String name, String unit, String description, T source,
-                           ToDoubleFunction<T> value) {
-        Gauge.builder(name, MeterSources.with(source, registry, name, tags), all -> all.now(value))
-                .tags(tags).baseUnit(unit).description(description).register(registry);
-    }
-
-    private <T> void timer(MeterRegistry registry, String name, String description, T source, ToDoubleFunction<T> times,
-                           ToDoubleFunction<T> nanos) {
-        FunctionTimer.builder(name, MeterSources.with(source, registry, name, tags), all -> (long) all.total(0, times),
-                        all -> all.total(1, nanos), TimeUnit.NANOSECONDS)
-                .tags(tags).description(description).register(registry);
+        meters.gauge("rpcrdma.credits." + name, "calls", description, open, connections -> connections.credits(value));
     }
 
     private static String words(Enum<?> constant) {

@@ -1,16 +1,12 @@
 package org.nettyrdma.codec.oncrpc.client;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.FunctionTimer;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import org.nettyrdma.codec.oncrpc.client.ReconnectCounters.Counter;
-import org.nettyrdma.codec.oncrpc.transport.MeterSources;
+import org.nettyrdma.codec.oncrpc.transport.SummedMeters;
 
 /**
  * Binds the numbers of a {@link ReconnectingRpcClient} to a Micrometer registry; needs micrometer-core on the class path. Names:
@@ -29,8 +25,6 @@ import org.nettyrdma.codec.oncrpc.transport.MeterSources;
  */
 public final class ReconnectMetrics implements MeterBinder {
 
-    private static final String PREFIX = "rpc.client.";
-
     private final ReconnectingRpcClient client;
     private final Tags tags;
 
@@ -47,40 +41,25 @@ public final class ReconnectMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        gauge(registry, "connections", Counter.CONNECTIONS, "connections", "Connections to the server");
-        gauge(registry, "calls.active", Counter.CALLS, "calls", "Calls that have not ended");
-        gauge(registry, "calls.waiting", Counter.WAITING_CALLS, "calls", "Calls that wait for a connection");
-        gauge(registry, "calls.waiting.size", Counter.WAITING_BYTES, "bytes", "Arguments of calls that wait for a connection");
-        timer(registry, "connects", "Connections made", counters -> counters.get(Counter.CONNECTS),
-                counters -> counters.get(Counter.CONNECT_NANOS));
-        counter(registry, "connections.lost", Counter.LOST_CONNECTIONS, "connections", "Connections lost");
-        counter(registry, "connects.failed", Counter.FAILED_CONNECTS, "connects", "Attempts to connect that have failed");
-        counter(registry, "retransmissions", Counter.RETRANSMISSIONS, "retransmissions", "Calls given to another connection");
-        counter(registry, "calls.refused", Counter.REFUSED_CALLS, "calls", "Calls refused because too many waited");
-        timer(registry, "calls.wait", "Waiting for a connection", counters -> counters.waits().count(),
-                counters -> counters.waits().nanos());
+        SummedMeters meters = new SummedMeters(registry, tags);
+        meters.gauge("rpc.client.connections", "connections", "Connections to the server", client, of(Counter.CONNECTIONS));
+        meters.gauge("rpc.client.calls.active", "calls", "Calls that have not ended", client, of(Counter.CALLS));
+        meters.gauge("rpc.client.calls.waiting", "calls", "Calls that wait for a connection", client, of(Counter.WAITING_CALLS));
+        meters.gauge("rpc.client.calls.waiting.size", "bytes", "Arguments of calls that wait for a connection", client,
+                of(Counter.WAITING_BYTES));
+        meters.timer("rpc.client.connects", "Connections made", client, of(Counter.CONNECTS), of(Counter.CONNECT_NANOS));
+        meters.counter("rpc.client.connections.lost", "connections", "Connections lost", client, of(Counter.LOST_CONNECTIONS));
+        meters.counter("rpc.client.connects.failed", "connects", "Attempts to connect that have failed", client,
+                of(Counter.FAILED_CONNECTS));
+        meters.counter("rpc.client.retransmissions", "retransmissions", "Calls given to another connection", client,
+                of(Counter.RETRANSMISSIONS));
+        meters.counter("rpc.client.calls.refused", "calls", "Calls refused because too many waited", client,
+                of(Counter.REFUSED_CALLS));
+        meters.timer("rpc.client.calls.wait", "Waiting for a connection", client, counting -> counting.counters().waits().count(),
+                counting -> counting.counters().waits().nanos());
     }
 
-    private void timer(MeterRegistry registry, String name, String description, ToDoubleFunction<ReconnectCounters> count,
-                       ToDoubleFunction<ReconnectCounters> nanos) {
-        FunctionTimer.builder(PREFIX + name, sources(registry, name),
-                        all -> (long) all.total(0, source -> count.applyAsDouble(source.counters())),
-                        all -> all.total(1, source -> nanos.applyAsDouble(source.counters())), TimeUnit.NANOSECONDS).tags(tags)
-                .description(description).register(registry);
-    }
-
-    private void gauge(MeterRegistry registry, String name, Counter counter, String unit, String description) {
-        Gauge.builder(PREFIX + name, sources(registry, name), all -> all.now(source -> source.counters().get(counter)))
-                .tags(tags).baseUnit(unit).description(description).register(registry);
-    }
-
-    private void counter(MeterRegistry registry, String name, Counter counter, String unit, String description) {
-        FunctionCounter.builder(PREFIX + name, sources(registry, name),
-                        all -> all.total(source -> source.counters().get(counter)))
-                .tags(tags).baseUnit(unit).description(description).register(registry);
-    }
-
-    private MeterSources<ReconnectingRpcClient> sources(MeterRegistry registry, String name) {
-        return MeterSources.with(client, registry, PREFIX + name, tags);
+    private static ToDoubleFunction<ReconnectingRpcClient> of(Counter counter) {
+        return counting -> counting.counters().get(counter);
     }
 }

@@ -19,7 +19,7 @@ import java.util.function.ToDoubleFunction;
  *
  * @param <T> who counts
  */
-public final class MeterSources<T> {
+final class MeterSources<T> {
 
     private static final Map<MeterRegistry, Map<Key, MeterSources<?>>> ALL = Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -53,7 +53,7 @@ public final class MeterSources<T> {
      * @return all of them; the registry does not keep it alive, and need not
      */
     @SuppressWarnings("unchecked")
-    public static <T> MeterSources<T> with(T source, MeterRegistry registry, String name, Tags tags) {
+    static <T> MeterSources<T> with(T source, MeterRegistry registry, String name, Tags tags) {
         var sources = (MeterSources<T>) ALL.computeIfAbsent(registry, any -> new ConcurrentHashMap<>())
                 .computeIfAbsent(new Key(name, tags), any -> new MeterSources<T>());
         sources.add(source);
@@ -72,7 +72,7 @@ public final class MeterSources<T> {
      * @param value of a source
      * @return the sum over those that are there
      */
-    public synchronized double now(ToDoubleFunction<T> value) {
+    synchronized double now(ToDoubleFunction<T> value) {
         double sum = 0;
         for (Source<T> source : sources) {
             T counting = source.get();
@@ -87,7 +87,7 @@ public final class MeterSources<T> {
      * @param counter of a source
      * @return the sum over all that were there
      */
-    public double total(ToDoubleFunction<T> counter) {
+    double total(ToDoubleFunction<T> counter) {
         return total(0, counter);
     }
 
@@ -98,7 +98,7 @@ public final class MeterSources<T> {
      * @param counter of a source
      * @return as that of {@link #total(ToDoubleFunction)}
      */
-    public synchronized double total(int number, ToDoubleFunction<T> counter) {
+    synchronized double total(int number, ToDoubleFunction<T> counter) {
         double sum = 0;
         for (Iterator<Source<T>> all = sources.iterator(); all.hasNext();) {
             Source<T> source = all.next();
