@@ -3,7 +3,6 @@ package org.nettyrdma.codec.rpcrdma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -18,7 +17,6 @@ import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.HeaderType;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Extension;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
-import org.nettyrdma.codec.rpcrdma.header.XdrType;
 import org.nettyrdma.handler.credit.CreditGate;
 
 /** A header type that one side sends without end, on the real channel: the other side's receives are never too few. */
@@ -27,24 +25,7 @@ class BoundedMessagesTest {
 
     private static final int NOTES = 20;
 
-    private static final XdrType<Integer> NUMBER = new XdrType<>() {
-        @Override
-        public Integer read(ByteBuf in) {
-            return in.readInt();
-        }
-
-        @Override
-        public int lengthOf(Integer value) {
-            return Integer.BYTES;
-        }
-
-        @Override
-        public void write(Integer value, ByteBuf out) {
-            out.writeInt(value);
-        }
-    };
-
-    private static final HeaderType<Integer> NOTE = new HeaderType<>(0x40, "NOTE", NUMBER, false, false);
+    private static final HeaderType<Integer> NOTE = new HeaderType<>(0x40, "NOTE", TestTypes.NUMBER, false, false);
 
     private final HeaderExtensions extensions = HeaderExtensions.builder().headerType(NOTE).build();
     private final List<Integer> received = Collections.synchronizedList(new ArrayList<>());

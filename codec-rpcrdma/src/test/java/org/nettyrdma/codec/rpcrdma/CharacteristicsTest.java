@@ -16,7 +16,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,14 +54,13 @@ import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.ReverseRequestSupport;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
-import org.nettyrdma.codec.rpcrdma.header.XdrType;
 import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 
 /** Changes of properties between our own two ends, with calls running. */
 class CharacteristicsTest {
 
     private static final int CREDITS = 16;
-    private static final TransportProperty<String> TEXT = new TransportProperty<>(0xFFFFFF10, "Text", "", new Text());
+    private static final TransportProperty<String> TEXT = new TransportProperty<>(0xFFFFFF10, "Text", "", TestTypes.TEXT);
 
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> serverEvents = new LinkedBlockingQueue<>();
@@ -566,24 +564,5 @@ class CharacteristicsTest {
         assertTrue(changes > 20, changes + " changes");
         assertTrue(!clientAsks || inline > 0 && inline < calls, inline + " inline");
         assertTrue(channel.isActive() && serverChannel.isActive());
-    }
-
-    /** As long as the value. */
-    private static final class Text implements XdrType<String> {
-
-        @Override
-        public String read(ByteBuf in) {
-            return in.readCharSequence(in.readableBytes(), StandardCharsets.US_ASCII).toString();
-        }
-
-        @Override
-        public int lengthOf(String value) {
-            return value.length();
-        }
-
-        @Override
-        public void write(String value, ByteBuf out) {
-            out.writeCharSequence(value, StandardCharsets.US_ASCII);
-        }
     }
 }

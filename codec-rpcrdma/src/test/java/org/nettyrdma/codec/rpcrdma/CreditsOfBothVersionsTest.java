@@ -26,7 +26,6 @@ import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
-import org.nettyrdma.codec.rpcrdma.header.XdrType;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.handler.credit.CreditExceededException;
 import org.nettyrdma.handler.credit.CreditGate;
@@ -44,23 +43,8 @@ class CreditsOfBothVersionsTest {
     private static final int WANTED = 16;
     private static final int SERVED = 8;
 
-    private static final XdrType<Integer> NUMBER = new XdrType<>() {
-        @Override
-        public Integer read(ByteBuf in) {
-            return in.readInt();
-        }
-
-        @Override
-        public int lengthOf(Integer value) {
-            return Integer.BYTES;
-        }
-
-        @Override
-        public void write(Integer value, ByteBuf out) {
-            out.writeInt(value);
-        }
-    };
-    private static final HeaderType<Integer> NOTE = new HeaderType<>(0x40, "NOTE", NUMBER, false, HeaderType.Accounting.BOUNDED);
+    private static final HeaderType<Integer> NOTE = new HeaderType<>(0x40, "NOTE", TestTypes.NUMBER, false,
+            HeaderType.Accounting.BOUNDED);
     private static final FormatTable FORMATS = new FormatTable(SpokenVersions.BOTH, RpcRdmaLimits.DEFAULT,
             HeaderExtensions.builder().headerType(NOTE).build());
 

@@ -10,7 +10,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.util.concurrent.Future;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -24,12 +23,11 @@ import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.rpcrdma.header.HeaderExtensions;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet;
 import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
-import org.nettyrdma.codec.rpcrdma.header.XdrType;
 
 /** What an extension makes this side tell of itself. */
 class OwnPropertiesTest {
 
-    private static final TransportProperty<String> TEXT = new TransportProperty<>(0xFFFFFF10, "Text", "", new Text());
+    private static final TransportProperty<String> TEXT = new TransportProperty<>(0xFFFFFF10, "Text", "", TestTypes.TEXT);
 
     private RawServer server;
 
@@ -105,23 +103,5 @@ class OwnPropertiesTest {
         String xid = server.peer.receiveHex().substring(0, 8);
         server.peer.sendHex(xid + VersionTwoServer.plainReply(xid));
         RpcRdmaPair.result(call).release();
-    }
-
-    private static final class Text implements XdrType<String> {
-
-        @Override
-        public String read(ByteBuf in) {
-            return in.readCharSequence(in.readableBytes(), StandardCharsets.US_ASCII).toString();
-        }
-
-        @Override
-        public int lengthOf(String value) {
-            return value.length();
-        }
-
-        @Override
-        public void write(String value, ByteBuf out) {
-            out.writeCharSequence(value, StandardCharsets.US_ASCII);
-        }
     }
 }

@@ -22,10 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -38,24 +35,7 @@ import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.verbs.VerbsProvider;
 import picocli.CommandLine;
 
-class NfsCommandTest {
-
-    @TempDir
-    private Path local;
-
-    private TestServer server;
-    private String out;
-    private String err;
-
-    @BeforeEach
-    void startServer() throws IOException {
-        server = TestServer.start();
-    }
-
-    @AfterEach
-    void stopServer() throws IOException {
-        server.close();
-    }
+class NfsCommandTest extends CommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"serve", "demo", "ls", "cat", "get", "put", "stat", "mkdir", "rm", "ping", "dump"})
@@ -419,15 +399,5 @@ class NfsCommandTest {
 
     private String url(Transport transport, String path) {
         return server.endpoint(transport, path).toString();
-    }
-
-    private int run(String... arguments) {
-        StringWriter outText = new StringWriter();
-        StringWriter errText = new StringWriter();
-        CommandLine commandLine = NfsCommand.newCommandLine().setOut(new PrintWriter(outText)).setErr(new PrintWriter(errText));
-        int exitCode = commandLine.execute(arguments);
-        out = outText.toString();
-        err = errText.toString();
-        return exitCode;
     }
 }

@@ -5,44 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.client.HostileServer;
-import picocli.CommandLine;
 
 /** What the command line makes of mistakes, and of servers whose words it must not trust. */
-class UsageTest {
-
-    @TempDir
-    private Path local;
-
-    private TestServer server;
-    private String out;
-    private String err;
-
-    @BeforeEach
-    void startServer() throws IOException {
-        server = TestServer.start();
-    }
-
-    @AfterEach
-    void stopServer() throws IOException {
-        server.close();
-    }
+class UsageTest extends CommandTest {
 
     @Test
     void shouldRefuseWhatACommandDoesNotUse() {
@@ -181,15 +157,5 @@ class UsageTest {
     private String url(String path) {
         // A trailing slash would not outlive an endpoint.
         return server.endpoint(Transport.RDMA).toString().replaceFirst("/$", path);
-    }
-
-    private int run(String... arguments) {
-        StringWriter outText = new StringWriter();
-        StringWriter errText = new StringWriter();
-        CommandLine commandLine = NfsCommand.newCommandLine().setOut(new PrintWriter(outText)).setErr(new PrintWriter(errText));
-        int exitCode = commandLine.execute(arguments);
-        out = outText.toString();
-        err = errText.toString();
-        return exitCode;
     }
 }
