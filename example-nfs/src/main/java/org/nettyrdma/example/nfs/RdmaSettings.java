@@ -10,7 +10,7 @@ import org.nettyrdma.codec.rpcrdma.VersionPolicy;
  *
  * @param credits  calls of one connection in progress at once: what a server grants at most, and what a client asks for; 1 to
  *                 1024, default 128
- * @param checksum whether MPA frames carry a CRC32C (RFC 5044, section 4.1); it is used when either side asks for it, default
+ * @param checksum whether MPA frames carry a CRC32C; it is used when either side asks for it (RFC 5044, section 7.1.2), default
  *                 {@code false}
  * @param versions the versions of RPC-over-RDMA that a client calls in and a server accepts, default
  *                 {@link VersionPolicy#V1_ONLY}

@@ -69,7 +69,8 @@ public abstract class WritePromise extends AbstractFuture<Void> implements Chann
     /**
      * The promise to listen to and to wait for.
      *
-     * @return another promise @throws IllegalStateException if nobody may listen or wait
+     * @return another promise
+     * @throws IllegalStateException if nobody may listen or wait
      */
     protected abstract ChannelPromise awaited();
 
