@@ -72,13 +72,13 @@ final class LoadGenerator implements AutoCloseable {
         return finished;
     }
 
-    /** Makes one call and looks at every byte; a WRITE is checked by the checksum that the server has got. */
+    /** Makes one call and looks at every byte. */
     Future<Void> verify() {
         Promise<Void> verified = channel.eventLoop().newPromise();
-        Operation operation = load.operation() == Operation.WRITE ? Operation.CHECKSUM : load.operation();
-        channel.eventLoop().execute(() -> client.call(newRequest(operation)).addListener((Future<ByteBuf> reply) -> {
+        Load one = load.verification();
+        channel.eventLoop().execute(() -> client.call(newRequest(one.operation())).addListener((Future<ByteBuf> reply) -> {
             try {
-                check(reply, operation, true);
+                check(reply, one, true);
                 verified.setSuccess(null);
             } catch (Throwable e) {
                 verified.setFailure(e);
@@ -115,24 +115,15 @@ final class LoadGenerator implements AutoCloseable {
                 argumentBytes).setReplySpace(replySpace);
     }
 
-    private void check(Future<ByteBuf> reply, Operation operation, boolean everyByte) throws Throwable {
+    private static void check(Future<ByteBuf> reply, Load load, boolean everyByte) throws Throwable {
         if (!reply.isSuccess()) {
             throw reply.cause();
         }
         ByteBuf results = reply.getNow();
         try {
             int bytes = load.payloadBytes();
-            int first = results.readInt();
-            boolean good = switch (operation) {
-                case ECHO, READ -> first == bytes && results.readableBytes() == bytes
-                        && (everyByte ? Payload.isRight(results, results.readerIndex(), bytes)
-                                : Payload.hasRightEnds(results, results.readerIndex(), bytes));
-                case WRITE -> first == bytes && !results.isReadable();
-                case CHECKSUM -> first == Payload.checksum(bytes) && !results.isReadable();
-            };
-            if (!good) {
-                throw new IllegalStateException("a reply to " + load + " has the wrong content");
-            }
+            load.require(results.readInt() == load.result() && (load.returnsPayload() ? results.readableBytes() == bytes
+                    && Payload.isRight(results, results.readerIndex(), bytes, everyByte) : !results.isReadable()));
         } finally {
             results.release();
         }
@@ -158,7 +149,7 @@ final class LoadGenerator implements AutoCloseable {
         public void operationComplete(Future<ByteBuf> reply) {
             long nowNanos = System.nanoTime();
             try {
-                check(reply, load.operation(), false);
+                check(reply, load, false);
                 Histograms.record(latencies, nowNanos - startedNanos);
             } catch (Throwable e) {
                 finished.tryFailure(e);

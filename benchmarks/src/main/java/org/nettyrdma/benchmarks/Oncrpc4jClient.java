@@ -40,17 +40,16 @@ final class Oncrpc4jClient implements ClientEnd {
 
     @Override
     public void verify(Load load) throws Exception {
-        Operation operation = load.operation() == Operation.WRITE ? Operation.CHECKSUM : load.operation();
-        Run run = new Run(load, operation, true, 0);
-        run.start(1);
+        Run run = new Run(load.verification(), true, 0);
+        run.start();
         run.finished.get(CALL_TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
     @Override
     public LoadResult run(Load load, long durationNanos) throws Exception {
         long startNanos = System.nanoTime();
-        Run run = new Run(load, load.operation(), false, durationNanos);
-        run.start(load.outstanding());
+        Run run = new Run(load, false, durationNanos);
+        run.start();
         Histogram latencies = run.finished.get();
         return new LoadResult(latencies, System.nanoTime() - startNanos);
     }
@@ -78,50 +77,41 @@ final class Oncrpc4jClient implements ClientEnd {
     private final class Run {
 
         private final Load load;
-        private final Operation operation;
         private final boolean everyByte;
         private final long deadlineNanos;
         private final AtomicInteger outstanding = new AtomicInteger();
         private final Histogram latencies = Histograms.newHistogram();
         private final CompletableFuture<Histogram> finished = new CompletableFuture<>();
 
-        private Run(Load load, Operation operation, boolean everyByte, long durationNanos) {
+        private Run(Load load, boolean everyByte, long durationNanos) {
             this.load = load;
-            this.operation = operation;
             this.everyByte = everyByte;
             deadlineNanos = System.nanoTime() + durationNanos;
         }
 
-        private void start(int calls) throws IOException {
-            outstanding.set(calls);
-            for (int i = 0; i < calls; i++) {
+        private void start() throws IOException {
+            outstanding.set(load.outstanding());
+            for (int i = 0; i < load.outstanding(); i++) {
                 new Slot(this).startCall();
             }
         }
 
         private XdrAble arguments() {
-            return operation == Operation.READ ? new Int(load.payloadBytes()) : new Opaque(payload.slice(0, load.payloadBytes()));
+            int bytes = load.payloadBytes();
+            return load.operation() == Operation.READ ? new Int(bytes) : new Opaque(payload.slice(0, bytes));
         }
 
         private void check(RpcReply reply) throws IOException {
-            if (operation == Operation.WRITE || operation == Operation.CHECKSUM) {
-                Int result = new Int(0);
-                reply.getReplyResult(result);
-                require(result.value() == (operation == Operation.WRITE ? load.payloadBytes()
-                        : Payload.checksum(load.payloadBytes())));
-            } else {
+            if (load.returnsPayload()) {
                 Opaque result = new Opaque(null);
                 reply.getReplyResult(result);
                 ByteBuf data = Unpooled.wrappedBuffer(result.bytes());
-                int bytes = load.payloadBytes();
-                require(data.readableBytes() == bytes
-                        && (everyByte ? Payload.isRight(data, 0, bytes) : Payload.hasRightEnds(data, 0, bytes)));
-            }
-        }
-
-        private void require(boolean good) {
-            if (!good) {
-                throw new IllegalStateException("a reply to " + load + " has the wrong content");
+                load.require(data.readableBytes() == load.payloadBytes()
+                        && Payload.isRight(data, 0, load.payloadBytes(), everyByte));
+            } else {
+                Int result = new Int(0);
+                reply.getReplyResult(result);
+                load.require(result.value() == load.result());
             }
         }
 
@@ -143,7 +133,7 @@ final class Oncrpc4jClient implements ClientEnd {
 
         private void startCall() throws IOException {
             startedNanos = System.nanoTime();
-            rpc.call(run.operation.procedure(), run.arguments(), this, CALL_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            rpc.call(run.load.operation().procedure(), run.arguments(), this, CALL_TIMEOUT_SECONDS, TimeUnit.SECONDS);
         }
 
         @Override

@@ -36,13 +36,17 @@ final class Payload {
         }
     }
 
+    /** Looks at every word, or else at the ends only. */
+    static boolean isRight(ByteBuf data, int start, int bytes, boolean everyByte) {
+        return everyByte ? isRight(data, start, bytes) : hasRightEnds(data, start, bytes);
+    }
+
     /** Looks at the first and the last word, which costs next to nothing. */
     static boolean hasRightEnds(ByteBuf data, int start, int bytes) {
         return data.getInt(start) == word(0) && data.getInt(start + bytes - Integer.BYTES) == word(bytes - Integer.BYTES);
     }
 
-    /** Looks at every word. */
-    static boolean isRight(ByteBuf data, int start, int bytes) {
+    private static boolean isRight(ByteBuf data, int start, int bytes) {
         for (int position = 0; position < bytes; position += Integer.BYTES) {
             if (data.getInt(start + position) != word(position)) {
                 return false;

@@ -1,6 +1,5 @@
 package org.nettyrdma.benchmarks;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -31,16 +30,14 @@ final class UcxClient implements ClientEnd {
 
     @Override
     public void verify(Load load) {
-        Operation operation = load.operation() == Operation.WRITE ? Operation.CHECKSUM : load.operation();
-        Run run = new Run(load, operation, true, 0);
-        run.start(1);
+        new Run(load.verification(), true, 0).start();
     }
 
     @Override
     public LoadResult run(Load load, long durationNanos) {
         long startNanos = System.nanoTime();
-        Run run = new Run(load, load.operation(), false, durationNanos);
-        run.start(load.outstanding());
+        Run run = new Run(load, false, durationNanos);
+        run.start();
         return new LoadResult(run.latencies, System.nanoTime() - startNanos);
     }
 
@@ -65,22 +62,20 @@ final class UcxClient implements ClientEnd {
     private final class Run {
 
         private final Load load;
-        private final Operation operation;
         private final boolean everyByte;
         private final long deadlineNanos;
         private final Histogram latencies = Histograms.newHistogram();
         private int outstanding;
 
-        private Run(Load load, Operation operation, boolean everyByte, long durationNanos) {
+        private Run(Load load, boolean everyByte, long durationNanos) {
             this.load = load;
-            this.operation = operation;
             this.everyByte = everyByte;
             deadlineNanos = System.nanoTime() + durationNanos;
         }
 
-        private void start(int calls) {
-            outstanding = calls;
-            for (int slot = 0; slot < calls; slot++) {
+        private void start() {
+            outstanding = load.outstanding();
+            for (int slot = 0; slot < load.outstanding(); slot++) {
                 if (replies[slot] == null) {
                     replies[slot] = ByteBuffer.allocateDirect(UcxMessages.REPLY_HEADER_BYTES + maxPayloadBytes);
                 }
@@ -95,19 +90,10 @@ final class UcxClient implements ClientEnd {
         }
 
         private void check(ByteBuffer reply) {
-            int bytes = load.payloadBytes();
-            boolean good;
-            if (operation == Operation.WRITE || operation == Operation.CHECKSUM) {
-                good = reply.getInt(UcxMessages.REPLY_HEADER_BYTES - Integer.BYTES)
-                        == (operation == Operation.WRITE ? bytes : Payload.checksum(bytes));
-            } else {
-                ByteBuf data = Unpooled.wrappedBuffer(reply);
-                good = everyByte ? Payload.isRight(data, UcxMessages.REPLY_HEADER_BYTES, bytes)
-                        : Payload.hasRightEnds(data, UcxMessages.REPLY_HEADER_BYTES, bytes);
-            }
-            if (!good) {
-                throw new IllegalStateException("a reply to " + load + " has the wrong content");
-            }
+            load.require(load.returnsPayload()
+                    ? Payload.isRight(Unpooled.wrappedBuffer(reply), UcxMessages.REPLY_HEADER_BYTES, load.payloadBytes(),
+                            everyByte)
+                    : reply.getInt(UcxMessages.REPLY_HEADER_BYTES - Integer.BYTES) == load.result());
         }
     }
 
@@ -127,16 +113,17 @@ final class UcxClient implements ClientEnd {
 
         private void startCall() {
             startedNanos = System.nanoTime();
+            Operation operation = run.load.operation();
             int bytes = run.load.payloadBytes();
             link.worker().recvTaggedNonBlocking(replyAddress, replies[slot].capacity(), slot, UcxMessages.WHOLE_TAG, this);
-            link.endpoint().sendTaggedNonBlocking(UcxMessages.address(request), UcxMessages.requestBytes(run.operation, bytes),
-                    UcxMessages.requestTag(run.operation, slot, bytes), null);
+            link.endpoint().sendTaggedNonBlocking(UcxMessages.address(request), UcxMessages.requestBytes(operation, bytes),
+                    UcxMessages.requestTag(operation, slot, bytes), null);
         }
 
         @Override
         public void onSuccess(UcpRequest reply) {
             long nowNanos = System.nanoTime();
-            if (reply.getRecvSize() != UcxMessages.replyBytes(run.operation, run.load.payloadBytes())) {
+            if (reply.getRecvSize() != UcxMessages.replyBytes(run.load.operation(), run.load.payloadBytes())) {
                 throw new IllegalStateException("a reply to " + run.load + " has " + reply.getRecvSize() + " bytes");
             }
             run.check(replies[slot]);
