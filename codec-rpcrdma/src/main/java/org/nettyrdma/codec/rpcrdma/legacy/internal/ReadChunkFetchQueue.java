@@ -32,20 +32,13 @@ final class ReadChunkFetchQueue {
         }
     }
 
-    /**
-     * A fetch that was started has ended.
-     *
-     * @return whether others were started in its place, and a flush is needed
-     */
-    boolean ended(ReadChunkFetch fetch) {
+    /** A fetch that was started has ended. Starts others in its place; the caller flushes. */
+    void ended(ReadChunkFetch fetch) {
         running--;
         runningBytes -= fetch.lengthBytes();
-        boolean started = false;
         while (!waiting.isEmpty() && fits(waiting.peek())) {
             start(waiting.remove());
-            started = true;
         }
-        return started;
     }
 
     private boolean fits(ReadChunkFetch fetch) {
