@@ -104,23 +104,11 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
         return true;
     }
 
-    /**
-     * How many connection requests may wait to be taken up.
-     *
-     * @return their number
-     */
     @Override
     public int getBacklog() {
         return backlog;
     }
 
-    /**
-     * Sets how many connection requests may wait to be taken up.
-     *
-     * @param requests their number, not negative
-     * @return this
-     * @throws IllegalArgumentException if the value is negative
-     */
     @Override
     public RdmaServerChannelConfig setBacklog(int requests) {
         requireUnbound("backlog");
@@ -128,22 +116,11 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
         return this;
     }
 
-    /**
-     * Whether the address may be bound while connections of an earlier listener linger.
-     *
-     * @return {@code true} if so
-     */
     @Override
     public boolean isReuseAddress() {
         return reuseAddress;
     }
 
-    /**
-     * Sets whether the address may be bound while connections of an earlier listener linger.
-     *
-     * @param reuse whether it may
-     * @return this
-     */
     @Override
     public RdmaServerChannelConfig setReuseAddress(boolean reuse) {
         requireUnbound("reuseAddress");
@@ -151,23 +128,11 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
         return this;
     }
 
-    /**
-     * Size of the kernel's receive buffer of each accepted connection, where the provider runs over sockets.
-     *
-     * @return the size in bytes, 0 for the system's choice
-     */
     @Override
     public int getReceiveBufferSize() {
         return receiveBufferBytes;
     }
 
-    /**
-     * Sets the size of the kernel's receive buffer of each accepted connection, where the provider runs over sockets.
-     *
-     * @param bytes the size, 0 for the system's choice
-     * @return this
-     * @throws IllegalArgumentException if the value is negative
-     */
     @Override
     public RdmaServerChannelConfig setReceiveBufferSize(int bytes) {
         requireUnbound("receiveBufferBytes");
@@ -175,114 +140,49 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
         return this;
     }
 
-    /**
-     * See {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS}.
-     *
-     * @return how long a peer may take to send its connection request, in milliseconds
-     */
-    public int getRequestTimeoutMillis() {
+    int getRequestTimeoutMillis() {
         return requestTimeoutMillis;
     }
 
-    /**
-     * See {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS}.
-     *
-     * @param millis how long a peer may take to send its connection request, at least 1
-     * @return this
-     * @throws IllegalArgumentException if the value is not positive
-     */
-    public RdmaServerChannelConfig setRequestTimeoutMillis(int millis) {
+    private void setRequestTimeoutMillis(int millis) {
         requireUnbound("requestTimeoutMillis");
         requestTimeoutMillis = ObjectUtil.checkPositive(millis, "requestTimeoutMillis");
-        return this;
     }
 
-    /**
-     * See {@link RdmaChannelOption#MAX_PENDING_REQUESTS}.
-     *
-     * @return how many peers may owe their connection request
-     */
-    public int getMaxPendingRequests() {
+    int getMaxPendingRequests() {
         return maxPendingRequests;
     }
 
-    /**
-     * See {@link RdmaChannelOption#MAX_PENDING_REQUESTS}.
-     *
-     * @param requests how many peers may owe their connection request, at least 1
-     * @return this
-     * @throws IllegalArgumentException if the value is not positive
-     */
-    public RdmaServerChannelConfig setMaxPendingRequests(int requests) {
+    private void setMaxPendingRequests(int requests) {
         requireUnbound("maxPendingRequests");
         maxPendingRequests = ObjectUtil.checkPositive(requests, "maxPendingRequests");
-        return this;
     }
 
-    /**
-     * See {@link RdmaChannelOption#MAX_PENDING_REQUESTS_PER_ADDRESS}.
-     *
-     * @return how many peers at one address may owe their connection request
-     */
-    public int getMaxPendingRequestsPerAddress() {
+    int getMaxPendingRequestsPerAddress() {
         return maxPendingRequestsPerAddress;
     }
 
-    /**
-     * See {@link RdmaChannelOption#MAX_PENDING_REQUESTS_PER_ADDRESS}.
-     *
-     * @param requests how many peers at one address may owe their connection request, at least 1
-     * @return this
-     * @throws IllegalArgumentException if the value is not positive
-     */
-    public RdmaServerChannelConfig setMaxPendingRequestsPerAddress(int requests) {
+    private void setMaxPendingRequestsPerAddress(int requests) {
         requireUnbound("maxPendingRequestsPerAddress");
         maxPendingRequestsPerAddress = ObjectUtil.checkPositive(requests, "maxPendingRequestsPerAddress");
-        return this;
     }
 
-    /**
-     * See {@link RdmaChannelOption#MAX_CONNECTIONS}.
-     *
-     * @return how many connections there may be at once
-     */
-    public int getMaxConnections() {
+    int getMaxConnections() {
         return maxConnections;
     }
 
-    /**
-     * See {@link RdmaChannelOption#MAX_CONNECTIONS}.
-     *
-     * @param connections how many connections there may be at once, at least 1
-     * @return this
-     * @throws IllegalArgumentException if the value is not positive
-     */
-    public RdmaServerChannelConfig setMaxConnections(int connections) {
+    private void setMaxConnections(int connections) {
         requireUnbound("maxConnections");
         maxConnections = ObjectUtil.checkPositive(connections, "maxConnections");
-        return this;
     }
 
-    /**
-     * See {@link RdmaChannelOption#MAX_CONNECTIONS_PER_ADDRESS}.
-     *
-     * @return how many connections there may be at once with the peers at one address
-     */
-    public int getMaxConnectionsPerAddress() {
+    int getMaxConnectionsPerAddress() {
         return maxConnectionsPerAddress;
     }
 
-    /**
-     * See {@link RdmaChannelOption#MAX_CONNECTIONS_PER_ADDRESS}.
-     *
-     * @param connections how many connections there may be at once with the peers at one address, at least 1
-     * @return this
-     * @throws IllegalArgumentException if the value is not positive
-     */
-    public RdmaServerChannelConfig setMaxConnectionsPerAddress(int connections) {
+    private void setMaxConnectionsPerAddress(int connections) {
         requireUnbound("maxConnectionsPerAddress");
         maxConnectionsPerAddress = ObjectUtil.checkPositive(connections, "maxConnectionsPerAddress");
-        return this;
     }
 
     /**
