@@ -89,12 +89,7 @@ final class OutboundFilter {
         if (pieces.find(buffer, buffer.readerIndex(), length) && pieces.count() <= capabilities.maxGatherElements()) {
             return buffer;
         }
-        ByteBuf copy = tools.registeredAllocator().directBuffer(length, length);
-        if (!pieces.find(copy, 0, length)) {
-            copy.release();
-            throw new RdmaException("no registered memory left for " + length + " bytes that must be copied in order to be sent: "
-                    + tools.registeredAllocator().shortage());
-        }
+        ByteBuf copy = tools.newCopy(length);
         try {
             copy.writeBytes(buffer, buffer.readerIndex(), length);
         } catch (Throwable t) { // the buffer has been released, for instance

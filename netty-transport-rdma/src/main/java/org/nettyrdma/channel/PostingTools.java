@@ -1,5 +1,6 @@
 package org.nettyrdma.channel;
 
+import io.netty.buffer.ByteBuf;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.VerbsProvider;
 
@@ -18,5 +19,10 @@ record PostingTools(VerbsProvider provider, RegisteredByteBufAllocator registere
         RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
         int maxPieces = Math.max(provider.capabilities().maxGatherElements(), provider.capabilities().maxReadScatterElements());
         return new PostingTools(provider, allocator, allocator.newPieces(maxPieces), new SendWorkRequest(maxPieces));
+    }
+
+    /** Registered memory for bytes that must be copied in order to be sent. */
+    ByteBuf newCopy(int bytes) throws RdmaException {
+        return RegisteredByteBufAllocator.track(registeredAllocator.newRegistered(bytes, "a copy to send"));
     }
 }

@@ -200,18 +200,14 @@ final class ReceivePool {
     }
 
     private void post() throws IOException {
-        RegisteredByteBuf buffer = tools.registeredAllocator().newUntracked(bufferBytes, bufferBytes);
+        RegisteredByteBuf buffer = tools.registeredAllocator().newRegistered(bufferBytes, "a receive buffer");
         int slot = freeCount > 0 ? freeSlots[freeCount - 1] : usedSlots;
         try {
-            Block block = buffer.block();
-            if (block == null) {
-                throw new RdmaException("no registered memory left for a receive buffer of " + bufferBytes + " bytes: "
-                        + tools.registeredAllocator().shortage());
-            }
             if (slot == buffers.length) {
                 buffers = Arrays.copyOf(buffers, 2 * slot);
                 freeSlots = Arrays.copyOf(freeSlots, 2 * slot);
             }
+            Block block = buffer.block();
             queue.postReceive((long) number << Integer.SIZE | slot, block.region(), block.offset, bufferBytes);
         } catch (Throwable t) {
             buffer.release();

@@ -122,15 +122,12 @@ final class ReceiveQueue implements Receives {
         }
         while (held + posted < buffers.length) {
             int slot = slot(held + posted);
-            ByteBuf buffer = tools.registeredAllocator().directBuffer(bufferBytes, bufferBytes);
+            RegisteredByteBuf registered = tools.registeredAllocator().newRegistered(bufferBytes, "a receive buffer");
+            Block block = registered.block();
+            ByteBuf buffer = RegisteredByteBufAllocator.track(registered);
             try {
-                RegisteredPieces pieces = tools.pieces();
-                if (!pieces.find(buffer, 0, bufferBytes) || pieces.count() != 1) {
-                    throw new RdmaException("no registered memory left for a receive buffer of " + bufferBytes + " bytes: "
-                            + tools.registeredAllocator().shortage());
-                }
-                queuePair.postReceive(WorkRequestId.encode(channelId, WorkRequestId.RECEIVE, slot), pieces.region(0),
-                        pieces.offset(0), bufferBytes);
+                queuePair.postReceive(WorkRequestId.encode(channelId, WorkRequestId.RECEIVE, slot), block.region(), block.offset,
+                        bufferBytes);
             } catch (Throwable t) {
                 buffer.release();
                 throw t;

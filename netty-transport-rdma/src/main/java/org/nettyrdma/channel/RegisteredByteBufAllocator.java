@@ -132,7 +132,21 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
         return toLeakAwareBuffer(newUntracked(initialCapacity, maxCapacity));
     }
 
-    /** A buffer that leak detection does not know of until {@link #track}. */
+    /**
+     * A buffer in registered memory and nowhere else. Leak detection does not know of it until {@link #track}.
+     *
+     * @param what is to go there, for the message where there is no such memory
+     */
+    RegisteredByteBuf newRegistered(int bytes, String what) throws RdmaException {
+        RegisteredByteBuf buffer = newUntracked(bytes, bytes);
+        if (buffer.block() == null) {
+            buffer.release();
+            throw new RdmaException("no registered memory left for the " + bytes + " bytes of " + what + ": " + shortage());
+        }
+        return buffer;
+    }
+
+    /** A buffer in registered memory, if there is any. Leak detection does not know of it until {@link #track}. */
     RegisteredByteBuf newUntracked(int initialCapacity, int maxCapacity) {
         Block block = pool.takeBlock(initialCapacity);
         RegisteredByteBuf buffer = block.buffer;

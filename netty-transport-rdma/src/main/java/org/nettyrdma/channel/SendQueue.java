@@ -121,13 +121,9 @@ final class SendQueue {
     }
 
     private ByteBuf newBounce(int length) throws RdmaException {
-        ByteBuf bounce = tools.registeredAllocator().directBuffer(length, length);
-        if (!tools.pieces().find(bounce, 0, length)) {
-            bounce.release();
-            throw new RdmaException("no registered memory left for an RDMA Read of " + length + " bytes: "
-                    + tools.registeredAllocator().shortage());
-        }
-        return bounce;
+        RegisteredByteBuf bounce = tools.registeredAllocator().newRegistered(length, "an RDMA Read");
+        tools.pieces().find(bounce, 0, length);
+        return RegisteredByteBufAllocator.track(bounce);
     }
 
     /** Says what to do; the pieces of memory are those that were found last. */

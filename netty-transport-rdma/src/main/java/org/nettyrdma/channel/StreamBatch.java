@@ -160,7 +160,7 @@ final class StreamBatch implements ChannelOutboundBuffer.MessageProcessor {
             if (bytes > 0) {
                 return 0; // goes with the next message
             }
-            copy = StreamOutput.newCopy(tools, copySize(size));
+            copy = tools.newCopy(copySize(size));
         }
         return copy(buffer, index, size);
     }
@@ -168,7 +168,7 @@ final class StreamBatch implements ChannelOutboundBuffer.MessageProcessor {
     /** Where there is no memory for a copy, what is registered is sent from where it is. */
     private ByteBuf newCopyOrNull(int size) {
         try {
-            return StreamOutput.newCopy(tools, copySize(size));
+            return tools.newCopy(copySize(size));
         } catch (RdmaException e) {
             return null;
         }

@@ -45,15 +45,11 @@ final class StreamMemory {
 
     StreamMemory(PostingTools tools, QueuePair queuePair) throws IOException {
         this.queuePair = queuePair;
-        buffer = tools.registeredAllocator().directBuffer(BYTES, BYTES);
+        RegisteredByteBuf registered = tools.registeredAllocator().newRegistered(BYTES, "a stream");
+        region = registered.block().region();
+        offset = registered.block().offset;
+        buffer = RegisteredByteBufAllocator.track(registered);
         try {
-            RegisteredPieces pieces = tools.pieces();
-            if (!pieces.find(buffer, 0, BYTES) || pieces.count() != 1) {
-                throw new RdmaException("no registered memory left for the " + BYTES + " bytes of a stream: "
-                        + tools.registeredAllocator().shortage());
-            }
-            region = pieces.region(0);
-            offset = pieces.offset(0);
             buffer.setZero(0, TargetList.BYTES); // what another connection has left there
             bytes = buffer.nioBuffer(0, BYTES).order(ByteOrder.LITTLE_ENDIAN);
             listTag = queuePair.expose(region, offset, TargetList.BYTES, QueuePair.ACCESS_REMOTE_WRITE);

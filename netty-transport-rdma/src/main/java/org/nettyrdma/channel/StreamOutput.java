@@ -175,7 +175,7 @@ final class StreamOutput {
         if (room == 0) {
             return false;
         }
-        ByteBuf copy = newCopy(tools, (int) Math.min(room, Math.max(left, MIN_COPY_BYTES)));
+        ByteBuf copy = tools.newCopy((int) Math.min(room, Math.max(left, MIN_COPY_BYTES)));
         long progress;
         try {
             progress = region.transferTo(new CopyChannel(copy), region.transferred());
@@ -202,16 +202,6 @@ final class StreamOutput {
     /** What a region has thrown: nothing of the stream is missing then. {@code null} if none has. */
     Throwable regionFailure() {
         return regionFailure;
-    }
-
-    static ByteBuf newCopy(PostingTools tools, int bytes) throws RdmaException {
-        ByteBuf copy = tools.registeredAllocator().directBuffer(bytes, bytes);
-        if (!tools.registeredAllocator().isRegistered(copy, 0, bytes)) {
-            copy.release();
-            throw new RdmaException("no registered memory left for " + bytes + " bytes that must be copied in order to be sent: "
-                    + tools.registeredAllocator().shortage());
-        }
-        return copy;
     }
 
     /**

@@ -61,7 +61,7 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
         ByteBuf last = buffers.peekLast();
         if (last == null || !last.isWritable()) {
             int size = Math.min(room, Math.min(StreamOutput.MAX_MESSAGE_BYTES, Math.max(left, MIN_COPY_BYTES)));
-            last = StreamOutput.newCopy(tools, size);
+            last = tools.newCopy(size);
             buffers.add(last);
         }
         return last;

@@ -91,16 +91,13 @@ final class StreamRing {
     }
 
     private RingBlock newBlock(int bytes) throws IOException {
-        ByteBuf buffer = tools.registeredAllocator().directBuffer(bytes, bytes);
+        RegisteredByteBuf registered = tools.registeredAllocator().newRegistered(bytes, "a ring");
+        Block memory = registered.block();
+        ByteBuf buffer = RegisteredByteBufAllocator.track(registered);
         try {
-            RegisteredPieces pieces = tools.pieces();
-            if (!pieces.find(buffer, 0, bytes) || pieces.count() != 1) {
-                throw new RdmaException("no registered memory left for a ring of " + bytes + " bytes: "
-                        + tools.registeredAllocator().shortage());
-            }
             // A peer may tell of data that it has not written: that must not be what another connection has left there.
             buffer.setZero(0, bytes);
-            RingBlock block = new RingBlock(buffer, bytes, pieces.region(0), pieces.offset(0));
+            RingBlock block = new RingBlock(buffer, bytes, memory.region(), memory.offset);
             expose(block);
             return block;
         } catch (Throwable t) {
