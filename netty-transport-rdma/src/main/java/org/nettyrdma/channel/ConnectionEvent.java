@@ -1,5 +1,6 @@
 package org.nettyrdma.channel;
 
+import io.netty.channel.Channel;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
@@ -26,13 +27,13 @@ final class ConnectionEvent extends Event {
     String cause;
 
     /** The channel has become active; returns {@code null} where nobody records. */
-    static ConnectionEvent begun(QueuePairChannel channel) {
+    static ConnectionEvent begun(Channel channel, String provider) {
         ConnectionEvent event = new ConnectionEvent();
         if (!event.isEnabled()) {
             return null;
         }
         event.begin();
-        event.provider = ((RdmaEventLoop) channel.eventLoop()).provider().name();
+        event.provider = provider;
         event.local = String.valueOf(channel.localAddress());
         event.remote = String.valueOf(channel.remoteAddress());
         return event;

@@ -34,7 +34,6 @@ final class Draining {
     private Future<?> timeout;
     private boolean overdue;
     private long pollsWhenOverdue;
-    private boolean connectionEnded;
 
     /** What is to end; {@link #start} ends it. */
     Draining(QueuePairChannel channel, RdmaEventLoop loop, QueuePair queuePair, PostedWork work) {
@@ -44,14 +43,9 @@ final class Draining {
         this.work = work;
     }
 
-    /**
-     * Starts the end of the queue pair. Where a step fails the others are done all the same, and time ends it.
-     *
-     * @param hasConnectionEnded whether {@link #connectionEnded} is not to come any more
-     */
-    void start(boolean hasConnectionEnded) {
+    /** Starts the end of the queue pair. Where a step fails the others are done all the same, and time ends it. */
+    void start() {
         state = State.STARTED;
-        connectionEnded = hasConnectionEnded;
         limitTime();
         try {
             try {
@@ -64,10 +58,6 @@ final class Draining {
         } finally {
             finishIfDrained();
         }
-    }
-
-    boolean isStarted() {
-        return state != State.AWAITED;
     }
 
     /** Sets the limit. Where that fails, for want of memory, the channel asks for a turn, in which it is to be tried again. */
@@ -83,15 +73,9 @@ final class Draining {
         }
     }
 
-    /** The provider has reported the end of the connection. */
-    void connectionEnded() {
-        connectionEnded = true;
-        finishIfDrained();
-    }
-
-    /** Called after every completion. */
+    /** Called after completions, and when the provider has reported the end of the connection. */
     void finishIfDrained() {
-        if (state == State.STARTED && connectionEnded && work.outstanding() == 0) {
+        if (state == State.STARTED && !channel.connection.isEndPending() && work.outstanding() == 0) {
             finish();
         }
     }

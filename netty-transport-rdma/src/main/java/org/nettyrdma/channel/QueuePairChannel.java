@@ -38,6 +38,11 @@ abstract class QueuePairChannel extends AbstractChannel {
     /** {@code null} where nobody has asked for it. */
     private Runnable uncount;
 
+    // Event loop only, and there from registration on; draining only where that has succeeded.
+    RdmaEventLoop loop;
+    Draining draining;
+    private int workRequestChannelId;
+
     /** A channel to connect with, or with a request one for a connection that a peer asked for; {@code null} without. */
     QueuePairChannel(Channel parent, ConnectionRequest request) {
         super(parent);
@@ -48,7 +53,9 @@ abstract class QueuePairChannel extends AbstractChannel {
     // --- What the event loop calls
 
     /** The id by which completions find this channel on its loop. */
-    abstract int workRequestChannelId();
+    final int workRequestChannelId() {
+        return workRequestChannelId;
+    }
 
     /** A work request has completed; {@link org.nettyrdma.verbs.CompletionHandler} tells when the values are valid. */
     abstract void completed(long workRequestId, WorkCompletionStatus status, int byteLength, boolean invalidated,
@@ -74,12 +81,24 @@ abstract class QueuePairChannel extends AbstractChannel {
     abstract void takeTurn();
 
     /** The loop's context is closed, and all of its channels were. */
-    abstract void contextClosed();
+    void contextClosed() {
+        draining.contextClosed();
+    }
 
     // --- How the connection begins
 
-    /** The queue pair is there: posts receives before the connection, so that the peer's first message never finds none. */
-    final void prepareConnection() throws IOException {
+    @Override
+    protected void doRegister() throws Exception {
+        loop = (RdmaEventLoop) eventLoop();
+        workRequestChannelId = loop.add(this);
+        try {
+            open();
+        } catch (Throwable t) {
+            loop.remove(this);
+            draining = null;
+            throw t;
+        }
+        // Receives are posted before the connection, so that the peer's first message never finds none.
         if (connection.isRequested()) {
             // When the pipeline has been initialised: its handlers may want to tell the peer something with the answer.
             eventLoop().execute(this::acceptRequest);
@@ -87,6 +106,9 @@ abstract class QueuePairChannel extends AbstractChannel {
             postReceives();
         }
     }
+
+    /** Makes the queue pair, and all that goes with it. Leaves nothing of it where that fails. */
+    abstract void open() throws IOException;
 
     private void acceptRequest() {
         if (state != ChannelState.OPEN) {
@@ -133,13 +155,17 @@ abstract class QueuePairChannel extends AbstractChannel {
     abstract void disconnected(IOException cause);
 
     /** The provider has told the end of the connection, or of the attempt. */
-    abstract void connectionEnded();
+    void connectionEnded() {
+        if (draining != null) {
+            draining.finishIfDrained();
+        }
+    }
 
     /** The connection is asked for or answered, or stands. */
     final void connectionIs(ChannelState newState) {
         state = newState;
         if (newState == ChannelState.ACTIVE) {
-            recorded = ConnectionEvent.begun(this);
+            recorded = ConnectionEvent.begun(this, loop.provider().name());
         } else if (newState == ChannelState.CLOSED && recorded != null) {
             recorded.commit();
             recorded = null;

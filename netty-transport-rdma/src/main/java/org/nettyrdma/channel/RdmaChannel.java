@@ -52,14 +52,11 @@ public final class RdmaChannel extends QueuePairChannel {
     private final Life life = new Life();
 
     // Everything below belongs to the event loop, and is there from registration on.
-    private RdmaEventLoop loop;
-    private int workRequestChannelId;
     private QueuePair queuePair;
     private WorkRequests work;
     private InboundDelivery inbound;
     private OutboundFilter outboundFilter;
     private IOException endCause;
-    private Draining draining;
 
     /**
      * A channel to connect with, for {@code Bootstrap.channel(RdmaChannel.class)}.
@@ -221,38 +218,28 @@ public final class RdmaChannel extends QueuePairChannel {
     // --- Registration
 
     @Override
-    protected void doRegister() throws Exception {
-        loop = (RdmaEventLoop) eventLoop();
+    void open() throws IOException {
         config.registered(loop.postingTools().registeredAllocator());
-        workRequestChannelId = loop.add(this);
         try {
-            work = WorkRequests.open(config, statistics(), life, loop.postingTools(), workRequestChannelId,
+            work = WorkRequests.open(config, statistics(), life, loop.postingTools(), workRequestChannelId(),
                     loop.joinReceives(config), attributes -> connection.open(loop, attributes));
             draining = new Draining(this, loop, work.queuePair(), work);
             inbound = new InboundDelivery(config, statistics(), life, work);
             outboundFilter = new OutboundFilter(loop.postingTools(), statistics());
         } catch (Throwable t) {
-            loop.remove(this);
             if (work != null) {
                 work.queuePair().close();
                 work.receives().close();
                 work = null;
-                draining = null;
             }
             throw t;
         }
         queuePair = work.queuePair();
-        prepareConnection();
     }
 
     @Override
     void postReceives() throws IOException {
         work.repost();
-    }
-
-    @Override
-    int workRequestChannelId() {
-        return workRequestChannelId;
     }
 
     @Override
@@ -449,7 +436,7 @@ public final class RdmaChannel extends QueuePairChannel {
             }
         } finally {
             if (draining != null) {
-                draining.start(!connection.isEndPending());
+                draining.start();
             } else {
                 released();
             }
@@ -464,11 +451,6 @@ public final class RdmaChannel extends QueuePairChannel {
         super.released();
     }
 
-    @Override
-    void contextClosed() {
-        draining.contextClosed();
-    }
-
     // --- What the connection tells
 
     @Override
@@ -477,13 +459,6 @@ public final class RdmaChannel extends QueuePairChannel {
             connectionIs(ChannelState.ENDED);
             endCause = cause;
             life.schedule(); // what arrived before the end is read before the end is told
-        }
-    }
-
-    @Override
-    void connectionEnded() {
-        if (draining != null && draining.isStarted()) {
-            draining.connectionEnded();
         }
     }
 

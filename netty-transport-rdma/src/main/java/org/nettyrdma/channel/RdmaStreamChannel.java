@@ -62,13 +62,10 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private volatile boolean outputShutdown;
 
     // Everything below belongs to the event loop, and is there from registration on.
-    private RdmaEventLoop loop;
-    private int workRequestChannelId;
     private QueuePair queuePair;
     private StreamWork work;
     private StreamDelivery delivery;
     private IOException endCause;
-    private Draining draining;
     private Future<?> firstMessageTimeout; // while it is awaited
     private StreamLinger linger;     // once closed, unless that has cut the connection
     private boolean aborted;
@@ -193,10 +190,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     protected void doRegister() throws Exception {
-        loop = (RdmaEventLoop) eventLoop();
-        config.registered(loop.postingTools().registeredAllocator());
         try {
-            open();
+            super.doRegister();
         } catch (Throwable t) {
             if (!connection.isRequested()) {
                 throw t;
@@ -205,23 +200,21 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         }
     }
 
-    private void open() throws IOException {
-        workRequestChannelId = loop.add(this);
+    @Override
+    void open() throws IOException {
+        config.registered(loop.postingTools().registeredAllocator());
         try {
             queuePair = connection.open(loop, config.queuePairAttributes(loop.provider()));
-            work = new StreamWork(this, loop.postingTools(), queuePair, workRequestChannelId, config.getReceiveBufferSize());
+            work = new StreamWork(this, loop.postingTools(), queuePair, workRequestChannelId(), config.getReceiveBufferSize());
             draining = new Draining(this, loop, queuePair, work);
             delivery = new StreamDelivery(this, config, work.input(), this::schedule);
         } catch (Throwable t) {
-            loop.remove(this);
             if (queuePair != null) {
                 queuePair.close();
                 queuePair = null;
-                draining = null;
             }
             throw t;
         }
-        prepareConnection();
     }
 
     @Override
@@ -261,11 +254,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     @Override
     boolean holdsFlushed() {
         return connection.isRequested() && isOpen() && !isActive();
-    }
-
-    @Override
-    int workRequestChannelId() {
-        return workRequestChannelId;
     }
 
     // --- Work
@@ -382,9 +370,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     }
 
     private void endOn() {
-        if (draining.isStarted()) {
-            draining.finishIfDrained();
-        } else if (linger != null) {
+        draining.finishIfDrained();
+        if (linger != null) {
             linger.proceed();
         }
     }
@@ -533,7 +520,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     /** Nothing is left to tell the peer, or to hear from it. */
     void drain() {
-        draining.start(!connection.isEndPending());
+        draining.start();
     }
 
     @Override
@@ -542,7 +529,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             linger.cancel();
         }
         work.releaseUnposted();
-        draining.contextClosed();
+        super.contextClosed();
     }
 
     @Override
@@ -578,9 +565,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     void connectionEnded() {
-        if (draining != null && draining.isStarted()) {
-            draining.connectionEnded();
-        } else if (linger != null) {
+        super.connectionEnded();
+        if (linger != null) {
             linger.proceed();
         }
     }
