@@ -26,7 +26,6 @@ final class Draining {
     }
 
     private final QueuePairChannel channel;
-    private final RdmaEventLoop loop;
     private final QueuePair queuePair;
     private final PostedWork work;
     private State state = State.AWAITED;
@@ -36,9 +35,8 @@ final class Draining {
     private long pollsWhenOverdue;
 
     /** What is to end; {@link #start} ends it. */
-    Draining(QueuePairChannel channel, RdmaEventLoop loop, QueuePair queuePair, PostedWork work) {
+    Draining(QueuePairChannel channel, QueuePair queuePair, PostedWork work) {
         this.channel = channel;
-        this.loop = loop;
         this.queuePair = queuePair;
         this.work = work;
     }
@@ -66,10 +64,10 @@ final class Draining {
             return;
         }
         try {
-            timeout = loop.schedule(this::timeIsOver, overdue ? RECHECK_MILLIS : channel.closeTimeoutMillis(),
+            timeout = channel.loop.schedule(this::timeIsOver, overdue ? RECHECK_MILLIS : channel.closeTimeoutMillis(),
                     TimeUnit.MILLISECONDS);
         } catch (Throwable t) {
-            loop.schedule(channel);
+            channel.schedule();
         }
     }
 
@@ -88,9 +86,9 @@ final class Draining {
         timeout = null;
         if (!overdue) {
             overdue = true;
-            pollsWhenOverdue = loop.exhaustivePolls();
+            pollsWhenOverdue = channel.loop.exhaustivePolls();
         }
-        if (loop.exhaustivePolls() == pollsWhenOverdue) {
+        if (channel.loop.exhaustivePolls() == pollsWhenOverdue) {
             limitTime();
         } else {
             giveUp();
@@ -146,7 +144,7 @@ final class Draining {
             work.exposureEnded();
         } finally {
             try {
-                loop.remove(channel);
+                channel.loop.remove(channel);
             } finally {
                 channel.released();
             }

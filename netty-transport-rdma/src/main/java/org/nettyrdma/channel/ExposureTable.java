@@ -23,11 +23,9 @@ final class ExposureTable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ExposureTable.class);
 
-    private final Channel channel;
-    private final ChannelTurns turns;
+    private final QueuePairChannel channel;
     private final PostingTools tools;
     private final QueuePair queuePair;
-    private final int channelId;
     private final SendQueue sendQueue;
     private final RdmaChannelStatistics statistics;
     private final IntObjectHashMap<ExposedMemory> byTag = new IntObjectHashMap<>();
@@ -36,15 +34,12 @@ final class ExposureTable {
     private final Queue<ExposedMemory> waiting = new ArrayDeque<>(); // for room in the send queue
     private int lastSlot;
 
-    ExposureTable(Channel channel, ChannelTurns turns, PostingTools tools, QueuePair queuePair, int channelId,
-                  SendQueue sendQueue, RdmaChannelStatistics statistics) {
+    ExposureTable(QueuePairChannel channel, PostingTools tools, QueuePair queuePair, SendQueue sendQueue) {
         this.channel = channel;
-        this.turns = turns;
         this.tools = tools;
         this.queuePair = queuePair;
-        this.channelId = channelId;
         this.sendQueue = sendQueue;
-        this.statistics = statistics;
+        statistics = channel.statistics();
     }
 
     ExposedMemory expose(ByteBuf memory, int index, int length, RemoteAccess access) throws RdmaException {
@@ -96,7 +91,7 @@ final class ExposureTable {
         try {
             invalidate(exposed);
         } catch (IOException e) {
-            turns.fail(e);
+            channel.fail(e);
         }
     }
 
@@ -109,7 +104,8 @@ final class ExposureTable {
         boolean complete = false;
         int slot = nextSlot();
         try {
-            complete = queuePair.invalidate(WorkRequestId.encode(channelId, WorkRequestId.INVALIDATE, slot),
+            complete = queuePair.invalidate(
+                    WorkRequestId.encode(channel.workRequestChannelId(), WorkRequestId.INVALIDATE, slot),
                     exposed.segment().steeringTag());
             if (!complete) {
                 invalidating.put(slot, exposed);

@@ -1,6 +1,5 @@
 package org.nettyrdma.channel;
 
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 import java.io.IOException;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
@@ -11,22 +10,20 @@ import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
  */
 final class InboundDelivery {
 
-    private final Channel channel;
+    private final QueuePairChannel channel;
     private final RdmaChannelConfig config;
     private final RdmaChannelStatistics statistics;
-    private final ChannelTurns turns;
     private final WorkRequests work;
     private final Receives messages;
     private boolean readPending;
     /** Nothing is passed on until half of what this side has written is done. */
     private boolean waitingForCompletions;
 
-    InboundDelivery(RdmaChannelConfig config, RdmaChannelStatistics statistics, ChannelTurns turns, WorkRequests work) {
-        channel = config.channel();
+    InboundDelivery(QueuePairChannel channel, RdmaChannelConfig config, WorkRequests work) {
+        this.channel = channel;
         this.config = config;
-        this.statistics = statistics;
-        this.turns = turns;
         this.work = work;
+        statistics = channel.statistics();
         messages = work.receives();
     }
 
@@ -34,7 +31,7 @@ final class InboundDelivery {
     void beginRead() {
         readPending = true;
         if (messages.hasMessage()) {
-            turns.schedule();
+            channel.schedule();
         }
     }
 
@@ -58,14 +55,16 @@ final class InboundDelivery {
             channel.eventLoop().execute(this::receiveBufferSizeSet);
         } else if (channel.isOpen()) {
             messages.resize();
-            turns.schedule();
+            channel.schedule();
         }
     }
 
     /** A message has arrived that is not passed on yet. */
     void messageArrived() {
-        if (readPending) {
-            turns.schedule();
+        if (!channel.isOpen()) {
+            messages.releaseMessages();
+        } else if (readPending) {
+            channel.schedule();
         } else {
             statistics.increment(Counter.RECEIVES_HELD_BACK);
         }
@@ -97,7 +96,7 @@ final class InboundDelivery {
             handle.attemptedBytesRead(bytes); // otherwise allocators that look for a full buffer stop after each message
             handle.lastBytesRead(bytes);
         } while (--left > 0 && messages.hasMessage() && handle.continueReading());
-        if (turns.state() == ChannelState.ACTIVE) {
+        if (channel.state() == ChannelState.ACTIVE) {
             work.repost();
         }
         handle.readComplete();
@@ -110,7 +109,7 @@ final class InboundDelivery {
      */
     private int roomForAnswers() {
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer(); // null once the channel is closed
-        if (outbound == null || turns.state() != ChannelState.ACTIVE) {
+        if (outbound == null || channel.state() != ChannelState.ACTIVE) {
             return Integer.MAX_VALUE;
         }
         boolean over = waitingForCompletions ? outbound.size() > most() / 2

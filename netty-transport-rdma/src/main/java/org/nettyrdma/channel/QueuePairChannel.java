@@ -126,6 +126,21 @@ abstract class QueuePairChannel extends AbstractChannel {
     /** Posts all receives that there are to be. */
     abstract void postReceives() throws IOException;
 
+    // --- What its parts call
+
+    /** Asks for a turn in the loop, once for all that ask. */
+    final void schedule() {
+        loop.schedule(this);
+    }
+
+    /** The device has returned what it had: the connection is over. Why will be told with the disconnect. */
+    final void flushed() {
+        statistics.increment(RdmaChannelStatistics.Counter.FLUSHED_WORK_REQUESTS);
+        if (state == ChannelState.ACTIVE) {
+            connectionIs(ChannelState.ENDED);
+        }
+    }
+
     // --- What the connection tells
 
     /** The peer has agreed to a connection; an exception refuses it, before the channel is active. */

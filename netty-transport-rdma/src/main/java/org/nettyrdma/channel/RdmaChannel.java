@@ -49,7 +49,6 @@ public final class RdmaChannel extends QueuePairChannel {
     private static final byte[] NO_DATA = {};
 
     private final RdmaChannelConfig config;
-    private final Life life = new Life();
 
     // Everything below belongs to the event loop, and is there from registration on.
     private QueuePair queuePair;
@@ -220,21 +219,28 @@ public final class RdmaChannel extends QueuePairChannel {
     @Override
     void open() throws IOException {
         config.registered(loop.postingTools().registeredAllocator());
+        ReceivePool pool = loop.joinReceives(config);
         try {
-            work = WorkRequests.open(config, statistics(), life, loop.postingTools(), workRequestChannelId(),
-                    loop.joinReceives(config), attributes -> connection.open(loop, attributes));
-            draining = new Draining(this, loop, work.queuePair(), work);
-            inbound = new InboundDelivery(config, statistics(), life, work);
+            queuePair = connection.open(loop, config.queuePairAttributes(loop.provider(), pool == null ? null : pool.queue(),
+                    workRequestChannelId()));
+            work = new WorkRequests(this, config, loop.postingTools(), queuePair, pool,
+                    () -> inbound.messageArrived());
+            draining = new Draining(this, queuePair, work);
+            inbound = new InboundDelivery(this, config, work);
             outboundFilter = new OutboundFilter(loop.postingTools(), statistics());
         } catch (Throwable t) {
+            if (queuePair != null) {
+                queuePair.close();
+                queuePair = null;
+            }
             if (work != null) {
-                work.queuePair().close();
                 work.receives().close();
                 work = null;
+            } else if (pool != null) {
+                pool.leave();
             }
             throw t;
         }
-        queuePair = work.queuePair();
     }
 
     @Override
@@ -338,45 +344,10 @@ public final class RdmaChannel extends QueuePairChannel {
 
     private void afterCompletion() {
         if (inbound.isWaitingForCompletions()) {
-            life.schedule();
+            schedule();
         }
         if (!isOpen()) {
             draining.finishIfDrained();
-        }
-    }
-
-    /** What the parts of this channel see of it. */
-    private final class Life implements WorkRequests.Owner {
-
-        @Override
-        public ChannelState state() {
-            return RdmaChannel.this.state();
-        }
-
-        @Override
-        public void schedule() {
-            loop.schedule(RdmaChannel.this);
-        }
-
-        @Override
-        public void fail(Throwable cause) {
-            RdmaChannel.this.fail(cause);
-        }
-
-        @Override
-        public void messageArrived() {
-            if (state() == ChannelState.CLOSED) {
-                work.receives().releaseMessages();
-            } else {
-                inbound.messageArrived();
-            }
-        }
-
-        @Override
-        public void flushed() {
-            if (state() == ChannelState.ACTIVE) {
-                connectionIs(ChannelState.ENDED);
-            }
         }
     }
 
@@ -458,7 +429,7 @@ public final class RdmaChannel extends QueuePairChannel {
         if (isActive()) {
             connectionIs(ChannelState.ENDED);
             endCause = cause;
-            life.schedule(); // what arrived before the end is read before the end is told
+            schedule(); // what arrived before the end is read before the end is told
         }
     }
 

@@ -205,9 +205,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         config.registered(loop.postingTools().registeredAllocator());
         try {
             queuePair = connection.open(loop, config.queuePairAttributes(loop.provider()));
-            work = new StreamWork(this, loop.postingTools(), queuePair, workRequestChannelId(), config.getReceiveBufferSize());
-            draining = new Draining(this, loop, queuePair, work);
-            delivery = new StreamDelivery(this, config, work.input(), this::schedule);
+            work = new StreamWork(this, queuePair, config.getReceiveBufferSize());
+            draining = new Draining(this, queuePair, work);
+            delivery = new StreamDelivery(this, config, work.input());
         } catch (Throwable t) {
             if (queuePair != null) {
                 queuePair.close();
@@ -290,10 +290,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         }
     }
 
-    private void schedule() {
-        loop.schedule(this);
-    }
-
     @Override
     void takeTurn() {
         try {
@@ -332,10 +328,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         try {
             StreamMessage message = work.completed(workRequestId, status, byteLength);
             if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
-                statistics().increment(RdmaChannelStatistics.Counter.FLUSHED_WORK_REQUESTS);
-                if (state() == ChannelState.ACTIVE) {
-                    connectionIs(ChannelState.ENDED);
-                }
+                flushed();
             } else if (status != WorkCompletionStatus.SUCCESS) {
                 fail(new RdmaException("a work request of the stream", status, vendorError));
             } else {
@@ -492,7 +485,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         }
         try {
             if (inOrder) {
-                linger = StreamLinger.start(this, loop, connection, work);
+                linger = StreamLinger.start(this, work);
             }
         } finally {
             if (linger == null) {

@@ -16,21 +16,16 @@ final class StreamDelivery {
     private final QueuePairChannel channel;
     private final SocketChannelConfig config;
     private final StreamInput input;
-    private final Runnable schedule;
     private boolean readPending;
     private volatile boolean inputShutdown;
     private boolean endTold;
     private boolean readCompleteTold;
     private boolean passingOn;
 
-    /**
-     * @param schedule asks for a turn, in which {@link #passOn} is called
-     */
-    StreamDelivery(QueuePairChannel channel, SocketChannelConfig config, StreamInput input, Runnable schedule) {
+    StreamDelivery(QueuePairChannel channel, SocketChannelConfig config, StreamInput input) {
         this.channel = channel;
         this.config = config;
         this.input = input;
-        this.schedule = schedule;
     }
 
     /** A read is wanted. */
@@ -38,7 +33,7 @@ final class StreamDelivery {
         readPending = true;
         StreamReceiver receiver = input.receiver();
         if (receiver != null && (receiver.readableBytes() > 0 || receiver.isFinished() || inputShutdown)) {
-            schedule.run();
+            channel.schedule();
         }
     }
 
@@ -69,7 +64,7 @@ final class StreamDelivery {
     /** This side wants to read no more. */
     void shutdownInput() {
         inputShutdown = true;
-        schedule.run();
+        channel.schedule();
     }
 
     /** Whether nothing keeps the connection, which has ended, from being closed; {@code null} for an end in order. */
@@ -141,7 +136,7 @@ final class StreamDelivery {
         if (isEnd) {
             end(pipeline);
         } else if (channel.isOpen() && readPending && receiver.readableBytes() > 0) {
-            schedule.run();
+            channel.schedule();
         }
     }
 
@@ -177,7 +172,7 @@ final class StreamDelivery {
         } else {
             inputShutdown = true;
             pipeline.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
-            schedule.run();
+            channel.schedule();
         }
     }
 }

@@ -26,7 +26,6 @@ final class StreamInput implements IdleRings.Owner {
     private final PostingTools tools;
     private final StreamMemory memory;
     private final StreamRing ring;
-    private final int channelId;
     private final boolean[] isPosted = new boolean[StreamMemory.RECEIVES];
     private int posted;
 
@@ -39,12 +38,11 @@ final class StreamInput implements IdleRings.Owner {
     private int entriesToTell = 1;
     private boolean recallDue;
 
-    StreamInput(QueuePairChannel channel, PostingTools tools, StreamMemory memory, StreamRing ring, int channelId) {
+    StreamInput(QueuePairChannel channel, StreamMemory memory, StreamRing ring) {
         this.channel = channel;
-        this.tools = tools;
         this.memory = memory;
         this.ring = ring;
-        this.channelId = channelId;
+        tools = channel.loop.postingTools();
     }
 
     void postReceives() throws IOException {
@@ -54,7 +52,7 @@ final class StreamInput implements IdleRings.Owner {
     }
 
     private void post(int slot) throws IOException {
-        memory.postReceive(channelId, slot);
+        memory.postReceive(channel.workRequestChannelId(), slot);
         isPosted[slot] = true;
         posted++;
     }
@@ -205,16 +203,12 @@ final class StreamInput implements IdleRings.Owner {
                 entriesToTell++;
                 recallDue = false;
                 if (ring.isLarge()) {
-                    loop().idleRings().used(this);
+                    channel.loop.idleRings().used(this);
                 }
             } else {
                 ring.rotate();
             }
         }
-    }
-
-    private RdmaEventLoop loop() {
-        return (RdmaEventLoop) channel.eventLoop();
     }
 
     /**
@@ -227,13 +221,13 @@ final class StreamInput implements IdleRings.Owner {
         tools.registeredAllocator().trimTimer().trimLater();
         if (channel.state() == ChannelState.ACTIVE && peer.takesDataInMessages() && ring.isLarge() && !receiver.isRecalled()) {
             recallDue = true;
-            loop().schedule(channel);
+            channel.schedule();
         }
     }
 
     /** The ring is gone. */
     void ended() {
-        loop().idleRings().ended(this);
+        channel.loop.idleRings().ended(this);
     }
 
     /** Tells the peer what room there is, if it should know; returns whether anything was posted. */

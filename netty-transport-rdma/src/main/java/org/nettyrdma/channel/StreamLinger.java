@@ -15,23 +15,19 @@ final class StreamLinger {
     private static final int MAX_EXTENSIONS = 15;
 
     private final RdmaStreamChannel channel;
-    private final RdmaEventLoop loop;
-    private final QueuePairConnection connection;
     private final StreamWork work;
     private Future<?> timeout; // null when this is over
     private int extensions;
     private long completedAtTimeout;
 
-    private StreamLinger(RdmaStreamChannel channel, RdmaEventLoop loop, QueuePairConnection connection, StreamWork work) {
+    private StreamLinger(RdmaStreamChannel channel, StreamWork work) {
         this.channel = channel;
-        this.loop = loop;
-        this.connection = connection;
         this.work = work;
     }
 
     /** Begins. At the end {@link RdmaStreamChannel#drain} is called once, perhaps at once, unless this fails or is cancelled. */
-    static StreamLinger start(RdmaStreamChannel channel, RdmaEventLoop loop, QueuePairConnection connection, StreamWork work) {
-        StreamLinger started = new StreamLinger(channel, loop, connection, work);
+    static StreamLinger start(RdmaStreamChannel channel, StreamWork work) {
+        StreamLinger started = new StreamLinger(channel, work);
         started.timeout = started.schedule();
         if (work.isAgreed()) {
             started.disconnect();
@@ -76,13 +72,13 @@ final class StreamLinger {
             end();
             return;
         }
-        if (!connection.isEndPending() || work.isAllSent() && work.input().receiver().isDisconnected()) {
+        if (!channel.connection.isEndPending() || work.isAllSent() && work.input().receiver().isDisconnected()) {
             end();
         }
     }
 
     private Future<?> schedule() {
-        return loop.schedule(this::timeIsOver, channel.closeTimeoutMillis(), TimeUnit.MILLISECONDS);
+        return channel.loop.schedule(this::timeIsOver, channel.closeTimeoutMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** A peer that still takes what was flushed before the close gets more time. */

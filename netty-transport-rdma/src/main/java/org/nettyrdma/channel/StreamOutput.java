@@ -47,10 +47,10 @@ final class StreamOutput {
     private Throwable regionFailure;
     private ChannelOutboundBuffer buffer; // that of the last write
 
-    StreamOutput(RdmaChannelStatistics statistics, PostingTools tools, StreamSends sends, MessageCarrier carrier,
-                 TargetList target, StreamHello peer, int maxPostedBytes) {
-        this.statistics = statistics;
-        this.tools = tools;
+    StreamOutput(QueuePairChannel channel, StreamSends sends, MessageCarrier carrier, TargetList target, StreamHello peer,
+                 int maxPostedBytes) {
+        statistics = channel.statistics();
+        tools = channel.loop.postingTools();
         this.sends = sends;
         this.carrier = carrier;
         this.target = target;

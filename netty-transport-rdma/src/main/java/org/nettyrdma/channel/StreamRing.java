@@ -53,7 +53,6 @@ final class StreamRing {
     private final PostingTools tools;
     private final QueuePair queuePair;
     private final PeerAddress limitedPeer;
-    private final int channelId;
     private final int maxBlockBytes;
     private final ArrayDeque<RingBlock> blocks = new ArrayDeque<>(2); // the first holds the oldest data
     private final List<RingBlock> withdrawing = new ArrayList<>(0); // null where done
@@ -66,12 +65,10 @@ final class StreamRing {
     /**
      * @param ringBytes the most that both blocks together may have, at least twice {@value #FIRST_BLOCK_BYTES}
      */
-    StreamRing(QueuePairChannel channel, PostingTools tools, QueuePair queuePair, int channelId, int ringBytes)
-            throws IOException {
+    StreamRing(QueuePairChannel channel, QueuePair queuePair, int ringBytes) throws IOException {
         this.channel = channel;
-        this.tools = tools;
         this.queuePair = queuePair;
-        this.channelId = channelId;
+        tools = channel.loop.postingTools();
         limitedPeer = RdmaServerChannelConfig.limitedPeer(channel);
         maxBlockBytes = wholeMessages(ringBytes / 2);
         countedBytes = StreamMemory.BYTES + 2 * FIRST_BLOCK_BYTES;
@@ -257,7 +254,8 @@ final class StreamRing {
     private void withdraw(RingBlock block) throws IOException {
         withdrawing.add(block);
         int slot = withdrawing.size() - 1;
-        withdrawsAtOnce = queuePair.invalidate(WorkRequestId.encode(channelId, WorkRequestId.INVALIDATE, slot), block.tag);
+        withdrawsAtOnce = queuePair.invalidate(
+                WorkRequestId.encode(channel.workRequestChannelId(), WorkRequestId.INVALIDATE, slot), block.tag);
         if (withdrawsAtOnce) {
             remove(slot);
         } else {

@@ -14,7 +14,6 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 final class StreamWork implements PostedWork {
 
     private final QueuePairChannel channel;
-    private final PostingTools tools;
     private final QueuePair queuePair;
     private final StreamMemory memory;
     private final StreamRing ring;
@@ -27,23 +26,22 @@ final class StreamWork implements PostedWork {
     private boolean disconnectSent;
     private boolean shutdownSent;
 
-    StreamWork(QueuePairChannel channel, PostingTools tools, QueuePair queuePair, int channelId, int ringBytes)
-            throws IOException {
+    StreamWork(QueuePairChannel channel, QueuePair queuePair, int ringBytes) throws IOException {
         this.channel = channel;
-        this.tools = tools;
         this.queuePair = queuePair;
+        PostingTools tools = channel.loop.postingTools();
         memory = new StreamMemory(tools, queuePair);
         try {
-            ring = new StreamRing(channel, tools, queuePair, channelId, ringBytes);
+            ring = new StreamRing(channel, queuePair, ringBytes);
         } catch (Throwable t) {
             queuePair.close(); // before that a device does not let go of the memory
             memory.release(true);
             throw t;
         }
-        sends = new StreamSends(channelId);
+        sends = new StreamSends(channel.workRequestChannelId());
         carrier = tools.provider().capabilities().writeWithImmediate() ? new ImmediateCarrier(tools, queuePair, memory, sends)
                 : new SendCarrier(tools, queuePair, memory, sends);
-        input = new StreamInput(channel, tools, memory, ring, channelId);
+        input = new StreamInput(channel, memory, ring);
     }
 
     StreamInput input() {
@@ -69,7 +67,7 @@ final class StreamWork implements PostedWork {
     void agreed(StreamHello peer, int sendBufferBytes) {
         input.agreed(peer, carrier, sends);
         TargetList target = new TargetList(memory.bytes(), peer.first(), peer.order());
-        output = new StreamOutput(channel.statistics(), tools, sends, carrier, target, peer, sendBufferBytes);
+        output = new StreamOutput(channel, sends, carrier, target, peer, sendBufferBytes);
     }
 
     /**

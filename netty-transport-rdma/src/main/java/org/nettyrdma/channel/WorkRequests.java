@@ -1,11 +1,9 @@
 package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.Channel;
 import java.io.IOException;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.verbs.QueuePair;
-import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
 /**
@@ -14,24 +12,8 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  */
 final class WorkRequests implements PostedWork {
 
-    /** Whose work requests these are. */
-    interface Owner extends ChannelTurns {
-
-        /** A message has arrived, and is the last of {@link #receives()}. */
-        void messageArrived();
-
-        /** The device returns what it had: the connection is over. Why will be told with the disconnect. */
-        void flushed();
-    }
-
-    /** Creates the queue pair for a connection that it knows. */
-    interface QueuePairOpener {
-
-        QueuePair open(QueuePairAttributes attributes) throws IOException;
-    }
-
-    private final Channel channel;
-    private final Owner owner;
+    private final QueuePairChannel channel;
+    private final Runnable messageArrived;
     private final RdmaChannelStatistics statistics;
     private final QueuePair queuePair;
     private final Receives receives;
@@ -40,49 +22,27 @@ final class WorkRequests implements PostedWork {
     private final SharedReceives sharedReceives;
     private final SendQueue sends;
     private final PostingTools tools;
-    private final int channelId;
     /** {@code null} until memory is exposed: many connections never expose any. */
     private ExposureTable exposures;
 
-    private WorkRequests(RdmaChannelConfig config, RdmaChannelStatistics statistics, Owner owner, PostingTools tools,
-                         QueuePair queuePair, int channelId, ReceivePool pool) {
-        channel = config.channel();
-        this.owner = owner;
+    /**
+     * Of a queue pair that has nothing to do yet.
+     *
+     * @param pool           receives that the channel has been counted for, {@code null} for receives of its own
+     * @param messageArrived told of each message when it is the last of {@link #receives()}
+     */
+    WorkRequests(QueuePairChannel channel, RdmaChannelConfig config, PostingTools tools, QueuePair queuePair, ReceivePool pool,
+                 Runnable messageArrived) {
+        this.channel = channel;
         this.tools = tools;
-        this.channelId = channelId;
-        this.statistics = statistics;
         this.queuePair = queuePair;
+        this.messageArrived = messageArrived;
+        statistics = channel.statistics();
+        int channelId = channel.workRequestChannelId();
         sharedReceives = pool == null ? null : new SharedReceives(pool, queuePair, config);
         ownReceives = pool != null ? null : new ReceiveQueue(tools, queuePair, channelId, config);
         receives = pool == null ? ownReceives : sharedReceives;
         sends = new SendQueue(tools, queuePair, channelId, config, statistics);
-    }
-
-    /**
-     * Creates the queue pair of a channel, and all that goes with it.
-     *
-     * @param channelId tells its completions from those of other channels of the loop
-     * @param pool      receives that the channel has been counted for, {@code null} for receives of its own
-     */
-    static WorkRequests open(RdmaChannelConfig config, RdmaChannelStatistics statistics, Owner owner, PostingTools tools,
-                             int channelId, ReceivePool pool, QueuePairOpener opener) throws IOException {
-        QueuePair opened = null;
-        try {
-            opened = opener.open(config.queuePairAttributes(tools.provider(), pool == null ? null : pool.queue(), channelId));
-            return new WorkRequests(config, statistics, owner, tools, opened, channelId, pool);
-        } catch (Throwable t) {
-            if (opened != null) {
-                opened.close();
-            }
-            if (pool != null) {
-                pool.leave();
-            }
-            throw t;
-        }
-    }
-
-    QueuePair queuePair() {
-        return queuePair;
     }
 
     Receives receives() {
@@ -96,7 +56,7 @@ final class WorkRequests implements PostedWork {
     /** The memory that the channel exposes; made with the first. */
     ExposureTable exposures() {
         if (exposures == null) {
-            exposures = new ExposureTable(channel, owner, tools, queuePair, channelId, sends, statistics);
+            exposures = new ExposureTable(channel, tools, queuePair, sends);
         }
         return exposures;
     }
@@ -105,13 +65,6 @@ final class WorkRequests implements PostedWork {
     void resumeInvalidations() throws IOException {
         if (exposures != null) {
             exposures.resume();
-        }
-    }
-
-    /** The peer has withdrawn memory, if there is any that it could. */
-    private void invalidatedByPeer(int tag) {
-        if (exposures != null) {
-            exposures.invalidatedByPeer(tag);
         }
     }
 
@@ -130,17 +83,14 @@ final class WorkRequests implements PostedWork {
                   int vendorError) {
         if (status == WorkCompletionStatus.SUCCESS) {
             sharedReceives.arrived(buffer.writerIndex(byteLength), invalidated ? new RemoteInvalidation(invalidatedTag) : null);
-            messageArrived(byteLength);
-            if (invalidated) {
-                invalidatedByPeer(invalidatedTag); // before anybody sees the message
-            }
+            messageArrived(byteLength, invalidated, invalidatedTag);
             scheduleIfNeeded();
             return;
         }
         int bufferBytes = buffer.capacity();
         buffer.release();
         if (isTooLong(status)) {
-            owner.fail(RdmaException.messageTooLong(bufferBytes, status, vendorError));
+            channel.fail(RdmaException.messageTooLong(bufferBytes, status, vendorError));
         } else {
             failed(status, "receiving a message", vendorError);
         }
@@ -160,14 +110,16 @@ final class WorkRequests implements PostedWork {
         if (isTooLong(status) && WorkRequestId.kind(workRequestId) == WorkRequestId.RECEIVE) {
             int bufferBytes = ownReceives.bufferBytes(slot);
             ownReceives.flushed(slot);
-            owner.fail(RdmaException.messageTooLong(bufferBytes, status, vendorError));
+            channel.fail(RdmaException.messageTooLong(bufferBytes, status, vendorError));
             return;
         }
         String operation = switch (WorkRequestId.kind(workRequestId)) {
             case WorkRequestId.RECEIVE -> {
-                receiveCompleted(slot, success, byteLength, invalidated ? new RemoteInvalidation(invalidatedTag) : null);
-                if (invalidated) {
-                    invalidatedByPeer(invalidatedTag); // before anybody sees the message
+                if (success) {
+                    ownReceives.completed(slot, byteLength, invalidated ? new RemoteInvalidation(invalidatedTag) : null);
+                    messageArrived(byteLength, invalidated, invalidatedTag);
+                } else {
+                    ownReceives.flushed(slot);
                 }
                 yield "receiving a message";
             }
@@ -193,32 +145,25 @@ final class WorkRequests implements PostedWork {
 
     private void scheduleIfNeeded() {
         if (isWaitingForRoom() || receives.isReplaced()) {
-            owner.schedule(); // once for all completions of a poll
+            channel.schedule(); // once for all completions of a poll
         }
     }
 
     private void failed(WorkCompletionStatus status, String operation, int vendorError) {
         if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
-            statistics.increment(Counter.FLUSHED_WORK_REQUESTS);
-            owner.flushed();
+            channel.flushed();
         } else {
-            owner.fail(new RdmaException(operation, status, vendorError));
+            channel.fail(new RdmaException(operation, status, vendorError));
         }
     }
 
-    private void receiveCompleted(int slot, boolean success, int byteLength, RemoteInvalidation invalidation) {
-        if (!success) {
-            ownReceives.flushed(slot);
-            return;
-        }
-        ownReceives.completed(slot, byteLength, invalidation);
-        messageArrived(byteLength);
-    }
-
-    private void messageArrived(int byteLength) {
+    private void messageArrived(int byteLength, boolean invalidated, int invalidatedTag) {
         statistics.increment(Counter.RECEIVES);
         statistics.add(Counter.RECEIVED_BYTES, byteLength);
-        owner.messageArrived();
+        messageArrived.run();
+        if (invalidated && exposures != null) {
+            exposures.invalidatedByPeer(invalidatedTag); // before anybody sees the message
+        }
     }
 
     private boolean isWaitingForRoom() {

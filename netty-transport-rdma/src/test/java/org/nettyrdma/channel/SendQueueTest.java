@@ -32,8 +32,8 @@ class SendQueueTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final PostingTools tools = PostingTools.of(new IwarpProvider());
     private final RdmaChannelStatistics statistics = new RdmaChannelStatistics();
-    private final RdmaChannelConfig config = new RdmaChannelConfig(new EmbeddedChannel(false, false), () -> { }, () -> { })
-            .setSendQueueDepth(DEPTH);
+    private final RdmaChannel ended = new RdmaChannel();
+    private final RdmaChannelConfig config = ended.config().setSendQueueDepth(DEPTH);
     private final List<Long> posted = new ArrayList<>();
     private final QueuePair device = (QueuePair) Proxy.newProxyInstance(getClass().getClassLoader(),
             new Class<?>[] {QueuePair.class}, (proxy, method, arguments) -> {
@@ -223,11 +223,7 @@ class SendQueueTest {
     /** A device may tell of the end of the connection before it tells of what was sent. */
     @Test
     void shouldConfirmNothingThatTheEndOfTheConnectionHasFailed() throws Exception {
-        EmbeddedChannel ended = (EmbeddedChannel) config.channel();
-        ended.register();
-        WorkRequests.Owner owner = (WorkRequests.Owner) Proxy.newProxyInstance(getClass().getClassLoader(),
-                new Class<?>[] {WorkRequests.Owner.class}, (proxy, method, arguments) -> null);
-        WorkRequests work = WorkRequests.open(config, statistics, owner, tools, CHANNEL_ID, null, attributes -> device);
+        WorkRequests work = new WorkRequests(ended, config, tools, device, null, () -> { });
         ByteBuf message = newMessage();
         ChannelOutboundBuffer outbound = ended.unsafe().outboundBuffer();
         outbound.addMessage(message, 8, ended.newPromise());
