@@ -139,14 +139,27 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     public ChannelFuture shutdownInput(ChannelPromise promise) {
-        return LoopStep.run(eventLoop(), promise, () -> {
-            requireConnected();
-            delivery.shutdownInput();
-            if (outputShutdown) {
-                doShutdownOutput(); // once more, to say that this side reads no more either
+        onLoop(() -> {
+            try {
+                requireConnected();
+                delivery.shutdownInput();
+                if (outputShutdown) {
+                    doShutdownOutput(); // once more, to say that this side reads no more either
+                }
+                promise.trySuccess();
+            } catch (Throwable t) {
+                promise.tryFailure(t);
             }
-            promise.trySuccess();
         });
+        return promise;
+    }
+
+    private void onLoop(Runnable step) {
+        if (eventLoop().inEventLoop()) {
+            step.run();
+        } else {
+            eventLoop().execute(step);
+        }
     }
 
     @Override
@@ -156,7 +169,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     public ChannelFuture shutdownOutput(ChannelPromise promise) {
-        return LoopStep.run(eventLoop(), promise, () -> ((AbstractUnsafe) unsafe()).shutdownOutput(promise));
+        onLoop(() -> queuePairUnsafe().shutdownOutput(promise));
+        return promise;
     }
 
     @Override
