@@ -71,7 +71,7 @@ final class CompletionQueues implements AutoCloseable {
 
     private Queue addQueue(int wanted) throws IOException {
         int capacity = Math.min(wanted, device.limits().maxCompletions());
-        Queue queue = new Queue(verbs.createCompletionQueue(device.context(), channel, capacity, 0), capacity);
+        Queue queue = new Queue(verbs.createCompletionQueue(device.context(), channel, capacity), capacity);
         queues.add(queue);
         return queue;
     }
@@ -106,7 +106,7 @@ final class CompletionQueues implements AutoCloseable {
     int poll() throws IOException {
         int count = 0;
         for (int i = 0; i < queues.size(); i++) {
-            count += poll(queues.get(i), COMPLETIONS_PER_CALL);
+            count += poll(queues.get(i));
         }
         if (failure != null) {
             Throwable thrown = failure;
@@ -119,14 +119,14 @@ final class CompletionQueues implements AutoCloseable {
     /** Takes up all that has completed on one queue, for the end of one connection; {@link #poll()} throws what goes wrong. */
     void drain(Queue queue) throws IOException {
         for (int left = queue.capacity; left > 0; left -= COMPLETIONS_PER_CALL) {
-            if (poll(queue, COMPLETIONS_PER_CALL) < COMPLETIONS_PER_CALL) {
+            if (poll(queue) < COMPLETIONS_PER_CALL) {
                 return;
             }
         }
     }
 
-    private int poll(Queue queue, int max) throws IOException {
-        int count = verbs.poll(queue.handle, completions, max);
+    private int poll(Queue queue) throws IOException {
+        int count = verbs.poll(queue.handle, completions, COMPLETIONS_PER_CALL);
         for (int i = 0; i < count; i++) {
             try {
                 consumer.completed(completions, i * NativeExtensions.COMPLETION_BYTES);

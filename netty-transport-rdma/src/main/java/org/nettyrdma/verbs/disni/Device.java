@@ -144,7 +144,7 @@ final class Device implements Registrar {
         long channel = verbs.createCompletionChannel(context);
         long queue = 0;
         try {
-            queue = verbs.createCompletionQueue(context, channel, 2 * PROBE_DEPTH, 0);
+            queue = verbs.createCompletionQueue(context, channel, 2 * PROBE_DEPTH);
             int bytes = INLINE_BYTES;
             while (true) {
                 try {

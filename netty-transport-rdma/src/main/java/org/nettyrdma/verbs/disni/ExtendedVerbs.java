@@ -92,12 +92,12 @@ final class ExtendedVerbs extends NativeVerbs {
 
     @Override
     void connect(long id, byte[] privateData, int inboundReadDepth, int outboundReadDepth) throws IOException {
-        NativeExtensions.connect(id, privateData, inboundReadDepth, outboundReadDepth, maxRetries(), receiverNotReadyRetries());
+        NativeExtensions.connect(id, privateData, inboundReadDepth, outboundReadDepth, MAX_RETRIES, RECEIVER_NOT_READY_RETRIES);
     }
 
     @Override
     void accept(long id, byte[] privateData, int inboundReadDepth, int outboundReadDepth) throws IOException {
-        NativeExtensions.accept(id, privateData, inboundReadDepth, outboundReadDepth, maxRetries(), receiverNotReadyRetries());
+        NativeExtensions.accept(id, privateData, inboundReadDepth, outboundReadDepth, MAX_RETRIES, RECEIVER_NOT_READY_RETRIES);
     }
 
     @Override
@@ -128,8 +128,8 @@ final class ExtendedVerbs extends NativeVerbs {
     }
 
     @Override
-    int postReceive(long queuePair, ByteBuffer requests, int offset, int count) throws IOException {
-        return NativeExtensions.postReceive(queuePair, requests, offset, count);
+    int postReceive(long queuePair, ByteBuffer requests, int count) throws IOException {
+        return NativeExtensions.postReceive(queuePair, requests, 0, count);
     }
 
     @Override

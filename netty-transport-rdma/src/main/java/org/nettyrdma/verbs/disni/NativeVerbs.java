@@ -24,8 +24,11 @@ import java.nio.ByteOrder;
 abstract class NativeVerbs {
 
     private static final short PORT_SPACE_TCP = 0x0106;
-    private static final int MAX_RETRIES = 7;
-    private static final int RETRY_FOR_EVER = 7;
+    private static final int FIRST_COMPLETION_VECTOR = 0;
+    /** Of what the network loses. */
+    static final byte MAX_RETRIES = 7;
+    /** Where the peer has no receive: for ever. */
+    static final byte RECEIVER_NOT_READY_RETRIES = 7;
 
     /** Made once: its constructor compares the sizes of structures and says so in the log. */
     private static final class Dispatcher {
@@ -114,8 +117,9 @@ abstract class NativeVerbs {
         dispatcher._destroyCompChannel(channel);
     }
 
-    long createCompletionQueue(long context, long channel, int entries, int vector) throws IOException {
-        return require(dispatcher._createCQ(context, channel, entries, vector), "a completion queue of " + entries + " entries");
+    long createCompletionQueue(long context, long channel, int entries) throws IOException {
+        return require(dispatcher._createCQ(context, channel, entries, FIRST_COMPLETION_VECTOR),
+                "a completion queue of " + entries + " entries");
     }
 
     void destroyCompletionQueue(long completionQueue) {
@@ -171,14 +175,6 @@ abstract class NativeVerbs {
         return handle;
     }
 
-    static byte maxRetries() {
-        return MAX_RETRIES;
-    }
-
-    static byte receiverNotReadyRetries() {
-        return RETRY_FOR_EVER;
-    }
-
     // ---- What the libraries do differently
 
     /** What the device behind an identifier can do. */
@@ -220,7 +216,7 @@ abstract class NativeVerbs {
     abstract int postSend(long queuePair, ByteBuffer requests, int offset, int count) throws IOException;
 
     /** Posts receives in the form of {@link NativeExtensions}; the number that was posted, at least 1. */
-    abstract int postReceive(long queuePair, ByteBuffer requests, int offset, int count) throws IOException;
+    abstract int postReceive(long queuePair, ByteBuffer requests, int count) throws IOException;
 
     /** Takes completions, written as {@link NativeExtensions} says; returns how many. */
     abstract int poll(long completionQueue, ByteBuffer completions, int max) throws IOException;

@@ -78,7 +78,7 @@ final class ReceiveRing {
                     at += NativeExtensions.ELEMENT_BYTES;
                 }
             }
-            posted += verbs.postReceive(queuePair, memory, 0, count);
+            posted += verbs.postReceive(queuePair, memory, count);
         }
     }
 

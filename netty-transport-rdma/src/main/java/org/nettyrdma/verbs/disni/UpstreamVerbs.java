@@ -124,12 +124,12 @@ final class UpstreamVerbs extends NativeVerbs {
 
     @Override
     void connect(long id, byte[] privateData, int inboundReadDepth, int outboundReadDepth) throws IOException {
-        dispatcher._connect(id, maxRetries(), receiverNotReadyRetries(), 0, (byte) 0); // read depths are the device's limits
+        dispatcher._connect(id, MAX_RETRIES, RECEIVER_NOT_READY_RETRIES, 0, (byte) 0); // read depths are the device's limits
     }
 
     @Override
     void accept(long id, byte[] privateData, int inboundReadDepth, int outboundReadDepth) throws IOException {
-        dispatcher._accept(id, maxRetries(), receiverNotReadyRetries());
+        dispatcher._accept(id, MAX_RETRIES, RECEIVER_NOT_READY_RETRIES);
     }
 
     @Override
@@ -182,8 +182,8 @@ final class UpstreamVerbs extends NativeVerbs {
     }
 
     @Override
-    int postReceive(long queuePair, ByteBuffer requests, int offset, int count) throws IOException {
-        int in = offset;
+    int postReceive(long queuePair, ByteBuffer requests, int count) throws IOException {
+        int in = 0;
         for (int i = 0; i < count; i++) {
             int elements = requests.getInt(in + NativeExtensions.RECEIVE_ELEMENTS);
             begin(i * RECEIVE_WR_BYTES, RECEIVE_WR_BYTES, requests.getLong(in + NativeExtensions.RECEIVE_ID), i + 1 < count,

@@ -71,7 +71,7 @@ class StubVerbs extends NativeVerbs {
     }
 
     @Override
-    int postReceive(long queuePair, ByteBuffer requests, int offset, int count) throws IOException {
+    int postReceive(long queuePair, ByteBuffer requests, int count) throws IOException {
         if (refusesReceives) {
             throw new IOException("no more receives");
         }
@@ -219,7 +219,7 @@ class StubVerbs extends NativeVerbs {
     void destroyCompletionChannel(long channel) { }
 
     @Override
-    long createCompletionQueue(long context, long channel, int entries, int vector) {
+    long createCompletionQueue(long context, long channel, int entries) {
         completionQueues++;
         return ++lastHandle;
     }
