@@ -125,6 +125,17 @@ final class SameHostQueuePair implements QueuePair {
         useIwarp();
     }
 
+    private void useShm() {
+        chosen = trying;
+        trying = null;
+        try {
+            early.postReceivesTo(chosen);
+        } catch (IOException e) {
+            PeerLog.warn(LOGGER, String.valueOf(remote), "receives that were posted before are refused: {}", e);
+            chosen.moveToError();
+        }
+    }
+
     private void useIwarp() {
         try {
             choose(context.iwarp().createQueuePair(attributes, new ByIwarp()));
@@ -179,14 +190,7 @@ final class SameHostQueuePair implements QueuePair {
 
         @Override
         public void established(ConnectionParameters parameters) {
-            chosen = trying;
-            trying = null;
-            try {
-                early.postReceivesTo(chosen);
-            } catch (IOException e) {
-                PeerLog.warn(LOGGER, String.valueOf(remote), "receives that were posted before are refused: {}", e);
-                chosen.moveToError();
-            }
+            useShm();
             listener.established(parameters);
         }
 
@@ -196,13 +200,7 @@ final class SameHostQueuePair implements QueuePair {
                 shmFailed(cause);
                 return;
             }
-            chosen = trying;
-            trying = null;
-            try {
-                early.postReceivesTo(chosen); // they are flushed
-            } catch (IOException e) {
-                PeerLog.warn(LOGGER, String.valueOf(remote), "receives that were posted before are refused: {}", e);
-            }
+            useShm(); // which flushes what was posted
             listener.connectFailed(cause, data);
         }
 
