@@ -10,8 +10,6 @@ import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ResourceLeakDetector;
-import java.lang.management.BufferPoolMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -31,7 +29,6 @@ class ManyConnectionsTest extends TransportFixture {
     private static final int ROUNDS = 260;
     /** What one end of an idle connection may cost with default options, its part of the shared receives included. */
     private static final long MOST_BYTES_PER_END = 16 << 10;
-    private static final int NOISE_BYTES = 100_000;
 
     private ResourceLeakDetector.Level leakDetection;
     private RdmaEventLoopGroup oneLoop;
@@ -86,25 +83,6 @@ class ManyConnectionsTest extends TransportFixture {
         }
     }
 
-    /** Heap and direct memory in use. */
-    private static long usedBytes() {
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < 4; i++) {
-            System.gc();
-            long now = bytesNow();
-            if (now < least - NOISE_BYTES) {
-                i = 0; // what tests before this one have left is still being freed
-            }
-            least = Math.min(least, now);
-        }
-        return least;
-    }
-
-    private static long bytesNow() {
-        long direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-                .filter(pool -> pool.getName().equals("direct")).mapToLong(BufferPoolMXBean::getMemoryUsed).sum();
-        return direct + ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-    }
 
     @Test
     void shouldServeAThousandConnectionsOnOneLoop() throws Exception {
@@ -112,14 +90,14 @@ class ManyConnectionsTest extends TransportFixture {
         Bootstrap client = bootstrap(oneLoop);
         RdmaServerChannel server = listen(bootstrap);
         exchange(connect(10, client, server), 0); // loads classes and fills the pools of the loop
-        long before = usedBytes();
+        long before = UsedMemory.bytes(() -> 0);
         List<Endpoint> clients = connect(CONNECTIONS, client, server);
         exchange(clients, 0);
-        long fresh = usedBytes();
+        long fresh = UsedMemory.bytes(() -> 0);
         for (int round = 1; round < ROUNDS; round++) {
             exchange(clients.subList(0, USED_CONNECTIONS), round);
         }
-        long used = usedBytes();
+        long used = UsedMemory.bytes(() -> 0);
         long bytesPerEnd = (fresh - before) / (2 * CONNECTIONS) + (used - fresh) / (2 * USED_CONNECTIONS);
         System.getLogger(ManyConnectionsTest.class.getName()).log(System.Logger.Level.INFO,
                 "{0} bytes for one end of an idle connection", bytesPerEnd);

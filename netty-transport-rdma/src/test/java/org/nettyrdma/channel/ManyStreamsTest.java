@@ -15,8 +15,6 @@ import io.netty.channel.ChannelOption;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import java.lang.management.BufferPoolMXBean;
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -39,7 +37,6 @@ class ManyStreamsTest extends StreamFixture {
     private static final int CONNECTIONS_APART = Integer.getInteger("streams.apart", CONNECTIONS);
     /** What one end of an idle connection may cost besides its ring. */
     private static final long MOST_BYTES_PER_END = 16 << 10;
-    private static final int NOISE_BYTES = 100_000;
 
     private ResourceLeakDetector.Level leakDetection;
 
@@ -57,23 +54,7 @@ class ManyStreamsTest extends StreamFixture {
 
     /** Heap and direct memory in use, without that which the allocator has registered: it does so for many blocks at once. */
     private static long usedBytes() {
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < 4; i++) {
-            System.gc();
-            long now = bytesNow();
-            if (now < least - NOISE_BYTES) {
-                i = 0; // what tests before this one have left is still being freed
-            }
-            least = Math.min(least, now);
-        }
-        return least;
-    }
-
-    private static long bytesNow() {
-        long direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-                .filter(pool -> pool.getName().equals("direct")).mapToLong(BufferPoolMXBean::getMemoryUsed).sum();
-        direct -= RegisteredByteBufAllocator.of(Rdma.provider("iwarp")).registeredBytes();
-        return direct + ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        return UsedMemory.bytes(RegisteredByteBufAllocator.of(Rdma.provider("iwarp"))::registeredBytes);
     }
 
     private List<End> connect(int count, InetSocketAddress address) throws InterruptedException {

@@ -39,6 +39,7 @@ class KernelConversationTest {
             "00000001 00000001 00000040 00000000 00000000 00000000 00000000 00000001 00000001 00000000 0000000000000000 00000000";
 
     private final ArrayDeque<Integer> steeringTags = new ArrayDeque<>();
+    private long nowNanos;
     private IwarpTestPeer peer;
     private ServerSocketChannel listener;
     private RawPeer kernel;
@@ -46,7 +47,7 @@ class KernelConversationTest {
 
     @BeforeEach
     void setUp() throws IOException {
-        peer = new IwarpTestPeer(System::nanoTime, steeringTags::remove);
+        peer = new IwarpTestPeer(() -> nowNanos, steeringTags::remove);
         listener = RawPeer.listen();
     }
 
@@ -234,15 +235,12 @@ class KernelConversationTest {
     /** siw can overlook what arrives right behind its reply until more arrives. */
     @Test
     void shouldAnnounceItselfAgain() throws IOException {
-        peer.close();
-        long[] now = {0};
-        peer = new IwarpTestPeer(() -> now[0], steeringTags::remove);
         connectToServer();
-        now[0] += 99_000_000;
+        nowNanos += 99_000_000;
         peer.settle();
-        now[0] += 1_000_000;
+        nowNanos += 1_000_000;
         kernel.expect(EMPTY_WRITE);
-        now[0] += 10_000_000_000L;
+        nowNanos += 10_000_000_000L;
         peer.settle();
         endpoint.queuePair.moveToError();
         kernel.expectEnd();
@@ -251,9 +249,6 @@ class KernelConversationTest {
     /** A peer that never ends its output gets what was sent, the end of it, and in the end a closed socket. */
     @Test
     void shouldNotWaitForeverForThePeerToClose() throws IOException {
-        peer.close();
-        long[] now = {0};
-        peer = new IwarpTestPeer(() -> now[0], steeringTags::remove);
         connectToServer();
         send(1, "00");
         endpoint.queuePair.moveToError();
@@ -263,7 +258,7 @@ class KernelConversationTest {
         kernel.send(EMPTY_WRITE); // thrown away, without a reset
         peer.settle();
         kernel.send(EMPTY_WRITE);
-        now[0] += 2_000_000_000L;
+        nowNanos += 2_000_000_000L;
         peer.settle();
         assertThrows(IOException.class, () -> {
             while (true) {
@@ -275,16 +270,13 @@ class KernelConversationTest {
     /** A program that sends first, such as one with rsockets, may still have overlooked what was sent to it. */
     @Test
     void shouldAnnounceItselfAgainThoughSomethingWasHeard() throws IOException {
-        peer.close();
-        long[] now = {0};
-        peer = new IwarpTestPeer(() -> now[0], steeringTags::remove);
         connectToServer();
         endpoint.receive(1, 0, 0);
         kernel.send("0012 4143 00000000 00000000 00000001 00000000 587be8c4");
         endpoint.expectCompletion(1, 0);
-        now[0] += 100_000_000;
+        nowNanos += 100_000_000;
         kernel.expect(EMPTY_WRITE);
-        now[0] += 10_000_000_000L;
+        nowNanos += 10_000_000_000L;
         peer.settle();
         endpoint.queuePair.moveToError();
         kernel.expectEnd();
@@ -296,16 +288,13 @@ class KernelConversationTest {
      */
     @Test
     void shouldNotAnnounceItselfAgainOnceItHasAnswered() throws IOException {
-        peer.close();
-        long[] now = {0};
-        peer = new IwarpTestPeer(() -> now[0], steeringTags::remove);
         connectToServer();
         endpoint.receive(1, 0, 0);
         kernel.send("0012 4143 00000000 00000000 00000001 00000000 587be8c4");
         endpoint.expectCompletion(1, 0);
         send(10, NULL_CALL);
         kernel.expect("0056 4143 00000000 00000000 00000001 00000000" + NULL_CALL + "ca93297d");
-        now[0] += 10_000_000_000L;
+        nowNanos += 10_000_000_000L;
         peer.settle();
         endpoint.queuePair.moveToError();
         kernel.expectEnd();
