@@ -49,11 +49,6 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
         setMessageSizeEstimator(new OperationSizeEstimator());
     }
 
-    /** Whose configuration this is. */
-    Channel channel() {
-        return channel;
-    }
-
     /** The channel has got its event loop, hence its provider. */
     void registered(RegisteredByteBufAllocator allocator) {
         registeredAllocator = allocator;

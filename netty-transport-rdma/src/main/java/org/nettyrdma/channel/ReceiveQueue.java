@@ -43,12 +43,12 @@ final class ReceiveQueue implements Receives {
     /** What {@link ConnectionMemory} counts of this, 0 before the first buffer is posted and after {@link #close}. */
     private long countedBytes;
 
-    ReceiveQueue(PostingTools tools, QueuePair queuePair, int channelId, RdmaChannelConfig config) {
+    ReceiveQueue(QueuePairChannel channel, PostingTools tools, QueuePair queuePair, RdmaChannelConfig config) {
         this.tools = tools;
         this.queuePair = queuePair;
-        this.channelId = channelId;
         this.config = config;
-        limitedPeer = RdmaServerChannelConfig.limitedPeer(config.channel());
+        channelId = channel.workRequestChannelId();
+        limitedPeer = RdmaServerChannelConfig.limitedPeer(channel);
         bufferBytes = config.getReceiveBufferSize();
         largestBytes = bufferBytes;
         buffers = new ByteBuf[config.getReceiveQueueDepth()];

@@ -38,11 +38,10 @@ final class WorkRequests implements PostedWork {
         this.queuePair = queuePair;
         this.messageArrived = messageArrived;
         statistics = channel.statistics();
-        int channelId = channel.workRequestChannelId();
         sharedReceives = pool == null ? null : new SharedReceives(pool, queuePair, config);
-        ownReceives = pool != null ? null : new ReceiveQueue(tools, queuePair, channelId, config);
+        ownReceives = pool != null ? null : new ReceiveQueue(channel, tools, queuePair, config);
         receives = pool == null ? ownReceives : sharedReceives;
-        sends = new SendQueue(tools, queuePair, channelId, config, statistics);
+        sends = new SendQueue(tools, queuePair, channel.workRequestChannelId(), config, statistics);
     }
 
     Receives receives() {

@@ -278,9 +278,9 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
     }
 
     @Override
-    public void messageTooSlow(int limitMillis) {
-        failed(new SocketTimeoutException("the peer has sent only a part of a message for " + limitMillis
-                + " ms, while others waited for a shared receive"));
+    public void messageTooSlow() {
+        failed(new SocketTimeoutException("the peer has sent only a part of a message for "
+                + SharedReceiveStack.INCOMPLETE_LIMIT_MILLIS + " ms, while others waited for a shared receive"));
     }
 
     private void resume() {

@@ -16,7 +16,7 @@ final class SharedReceives extends SharedReceiveTaker implements ReceiveSource {
         void receivePosted();
 
         /** The peer has had its time to complete a message of which it has sent a part. */
-        void messageTooSlow(int limitMillis);
+        void messageTooSlow();
     }
 
     private final DeliveryRing deliveries;
@@ -107,7 +107,7 @@ final class SharedReceives extends SharedReceiveTaker implements ReceiveSource {
     }
 
     @Override
-    protected void tooSlow(int limitMillis) {
-        owner.messageTooSlow(limitMillis);
+    protected void tooSlow() {
+        owner.messageTooSlow();
     }
 }

@@ -104,7 +104,7 @@ final class SharedReceives extends SharedReceiveTaker implements Receives {
     }
 
     @Override
-    protected void tooSlow(int limitMillis) {
+    protected void tooSlow() {
         throw new IllegalStateException("messages in shared memory are always whole"); // it is never told to be incomplete
     }
 }

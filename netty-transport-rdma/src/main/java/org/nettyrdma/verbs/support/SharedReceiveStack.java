@@ -270,7 +270,7 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
         try {
             for (int i = 0; i < then.length && needed > 0; i++) {
                 if (incomplete.contains(then[i]) && then[i].messages == messages[i]) {
-                    then[i].tooSlow(INCOMPLETE_LIMIT_MILLIS);
+                    then[i].tooSlow();
                     needed--;
                 }
             }

@@ -89,10 +89,6 @@ public abstract class SharedReceiveTaker {
     /** There may be a buffer now for what waits. */
     protected abstract void resume();
 
-    /**
-     * The peer has had its time to complete a message of which it has sent a part.
-     *
-     * @param limitMillis that time
-     */
-    protected abstract void tooSlow(int limitMillis);
+    /** The peer has had {@link SharedReceiveStack#INCOMPLETE_LIMIT_MILLIS} to complete a message of which it has sent a part. */
+    protected abstract void tooSlow();
 }

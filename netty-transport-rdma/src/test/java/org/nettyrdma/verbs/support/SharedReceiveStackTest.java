@@ -124,7 +124,7 @@ class SharedReceiveStackTest {
         }
 
         @Override
-        protected void tooSlow(int limitMillis) {
+        protected void tooSlow() {
             ends++;
             if (failure != null) {
                 throw failure;
