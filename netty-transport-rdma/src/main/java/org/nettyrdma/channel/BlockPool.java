@@ -295,6 +295,24 @@ final class BlockPool {
      * Finds the slabs that nobody uses, and that have been unused for a number of trims, and takes them out of their size class.
      */
     private List<Slab> sweep(int trims) {
+        countFree(trims);
+        List<Slab> free = new ArrayList<>();
+        for (Slab slab : inUse) {
+            slab.leaving = slab.isFree() && slab.age >= trims;
+            if (slab.leaving) {
+                free.add(slab);
+            }
+        }
+        if (!free.isEmpty()) {
+            takeBlocksOf(free);
+            free.forEach(this::leaveSizeClass);
+            inUse.removeAll(free);
+        }
+        return free;
+    }
+
+    /** How many free blocks each slab has, and for how many trims it has had no others. */
+    private void countFree(int trims) {
         for (Slab slab : inUse) {
             slab.free = 0;
             slab.age = Integer.MAX_VALUE;
@@ -307,17 +325,11 @@ final class BlockPool {
             blocksSwept++;
             return true;
         });
-        List<Slab> free = new ArrayList<>();
-        for (Slab slab : inUse) {
-            if (slab.isFree() && slab.age >= trims) {
-                slab.free = 0;
-                slab.leaving = true;
-                free.add(slab);
-            }
-        }
-        if (free.isEmpty()) {
-            return free;
-        }
+    }
+
+    /** Takes the blocks of slabs off the stacks. A slab of which somebody has taken one meanwhile gets them back, and stays. */
+    private void takeBlocksOf(List<Slab> leaving) {
+        leaving.forEach(slab -> slab.free = 0);
         List<Block> taken = new ArrayList<>();
         filter(block -> {
             if (block.slab.leaving) {
@@ -326,21 +338,18 @@ final class BlockPool {
             }
             return !block.slab.leaving;
         });
-        for (Slab slab : free) {
-            slab.leaving = slab.isFree(); // somebody may have taken a block meanwhile
-        }
+        leaving.forEach(slab -> slab.leaving = slab.isFree());
         taken.stream().filter(block -> !block.slab.leaving).forEach(Block::release);
-        free.removeIf(slab -> !slab.leaving);
-        for (Slab slab : free) {
-            slab.leaving = false;
-            slab.age = 0;
-            slabBytes[slab.sizeClass()] -= slab.bytes();
-            if (slabs[slab.sizeClass()] == slab) {
-                slabs[slab.sizeClass()] = null;
-            }
+        leaving.removeIf(slab -> !slab.leaving);
+    }
+
+    private void leaveSizeClass(Slab slab) {
+        slab.leaving = false;
+        slab.age = 0;
+        slabBytes[slab.sizeClass()] -= slab.bytes();
+        if (slabs[slab.sizeClass()] == slab) {
+            slabs[slab.sizeClass()] = null;
         }
-        inUse.removeAll(free);
-        return free;
     }
 
     private void filter(Predicate<Block> filter) {
