@@ -3,7 +3,13 @@
  *
  * <p>Start with {@link org.nettyrdma.channel.RdmaChannel}; {@link org.nettyrdma.channel.RdmaServerChannel} and
  * {@link org.nettyrdma.channel.RdmaEventLoopGroup} go with it, and {@link org.nettyrdma.channel.Rdma} says whether RDMA can
- * be used on this machine. To understand the code, read {@code RdmaEventLoop.run} first.
+ * be used on this machine.
+ *
+ * <p>Reading order: {@code RdmaEventLoop.run}; {@code QueuePairChannel} with {@code QueuePairConnection} and {@code Draining}
+ * (how any channel begins and ends); {@link org.nettyrdma.channel.RdmaChannel} with {@code WorkRequests},
+ * {@code InboundDelivery} and {@code SendQueue} (messages); {@code ReceivePool} and {@code BlockPool} (their memory);
+ * {@code ExposureTable} (memory that a peer may reach). {@link org.nettyrdma.channel.RdmaStreamChannel} and the classes
+ * {@code Stream*} are the byte stream.
  *
  * <p>Threads: a channel, its queue pair and its queues belong to one event loop. No other thread uses them. Three things can be
  * used from any thread: the methods that Netty promises for every channel, {@link org.nettyrdma.channel.RdmaChannelStatistics}
