@@ -19,13 +19,17 @@ final class FileFormat {
     private FileFormat() {
     }
 
-    /** The columns of {@code ls -l}: mode, links, owner, group, size, time, name. */
-    static String[] longColumns(RemoteFiles files, RemoteFile file) throws IOException {
-        Fattr attributes = file.attributes();
-        String target = attributes.type() == FileType.SYMBOLIC_LINK ? " -> " + TerminalText.escape(files.readLink(file)) : "";
+    /** The columns of {@code ls -l} before the name: mode, links, owner, group, size, time. */
+    static String[] longColumns(Fattr attributes) {
         return new String[] {mode(attributes), Integer.toUnsignedString(attributes.linkCount()),
             Integer.toUnsignedString(attributes.userId()), Integer.toUnsignedString(attributes.groupId()),
-            Long.toUnsignedString(attributes.size()), time(attributes.modifyTime()), TerminalText.escape(file.name()) + target};
+            Long.toUnsignedString(attributes.size()), time(attributes.modifyTime())};
+    }
+
+    /** The last column of {@code ls -l}: the name, and the target of a symbolic link. */
+    static String nameAndTarget(RemoteFiles files, RemoteFile file) throws IOException {
+        return TerminalText.escape(file.name()) + (file.attributes().type() == FileType.SYMBOLIC_LINK
+                ? " -> " + TerminalText.escape(files.readLink(file)) : "");
     }
 
     /** Type and permissions as in {@code drwxr-sr-t}. */

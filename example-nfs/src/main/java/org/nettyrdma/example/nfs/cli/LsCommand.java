@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.cli;
 
 import java.io.IOException;
+import java.util.Iterator;
 import java.util.List;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
@@ -44,10 +45,13 @@ final class LsCommand extends RemoteCommand {
             listed.forEach(file -> out().println(TerminalText.escape(file.name())));
             return;
         }
-        TextTable table = new TextTable("", ">", "", "", ">", "", "");
+        TextTable table = new TextTable("", ">", "", "", ">", "");
         for (RemoteFile file : listed) {
-            table.add(FileFormat.longColumns(files, file));
+            table.add(FileFormat.longColumns(file.attributes()));
         }
-        table.print(out());
+        Iterator<String> lines = table.lines().iterator();
+        for (RemoteFile file : listed) { // targets of links may take more memory than the list, so none is kept
+            out().println(lines.next() + TextTable.SEPARATOR + FileFormat.nameAndTarget(files, file));
+        }
     }
 }

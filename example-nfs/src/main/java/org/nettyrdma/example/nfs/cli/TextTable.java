@@ -3,11 +3,12 @@ package org.nettyrdma.example.nfs.cli;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Text in columns as wide as their longest cell. */
 final class TextTable {
 
-    private static final String SEPARATOR = "  ";
+    static final String SEPARATOR = "  ";
 
     private final boolean[] rightAligned;
     private final List<String[]> rows = new ArrayList<>();
@@ -25,19 +26,26 @@ final class TextTable {
     }
 
     void print(PrintWriter out) {
+        lines().forEach(out::println);
+    }
+
+    /** The rows, each of which becomes a line when it is asked for. */
+    Stream<String> lines() {
         int[] widths = new int[rightAligned.length];
         for (String[] row : rows) {
             for (int i = 0; i < row.length; i++) {
                 widths[i] = Math.max(widths[i], row[i].length());
             }
         }
-        for (String[] row : rows) {
-            StringBuilder line = new StringBuilder();
-            for (int i = 0; i < row.length; i++) {
-                String padding = " ".repeat(widths[i] - row[i].length());
-                line.append(i == 0 ? "" : SEPARATOR).append(rightAligned[i] ? padding + row[i] : row[i] + padding);
-            }
-            out.println(line.toString().stripTrailing());
+        return rows.stream().map(row -> line(row, widths));
+    }
+
+    private String line(String[] row, int[] widths) {
+        StringBuilder line = new StringBuilder();
+        for (int i = 0; i < row.length; i++) {
+            String padding = " ".repeat(widths[i] - row[i].length());
+            line.append(i == 0 ? "" : SEPARATOR).append(rightAligned[i] ? padding + row[i] : row[i] + padding);
         }
+        return line.toString().stripTrailing();
     }
 }

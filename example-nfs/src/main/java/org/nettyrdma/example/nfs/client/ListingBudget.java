@@ -2,7 +2,7 @@ package org.nettyrdma.example.nfs.client;
 
 import java.io.IOException;
 
-/** Memory for the names, handles and attributes that listings hold at the same time. One thread. */
+/** Memory for the names, handles and attributes that listings, or the way to a file, hold at the same time. One thread. */
 final class ListingBudget {
 
     /** What a file takes on the heap beside its name: path, handle and attributes as objects. */
@@ -29,8 +29,8 @@ final class ListingBudget {
     void take(String directory, String name) throws IOException {
         long bytes = BYTES_PER_FILE + 2L * (directory.length() + name.length());
         if (usedBytes + bytes > maxBytes) {
-            throw new IOException(directory + ": its listing does not fit into the " + maxBytes / MEBI
-                    + " MiB of memory for it; Java may take more with -Xmx");
+            throw new IOException(directory + ": what the server tells of it does not fit into the " + maxBytes / MEBI
+                    + " MiB of memory for that; Java may take more with -Xmx");
         }
         usedBytes += bytes;
     }

@@ -15,6 +15,7 @@ import java.util.function.Function;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.codec.oncrpc.XdrException;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
@@ -164,9 +165,13 @@ public final class NfsClient {
     public CompletableFuture<ReadResult> read(FileHandle file, long offset, int count) {
         return call(NfsProcedure.READ, new ReadArguments(file, offset, count)::write, results -> {
             Fattr attributes = Fattr.readOptional(results);
-            Xdr.readInt(results, "READ3resok.count");
+            long countBytes = Xdr.readUnsignedInt(results, "READ3resok.count");
             boolean endOfFile = Xdr.readBoolean(results, "READ3resok.eof");
             ByteBuf data = Xdr.readOpaqueSlice(results, count, "READ3resok.data");
+            if (countBytes != data.readableBytes()) { // who knows which of them is the one that is true
+                throw new XdrException("READ3resok.count: " + countBytes + " (expected: " + data.readableBytes()
+                        + ", the length of READ3resok.data)");
+            }
             return new ReadResult(attributes, endOfFile, data.retain());
         });
     }

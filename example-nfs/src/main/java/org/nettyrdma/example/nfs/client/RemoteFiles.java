@@ -74,10 +74,11 @@ public final class RemoteFiles {
      *
      * @param path absolute path on the server, at or below the mounted directory
      * @return the file; if the last name is a symbolic link, the link itself
-     * @throws IOException if there is no such file or a call fails
+     * @throws IOException if there is no such file, a call fails, or links make the way longer than fits into a quarter of Java's
+     *         memory
      */
     public RemoteFile find(String path) throws IOException {
-        return find(path, false);
+        return find(path, false, new ListingBudget());
     }
 
     /**
@@ -85,13 +86,15 @@ public final class RemoteFiles {
      *
      * @param path absolute path on the server, at or below the mounted directory
      * @return the file, which is no symbolic link
-     * @throws IOException if there is no such file or a call fails
+     * @throws IOException if there is no such file, a call fails, or links make the way longer than fits into a quarter of Java's
+     *         memory
      */
     public RemoteFile findTarget(String path) throws IOException {
-        return find(path, true);
+        return find(path, true, new ListingBudget());
     }
 
-    private RemoteFile find(String path, boolean followLast) throws IOException {
+    /** The symbolic links on the way choose how long it is: within the memory for it. */
+    RemoteFile find(String path, boolean followLast, ListingBudget budget) throws IOException {
         Deque<String> names = new ArrayDeque<>(below(path));
         Deque<RemoteFile> way = new ArrayDeque<>(List.of(root));
         int linksFollowed = 0;
@@ -105,6 +108,7 @@ public final class RemoteFiles {
             }
             RemoteFile found = lookup(way.getLast(), name);
             if (found.attributes().type() != FileType.SYMBOLIC_LINK || names.isEmpty() && !followLast) {
+                budget.take(path, found.path());
                 way.addLast(found);
                 continue;
             }

@@ -146,6 +146,17 @@ class UsageTest extends CommandTest {
     }
 
     @Test
+    void shouldNotKeepTheTargetsOfLinksUntilAllAreKnown() throws IOException {
+        try (HostileServer hostile = new HostileServer()) {
+            hostile.file(2, "").link(3, "target").link(4, "x".repeat(5000));
+            hostile.directory(1, hostile.entry("a", 2), hostile.entry("b", 3), hostile.entry("c", 4));
+            assertEquals(1, run("ls", "-l", hostile.endpoint("/").toString()));
+            assertEquals(2, out.lines().count(), out);
+            assertTrue(out.endsWith("  b -> target\n"), out);
+        }
+    }
+
+    @Test
     void shouldReadTheArgumentsOfTheProcessByteByByte() {
         byte[] commandLine = {'j', 0, 'M', 0, 'l', 's', 0, (byte) 0xFF, (byte) 0xC3, (byte) 0xA9, 0, 0};
         assertArrayEquals(new String[] {"ls", "\udcff\u00e9", ""}, CommandArguments.of(commandLine,

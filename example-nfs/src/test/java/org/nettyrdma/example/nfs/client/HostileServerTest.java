@@ -7,6 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.jimfs.Configuration;
 import com.google.common.jimfs.Jimfs;
 import com.google.common.jimfs.PathNormalization;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystem;
@@ -27,9 +31,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.client.HostileServer.Page;
 import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
 
 /** What a server may say must not lead the client out of the directory that it copies to, nor to a call that never ends. */
 @Timeout(60)
@@ -251,7 +257,8 @@ class HostileServerTest {
         try (NfsSession session = NfsSession.open(server.endpoint("/"), new NfsClientOptions())) {
             String message = assertThrows(IOException.class,
                     () -> session.files().list(session.files().root(), new ListingBudget(4 << 20))).getMessage();
-            assertEquals("/: its listing does not fit into the 4 MiB of memory for it; Java may take more with -Xmx", message);
+            assertEquals("/: what the server tells of it does not fit into the 4 MiB of memory for that; Java may take more with"
+                    + " -Xmx", message);
         }
     }
 
@@ -284,5 +291,27 @@ class HostileServerTest {
             }
         });
         assertTrue(refused.getMessage().endsWith("/x: more than 512 directories lie in each other"), refused.getMessage());
+    }
+
+    @Test
+    void shouldEndAWayThatLinksMakeLonger() throws IOException {
+        server.link(2, "a/".repeat(2000) + "link").directory(1);
+        server.directory(1, server.entry("a", 1), server.entry("link", 2));
+        try (NfsSession session = NfsSession.open(server.endpoint("/"), new NfsClientOptions())) {
+            assertEquals("/link: what the server tells of it does not fit into the 1 MiB of memory for that; Java may take more"
+                    + " with -Xmx", assertThrows(IOException.class,
+                            () -> session.files().find("/link", true, new ListingBudget(1 << 20))).getMessage());
+        }
+    }
+
+    @Test
+    void shouldRefuseDataThatIsNotAsLongAsItsCount() {
+        byte[] results = ByteBufUtil.decodeHexDump("00000000" + "00000000" + "00000002" + "00000001" + "00000003" + "61626300");
+        NfsClient client = new NfsClient(request -> {
+            request.arguments().release();
+            return ImmediateEventExecutor.INSTANCE.newSucceededFuture(Unpooled.wrappedBuffer(results));
+        }, ByteBufAllocator.DEFAULT, OpaqueAuth.NONE, new NfsClientStatistics());
+        assertEquals("the server's reply is malformed: READ3resok.count: 2 (expected: 3, the length of READ3resok.data)",
+                assertThrows(IOException.class, () -> Await.result(client.read(new FileHandle(new byte[8]), 0, 3))).getMessage());
     }
 }
