@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs.cli;
 
+import io.netty.handler.codec.TooLongFrameException;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import org.nettyrdma.channel.Rdma;
@@ -36,7 +37,8 @@ final class ErrorMessage {
         if (failure instanceof RpcConnectionException) {
             return "the connection to the server was lost: " + failure.getMessage();
         }
-        if (failure instanceof RpcTimeoutException && failure.getCause() instanceof RpcConnectionException) {
+        if (failure instanceof RpcTimeoutException && failure.getCause() instanceof RpcConnectionException last
+                && !(last.getCause() instanceof TooLongFrameException)) { // which is why this side has ended it
             // So the client's last attempt to connect has ended. Over TCP a server has no other way to refuse a connection.
             return "the server does not answer: it takes connections and ends them without an answer, as it does when it has too "
                     + "many (nfs serve --max-connections, --max-connections-per-address)";

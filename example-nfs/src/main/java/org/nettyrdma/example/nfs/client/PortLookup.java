@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.client;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.nettyrdma.codec.oncrpc.RpcException;
 import org.nettyrdma.codec.oncrpc.XdrException;
 import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindClient;
 import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindEntry;
@@ -48,7 +49,7 @@ final class PortLookup {
                         .thenApply(entry -> entry.map(RpcbindEntry::universalAddress));
             };
             return Await.result(address).map(UniversalAddress::port).filter(port -> port > 0);
-        } catch (NfsConnectException e) {
+        } catch (NfsConnectException | RpcException e) {
             throw new NfsConnectException("rpcbind does not answer: " + e.getMessage(), e);
         } catch (IOException e) {
             if (e.getCause() instanceof XdrException || e.getCause() instanceof IllegalArgumentException) {

@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.handler.codec.TooLongFrameException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -138,7 +139,7 @@ final class RpcConnection implements Closeable {
         if (cause instanceof TimeoutException) {
             return "its address is not found in time";
         }
-        if (cause instanceof RpcConnectionException) {
+        if (cause instanceof RpcConnectionException && !(cause.getCause() instanceof TooLongFrameException)) {
             return "the server has taken the connection and ended it without an answer, as it does when it has too many";
         }
         if (cause instanceof RpcTimeoutException) {

@@ -1,8 +1,10 @@
 package org.nettyrdma.example.nfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.TooLongFrameException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -26,6 +28,14 @@ class ErrorMessageTest {
         assertEquals("the server does not answer: it takes connections and ends them without an answer, as it does when "
                 + "it has too many (nfs serve --max-connections, --max-connections-per-address)",
                 ErrorMessage.of(new RpcTimeoutException(request, 2000, ping)));
+    }
+
+    @Test
+    void shouldNameTheLimitOfARecordThatIsTooLong() {
+        IOException ping = new RpcConnectionException(request, "connection lost", true,
+                new TooLongFrameException("RPC record of at least 9 bytes, limit 8"));
+        String text = ErrorMessage.of(new RpcTimeoutException(request, 2000, ping));
+        assertTrue(text.endsWith("RPC record of at least 9 bytes, limit 8"), text);
     }
 
     @Test

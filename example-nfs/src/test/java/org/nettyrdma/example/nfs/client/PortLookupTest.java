@@ -77,6 +77,18 @@ class PortLookupTest {
                 + ": Connection refused", message);
     }
 
+    @Test
+    void shouldSayThatItIsRpcbindThatDoesNotAnswerACall() throws IOException {
+        options.setUsesRpcbind(true).setCallTimeoutMillis(200);
+        NfsEndpoint unknownPort = new NfsEndpoint(Transport.TCP, HOST, 1, "/");
+        try (ServerSocket silent = new ServerSocket(0)) {
+            options.setRpcbindPort(silent.getLocalPort());
+            String message = assertThrows(NfsConnectException.class, () -> NfsSession.open(unknownPort, options)).getMessage();
+            assertEquals("rpcbind does not answer: Call of program 100000 version 4 procedure 9: no reply within 200 ms",
+                    message);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(Transport.class)
     void shouldTakeThePortOfNfsFromRpcbind(Transport transport) throws IOException {
