@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Counters and messages of a stream. */
 class StreamRulesTest {
@@ -70,6 +72,18 @@ class StreamRulesTest {
         assertEquals(0, receiver.readableBytes());
         receiver.arrived(3, 4 + 3, 0);
         assertEquals(3, receiver.readableBytes());
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = StreamMessage.Control.class, names = {"DISCONNECT", "SHUTDOWN"})
+    void shouldRefuseDataAfterTheEnd(StreamMessage.Control end) throws Exception {
+        StreamReceiver receiver = new StreamReceiver(24, true);
+        receiver.published(4096);
+        receiver.arrived(end.encode(), 4, 0);
+        assertTrue(receiver.isFinished());
+        assertThrows(StreamProtocolException.class, () -> receiver.arrived(1, 4, 0));
+        assertThrows(StreamProtocolException.class, () -> receiver.arrived(1, 4 + 1, 0));
+        assertEquals(0, receiver.readableBytes());
     }
 
     @Test

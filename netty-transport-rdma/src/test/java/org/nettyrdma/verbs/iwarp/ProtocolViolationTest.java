@@ -11,6 +11,8 @@ import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,7 +25,10 @@ import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Endpoint;
  * A peer that breaks a rule gets the Terminate that RFC 5040, section 4.8 has for it, and loses its connection and no other.
  *
  * <p>Exposed are 256 bytes for writing under tag 0x1100 and 256 for reading under 0x2200; one receive of 16 bytes is posted.
+ *
+ * <p>Whoever places more than there is room for may never end; so the time is limited from another thread.
  */
+@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
 class ProtocolViolationTest {
 
     private static final String REQUEST = "4d504120494420526571204672616d65 10 02 0004 0010 0004";
