@@ -27,6 +27,7 @@ final class SameHostContext implements VerbsContext {
     private final VerbsContext iwarp;
     private final ShmContext shm;
     private final Set<SameHostQueuePair> queuePairs = new HashSet<>();
+    private final Set<SameHostListener> listeners = new HashSet<>();
 
     SameHostContext(SameHostProvider provider) throws IOException {
         capabilities = provider.capabilities();
@@ -78,8 +79,12 @@ final class SameHostContext implements VerbsContext {
     @Override
     public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                      ConnectionListener.Handler listener) throws IOException {
-        return ShmAddresses.isPath(address) ? shm.listen(address, backlog, attributes, listener)
-                : new SameHostListener(iwarp, shm, address, backlog, attributes, listener);
+        if (ShmAddresses.isPath(address)) {
+            return shm.listen(address, backlog, attributes, listener);
+        }
+        SameHostListener opened = new SameHostListener(this, address, backlog, attributes, listener);
+        listeners.add(opened);
+        return opened;
     }
 
     @Override
@@ -105,6 +110,7 @@ final class SameHostContext implements VerbsContext {
     @Override
     public void close() {
         try {
+            new ArrayList<>(listeners).forEach(SameHostListener::close);
             new ArrayList<>(queuePairs).forEach(SameHostQueuePair::close); // they use shared receives besides what they chose
         } finally {
             shm.close(); // and what stands on the same sockets
@@ -114,5 +120,10 @@ final class SameHostContext implements VerbsContext {
     /** A queue pair is closed. */
     void closed(SameHostQueuePair queuePair) {
         queuePairs.remove(queuePair);
+    }
+
+    /** A listener is closed. */
+    void closed(SameHostListener listener) {
+        listeners.remove(listener);
     }
 }

@@ -6,30 +6,30 @@ import java.net.SocketAddress;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
-import org.nettyrdma.verbs.VerbsContext;
 
 /**
  * Listens over TCP and over shared memory. Over TCP it also tells those who ask where to find it in the shared directory.
  */
 final class SameHostListener implements ConnectionListener {
 
+    private final SameHostContext context;
     private final ProcessDirectory directory;
     private final HostProof proof;
     private ConnectionListener tcp;
     private ConnectionListener memory;
 
     /**
-     * @param iwarp   where to listen over TCP
-     * @param shm     a context of the same loop
+     * @param context whose contexts listen
      * @param address of this host
      */
-    SameHostListener(VerbsContext iwarp, ShmContext shm, SocketAddress address, int backlog, ListenAttributes attributes,
-                     Handler handler) throws IOException {
-        directory = shm.parts().directory();
+    SameHostListener(SameHostContext context, SocketAddress address, int backlog, ListenAttributes attributes, Handler handler)
+            throws IOException {
+        this.context = context;
+        directory = context.directory();
         proof = HostProof.create(directory);
         try {
-            tcp = iwarp.listen(address, backlog, attributes, new Answering(handler));
-            memory = new ShmListener(shm.parts(), BoundSocket.bindBeside(directory, (InetSocketAddress) tcp.localAddress(),
+            tcp = context.iwarp().listen(address, backlog, attributes, new Answering(handler));
+            memory = context.shm().listen(BoundSocket.bindBeside(directory, (InetSocketAddress) tcp.localAddress(),
                     proof.number(), backlog), attributes, handler);
         } catch (Throwable t) {
             close();
@@ -50,6 +50,7 @@ final class SameHostListener implements ConnectionListener {
 
     @Override
     public void close() {
+        context.closed(this);
         if (tcp != null) {
             tcp.close();
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
@@ -41,6 +42,7 @@ final class ShmContext implements VerbsContext {
     private final DeferredTasks deferred;
     private final List<ShmQueuePair> polled;
     private final Set<ShmQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<ShmListener> listeners = new HashSet<>();
     private final int fewestPollsPerSelection;
     private int pollsPerSelection = POLLS_PER_SELECTION;
     private int pollsToSelection;
@@ -58,7 +60,7 @@ final class ShmContext implements VerbsContext {
         deferred = parts.deferred();
         polled = parts.polled();
         parts.directory().use();
-        parts.core().beforeClose(this::closeQueuePairs);
+        parts.core().beforeClose(this::closeAll);
     }
 
     @Override
@@ -92,7 +94,14 @@ final class ShmContext implements VerbsContext {
     @Override
     public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                      ConnectionListener.Handler listener) throws IOException {
-        return new ShmListener(parts, BoundSocket.bind(parts.directory(), address, backlog), attributes, listener);
+        return listen(BoundSocket.bind(parts.directory(), address, backlog), attributes, listener);
+    }
+
+    /** Takes the socket over. */
+    ShmListener listen(BoundSocket socket, ListenAttributes attributes, ConnectionListener.Handler handler) throws IOException {
+        ShmListener opened = new ShmListener(parts, socket, attributes, handler, listeners::remove);
+        listeners.add(opened);
+        return opened;
     }
 
     ShmLoopParts parts() {
@@ -161,8 +170,9 @@ final class ShmContext implements VerbsContext {
         parts.core().close();
     }
 
-    private void closeQueuePairs() {
+    private void closeAll() {
         try {
+            new ArrayList<>(listeners).forEach(ShmListener::close); // their files and names stay otherwise
             for (ShmQueuePair queuePair : new ArrayList<>(queuePairs)) {
                 queuePair.close();
             }

@@ -5,6 +5,7 @@ import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.support.Acceptor;
@@ -19,14 +20,21 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
     private final ListenAttributes attributes;
     private final BoundSocket socket;
     private final Acceptor acceptor;
+    private final Consumer<ShmListener> closed;
     /** The oldest first. */
     private final Set<PendingRequest> pending = new LinkedHashSet<>();
 
-    /** Takes the socket over. */
-    ShmListener(ShmLoopParts parts, BoundSocket socket, ListenAttributes attributes, Handler handler) throws IOException {
+    /**
+     * Takes the socket over.
+     *
+     * @param closed told of its close
+     */
+    ShmListener(ShmLoopParts parts, BoundSocket socket, ListenAttributes attributes, Handler handler,
+                Consumer<ShmListener> closed) throws IOException {
         this.parts = parts;
         this.attributes = attributes;
         this.socket = socket;
+        this.closed = closed;
         try {
             acceptor = new Acceptor(socket.channel(), parts.sockets(), parts.timers(), parts.deliveries(), handler, this);
         } catch (Throwable t) {
@@ -80,6 +88,7 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
 
     @Override
     public void close() {
+        closed.accept(this);
         socket.close();
         while (!pending.isEmpty()) {
             pending.iterator().next().close();

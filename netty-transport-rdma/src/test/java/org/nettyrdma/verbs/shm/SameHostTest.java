@@ -426,6 +426,17 @@ class SameHostTest {
         assertEquals(before, files());
     }
 
+    @Test
+    void shouldLeaveNoFileOfAListenerWhoseContextIsClosed() throws IOException {
+        ShmSide server = both("one");
+        List<Path> before = files();
+        VerbsContext context = server.verbs.openContext();
+        context.listen(new InetSocketAddress("0.0.0.0", 0), 16, new ListenAttributes(5000, 16, 16, 0, true), server);
+        assertTrue(files().size() >= before.size() + 3);
+        context.close();
+        assertEquals(before, files());
+    }
+
     private List<Path> files() throws IOException {
         try (var files = Files.walk(temporary)) {
             return files.sorted().toList();
