@@ -59,8 +59,9 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
             throws RdmaException {
         requireDepth(receiveQueueDepth, RdmaChannelOption.RECEIVE_QUEUE_DEPTH, provider);
         requireDepth(sendQueueDepth, RdmaChannelOption.SEND_QUEUE_DEPTH, provider);
-        return new QueuePairAttributes(sendQueueDepth, receiveQueueDepth, inboundReadDepth, outboundReadDepth, checksum,
-                closeTimeoutMillis, shared, queuePairNumber);
+        int mostReads = provider.capabilities().maxReadDepth();
+        return new QueuePairAttributes(sendQueueDepth, receiveQueueDepth, Math.min(inboundReadDepth, mostReads),
+                Math.min(outboundReadDepth, mostReads), checksum, closeTimeoutMillis, shared, queuePairNumber);
     }
 
     private static void requireDepth(int depth, ChannelOption<Integer> option, VerbsProvider provider) throws RdmaException {

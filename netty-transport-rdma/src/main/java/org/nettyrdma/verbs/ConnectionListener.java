@@ -15,14 +15,16 @@ public interface ConnectionListener extends AutoCloseable {
     SocketAddress localAddress();
 
     /**
-     * Sets whether requests are taken up. While they are not, they wait in the backlog.
+     * Sets whether requests are taken up. While they are not, they wait in the backlog. Those that were taken up before may still
+     * be delivered. Does nothing after the close.
      *
      * @param accepting {@code true} to take requests up; a new listener does not
      */
     void setAccepting(boolean accepting);
 
     /**
-     * Stops listening. Requests that were delivered stay valid. Requests that were not delivered are dropped.
+     * Stops listening; does nothing if that was done. The address may be in use until the next {@link VerbsContext#poll}.
+     * Requests that were delivered stay valid. Requests that were not delivered are dropped.
      */
     @Override
     void close();

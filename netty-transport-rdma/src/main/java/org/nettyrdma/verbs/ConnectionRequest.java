@@ -35,6 +35,7 @@ public interface ConnectionRequest {
      * Refuses the connection and drops it. Does nothing if the request was rejected before or has become a queue pair.
      *
      * @param privateData sent to the peer from position to limit; at most {@link Capabilities#maxPrivateDataBytes()}
+     * @throws IllegalArgumentException if it is too long; then nothing has happened
      */
     void reject(ByteBuffer privateData);
 }

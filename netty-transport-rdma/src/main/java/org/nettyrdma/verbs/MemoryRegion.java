@@ -15,7 +15,7 @@ public interface MemoryRegion extends AutoCloseable {
     ByteBuffer memory();
 
     /**
-     * Ends the registration. No work request that uses this region may be outstanding.
+     * Ends the registration; does nothing if it has ended. No work request that uses this region may be outstanding.
      *
      * @throws IllegalStateException if the device does not end the registration; then the memory must not be freed
      */

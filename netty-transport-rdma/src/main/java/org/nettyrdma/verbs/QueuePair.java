@@ -10,9 +10,11 @@ import java.nio.ByteBuffer;
  *
  * <p>Life: created, receives posted, then {@link #connect} or {@link #accept}; {@link Listener#established}; work; and at
  * the end exactly one of {@link Listener#disconnected} and {@link Listener#connectFailed}. From then on, and after
- * {@link #moveToError()}, every outstanding work request completes as
- * {@link WorkCompletionStatus#WORK_REQUEST_FLUSHED}, and new ones are completed the same way. {@link #close()} comes
- * last, when nothing is outstanding.
+ * {@link #moveToError()}, every work request that is not done completes as
+ * {@link WorkCompletionStatus#WORK_REQUEST_FLUSHED}, and new ones are completed the same way while their queue has room.
+ * Between {@link #moveToError()} and the end, what the peer takes may still complete as successful. {@link #close()} comes
+ * last, when nothing is outstanding. Each work request that was posted completes exactly once, unless the queue pair or its
+ * context is closed before.
  *
  * <p>Work requests of the send side complete in the order in which they were posted, receives in the order in which they
  * were posted. An RDMA Write that was posted before a Send is complete in the peer's memory when the peer sees the Send.
@@ -27,20 +29,27 @@ public interface QueuePair extends AutoCloseable {
     int ACCESS_REMOTE_WRITE = 2;
 
     /**
-     * Starts to connect. The listener is told the outcome.
+     * Starts to connect. The listener is told the outcome, unless this method throws: then nothing has happened, and it can be
+     * called again.
      *
      * @param remoteAddress where the peer listens
      * @param localAddress  where to connect from, or {@code null} to let the system choose
      * @param privateData   sent to the peer from position to limit; at most {@link Capabilities#maxPrivateDataBytes()}
-     * @throws IOException if the attempt fails at once
+     * @throws IOException if the attempt fails at once, for example because an address was not resolved or nobody listens
+     * @throws IllegalArgumentException if the private data is too long, or the provider has no addresses of this kind; of the
+     *         latter it may throw an {@code IOException} instead
+     * @throws IllegalStateException if this queue pair was created for a request, connects already, or has ended
      */
     void connect(SocketAddress remoteAddress, SocketAddress localAddress, ByteBuffer privateData) throws IOException;
 
     /**
-     * Answers the request that this queue pair was created for. The listener is told the outcome.
+     * Answers the request that this queue pair was created for. The listener is told the outcome. If this method throws an
+     * {@code IOException}, it is told when the queue pair is ended.
      *
      * @param privateData sent to the peer from position to limit; at most {@link Capabilities#maxPrivateDataBytes()}
-     * @throws IOException if the peer has gone
+     * @throws IOException if the peer has gone and that is known at once
+     * @throws IllegalArgumentException if the private data is too long; the request can still be answered
+     * @throws IllegalStateException if this queue pair was not created for a request, has answered it, or has ended
      */
     void accept(ByteBuffer privateData) throws IOException;
 
@@ -48,11 +57,12 @@ public interface QueuePair extends AutoCloseable {
      * Posts a buffer for one incoming message. Receives are used in the order in which they were posted.
      *
      * @param workRequestId returned with the completion
-     * @param region        registered memory
+     * @param region        memory that this provider has registered
      * @param offset        first byte of the buffer within {@code region}
      * @param length        size of the buffer in bytes; 0 where empty messages or immediate data are expected
      * @throws IOException if the queue is full or the device refuses; then there will be no completion
-     * @throws IllegalStateException if the receives of this queue pair are shared
+     * @throws IndexOutOfBoundsException if the buffer is not inside the region
+     * @throws IllegalStateException if the receives of this queue pair are shared, or it is closed
      */
     void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException;
 
@@ -69,29 +79,39 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Posts a work request of the send side. The provider copies what it needs; {@code request} can be used again at once. The
-     * memory that it names can be used again after the completion.
+     * memory that it names can be used again after the completion. RDMA Reads beyond the depth that was agreed on wait in the
+     * queue, and what was posted after them may wait, too. An RDMA Write or Read of no bytes touches no memory, so its steering
+     * tag need not be valid.
      *
-     * @param request what to do
-     * @throws IOException if the queue is full, the provider has no such operation, or the device refuses; then there will be no
-     *                     completion
+     * @param request what to do; its memory is registered by this provider. What is longer than
+     *                {@link Capabilities#maxMessageBytes()} fails here or by its completion
+     * @throws IOException if the connection does not stand yet, the queue is full, the provider has no such operation, there are
+     *                     more pieces than {@link Capabilities} says, no RDMA Read may be outstanding, or the device refuses;
+     *                     then there will be no completion
+     * @throws IllegalStateException if the queue pair is closed
      */
     void postSend(SendWorkRequest request) throws IOException;
 
     /**
-     * Makes the device start the work requests that were posted since the last call. Posting alone need not start them.
+     * Makes the device start the work requests that were posted since the last call, and the withdrawals. Posting alone need not
+     * start them. A failure ends the connection, and the listener is told.
      */
     void flush();
 
     /**
      * Opens a piece of registered memory to the peer of this connection, and to no other, from now until it is invalidated
-     * by {@link #invalidate}, by the peer's Send with Invalidate, or by the end of the connection.
+     * by {@link #invalidate}, by the peer's Send with Invalidate, or by the end of the connection. Can be called before the
+     * connection stands, so that private data can tell of it. An access outside of the piece, or without the right, ends the
+     * connection and touches nothing; {@link Capabilities#exposure()} tells where that cannot be.
      *
-     * @param region registered memory
+     * @param region memory that this provider has registered
      * @param offset first byte within {@code region}
      * @param length size in bytes, at least 1
      * @param access {@link #ACCESS_REMOTE_READ} or {@link #ACCESS_REMOTE_WRITE}, or both
      * @return the steering tag, never 0; {@link #remoteOffset} tells the offset that goes with it
-     * @throws IOException if the device refuses
+     * @throws IOException if the device refuses, or the connection has ended
+     * @throws IndexOutOfBoundsException if the piece is not inside the region
+     * @throws IllegalArgumentException if it is empty, or {@code access} is anything else
      */
     int expose(MemoryRegion region, int offset, int length, int access) throws IOException;
 
@@ -106,8 +126,8 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Withdraws a steering tag. New accesses of the peer are refused at once. When the withdrawal is complete, no access is in
-     * progress any more and the memory can be used again. The withdrawal of a tag that the peer has already invalidated, or that
-     * ended with the connection, is complete at once.
+     * progress any more and the memory can be used again. The withdrawal of a tag that the peer has already invalidated, that
+     * ended with the connection, or that this queue pair does not know, is complete at once.
      *
      * @param workRequestId returned with the completion, if there is one. The completion may be out of the order of the send side
      * @param steeringTag   from {@link #expose}
@@ -156,9 +176,11 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
-     * Frees the queue pair. If a work request is outstanding, its memory must never be used again. A connection that has not
-     * ended ends now, and the listener is told nothing more. From then on the device accesses neither the memory of work requests
-     * nor exposed memory; {@link #mayUsePosted()} and {@link #mayUseExposed} tell where that was not possible.
+     * Frees the queue pair; does nothing if that was done. A connection that has not ended ends now, and the listener is told
+     * nothing more. Completions may still be delivered, of what was done before as of what is flushed now, but need not be. From
+     * then on the device accesses neither the memory of work requests nor exposed memory; {@link #mayUsePosted()} and
+     * {@link #mayUseExposed} tell where that was not possible. Nothing can be posted any more, while {@link #flush()},
+     * {@link #moveToError()} and {@link #abort()} do nothing.
      */
     @Override
     void close();
@@ -198,7 +220,8 @@ public interface QueuePair extends AutoCloseable {
         void established(ConnectionParameters parameters);
 
         /**
-         * The connection was not made. Nothing follows except completions of flushed work requests.
+         * The connection was not made, or this side has ended it before it stood. Nothing follows except completions of flushed
+         * work requests.
          *
          * @param cause       why; a {@link java.net.ConnectException} where nobody listens or the peer rejected
          * @param privateData what a peer that rejected sent along, read-only, else empty
@@ -209,7 +232,8 @@ public interface QueuePair extends AutoCloseable {
          * The connection has ended. Every message that arrived before has been delivered. Nothing follows except completions of
          * flushed work requests.
          *
-         * @param cause why, or {@code null} if the peer closed in order or this side called {@link #moveToError}
+         * @param cause why, or {@code null} if the peer closed in order, or this side called {@link #moveToError} or
+         *              {@link #abort}
          */
         void disconnected(IOException cause);
     }

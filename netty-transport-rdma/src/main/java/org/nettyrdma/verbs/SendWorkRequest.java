@@ -29,14 +29,14 @@ public final class SendWorkRequest {
     private int totalBytes;
 
     private long workRequestId;
-    private Opcode opcode;
+    private Opcode opcode = Opcode.SEND;
     private int steeringTag;
     private long remoteOffset;
     private int immediateData;
     private boolean solicited;
 
     /**
-     * Creates an empty description.
+     * Creates the description of a Send of no bytes, with the id 0.
      *
      * @param maxElements most pieces of local memory it can name
      */
@@ -136,11 +136,12 @@ public final class SendWorkRequest {
     /**
      * Adds a piece of local memory behind those added before.
      *
-     * @param region registered memory
+     * @param region memory that the provider of the queue pair has registered
      * @param offset first byte within {@code region}
      * @param length size in bytes, may be 0
      * @return this
      * @throws IndexOutOfBoundsException if the piece is not inside the region or there is no room for another piece
+     * @throws ArithmeticException if all pieces together are longer than {@link Integer#MAX_VALUE} bytes
      */
     public SendWorkRequest addElement(MemoryRegion region, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, region.memory().capacity());

@@ -26,10 +26,12 @@ public interface SharedReceiveQueue extends AutoCloseable {
      * {@link VerbsContext#poll} at the earliest.
      *
      * @param workRequestId returned with the completion
-     * @param region        registered memory
+     * @param region        memory that this provider has registered
      * @param offset        first byte of the buffer within {@code region}
      * @param length        size of the buffer in bytes
      * @throws IOException if the queue is full or the device refuses; then there will be no completion
+     * @throws IndexOutOfBoundsException if the buffer is not inside the region
+     * @throws IllegalStateException if the queue is closed
      */
     void postReceive(long workRequestId, MemoryRegion region, int offset, int length) throws IOException;
 
@@ -48,8 +50,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
     }
 
     /**
-     * Frees the queue. Every queue pair that was created with it must be closed. From then on the device does not access the
-     * memory of what is still posted, and does not complete it.
+     * Frees the queue; does nothing if that was done. Every queue pair that was created with it must be closed. From then on the
+     * device does not access the memory of what is still posted, and does not complete it.
      *
      * @throws IllegalStateException if a queue pair uses it
      */

@@ -5,7 +5,7 @@ import java.net.SocketAddress;
 
 /**
  * A provider as one event loop sees it: a completion queue, connection events, and a way to sleep until there is a completion or
- * an event. Every method except {@link #wakeup()} is called by the thread of the loop only.
+ * an event. Every method except {@link #wakeup()} is called by the thread of the loop only; a provider need not check that.
  *
  * <p>The loop calls {@link #poll} again and again. When that returns 0 it may call {@link #await}, which arms the notifications,
  * polls the device once more, and only then sleeps. So it does not sleep while an event that came in between waits.
@@ -19,6 +19,7 @@ public interface VerbsContext extends AutoCloseable {
      * @param listener   told of the life of the connection
      * @return the queue pair, ready for {@link QueuePair#postReceive}
      * @throws IOException if the device or the system refuses
+     * @throws IllegalStateException if the shared receives are closed
      */
     QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) throws IOException;
 
@@ -30,8 +31,9 @@ public interface VerbsContext extends AutoCloseable {
      * @param listener   told of the life of the connection
      * @param request    the peer's request
      * @return the queue pair, ready for {@link QueuePair#postReceive}; {@link QueuePair#accept} answers the peer
-     * @throws IOException if the device or the system refuses, or the peer has gone
+     * @throws IOException if the device or the system refuses, the peer has gone, or the request was answered before
      * @throws IllegalArgumentException if the request is of another provider
+     * @throws IllegalStateException if the shared receives are closed
      */
     QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException;
@@ -52,11 +54,12 @@ public interface VerbsContext extends AutoCloseable {
      * Starts to listen for connection requests.
      *
      * @param address    where to listen; port 0 lets the system choose
-     * @param backlog    how many requests may wait
+     * @param backlog    about how many requests may wait, at least 1
      * @param attributes what applies to a request before a queue pair exists for it
      * @param listener   told of every valid request, from {@link #poll}
      * @return the listening endpoint
-     * @throws IOException if the address cannot be used
+     * @throws IOException if the address cannot be used, for example because it is in use, or was not resolved
+     * @throws IllegalArgumentException if the provider has no addresses of this kind; it may throw an {@code IOException} instead
      */
     ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                               ConnectionListener.Handler listener) throws IOException;
@@ -65,8 +68,9 @@ public interface VerbsContext extends AutoCloseable {
      * Makes progress and delivers what has happened: completions to {@code handler}, connection events to the listeners of their
      * queue pairs. A completion of a work request that ended before its connection is delivered before the end of the connection.
      *
-     * <p>The handler and the listeners may call any method of this context's queue pairs, but neither this method nor
-     * {@link #await}. An exception they throw leaves this method; events not delivered stay for the next call.
+     * <p>The handler and the listeners may call any method of this context and of what was created from it, but neither this
+     * method, {@link #await} nor {@link #close()}. An exception they throw leaves this method; events not delivered stay for the
+     * next call.
      *
      * @param handler        receives the completions
      * @param maxCompletions most completions to deliver, at least 1
@@ -113,9 +117,11 @@ public interface VerbsContext extends AutoCloseable {
     }
 
     /**
-     * Closes the context with all that was created from it. Work requests that are still outstanding are not completed any more.
-     * After this call the device accesses neither their memory nor exposed memory, except where {@link QueuePair#mayUsePosted()}
-     * and {@link QueuePair#mayUseExposed} say so of a queue pair.
+     * Closes the context with all that was created from it, listeners included; does nothing if it is closed. No handler and no
+     * listener is told anything any more, and work requests that are still outstanding are not completed. From now on only
+     * {@link #wakeup()} and this method may be called, and the {@code close} methods of what was created from it. After this call
+     * the device accesses neither their memory nor exposed memory, except where {@link QueuePair#mayUsePosted()} and
+     * {@link QueuePair#mayUseExposed} say so of a queue pair.
      */
     @Override
     void close();

@@ -60,6 +60,7 @@ public interface VerbsProvider {
      * @return a direct buffer: its capacity and limit are {@code bytes}, its position is 0, all bytes are 0, and the first has an
      *         address that is a multiple of 4096. The memory is really there: its use does not fail when the system is short of
      *         memory later. The caller owns it until {@link #free}
+     * @throws IllegalArgumentException if the size is less than 1
      * @throws OutOfMemoryError if there is no more memory now; the message says what limits it
      * @throws IOException if the system refuses it, for example because a file system is full
      */
@@ -85,7 +86,9 @@ public interface VerbsProvider {
      * @param memory what {@link #allocate} has returned; its whole capacity is registered, and it must not be freed before the
      *               region is closed. A provider may take any other direct buffer, too
      * @return the registration
-     * @throws IllegalArgumentException if {@code memory} is not direct, or this provider cannot reach memory of its kind
+     * @throws IllegalArgumentException if {@code memory} is not direct or cannot be written, or this provider cannot reach memory
+     *         of its kind
+     * @throws IllegalStateException if the provider is not available
      * @throws IOException if the device refuses, for example because the limit of locked memory is reached
      */
     MemoryRegion registerMemory(ByteBuffer memory) throws IOException;
@@ -93,8 +96,9 @@ public interface VerbsProvider {
     /**
      * Opens the device for one event loop.
      *
-     * @return a context that the calling loop owns and closes
+     * @return a context that one loop owns and closes
      * @throws IOException if the device or the system refuses
+     * @throws IllegalStateException if the provider is not available
      */
     VerbsContext openContext() throws IOException;
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.testkit.Endpoint;
 import org.nettyrdma.testkit.TransportFixture;
 import org.nettyrdma.verbs.VerbsProvider;
@@ -38,6 +39,18 @@ class RdmaConnectionInfoTest extends TransportFixture {
         assertEquals(new RdmaConnectionInfo("iwarp", 2, false, 2, 4, client.maxSendBytes()), client.connectionInfo());
         RdmaChannel server = connection.server().channel();
         assertEquals(new RdmaConnectionInfo("iwarp", 2, false, 4, 2, client.maxSendBytes()), server.connectionInfo());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1024, 16_384, Integer.MAX_VALUE})
+    void shouldLowerReadDepthsToTheLimitOfTheProvider(int depth) throws Exception {
+        Connection connection = connect(
+                serverBootstrap().childOption(RdmaChannelOption.INBOUND_READ_DEPTH, depth)
+                        .childOption(RdmaChannelOption.OUTBOUND_READ_DEPTH, depth),
+                bootstrap().option(RdmaChannelOption.INBOUND_READ_DEPTH, depth)
+                        .option(RdmaChannelOption.OUTBOUND_READ_DEPTH, depth));
+        RdmaChannel client = connection.client().channel();
+        assertEquals(new RdmaConnectionInfo("iwarp", 2, false, 1024, 1024, client.maxSendBytes()), client.connectionInfo());
     }
 
     @Test

@@ -9,6 +9,7 @@ import static org.nettyrdma.testkit.PrivateData.assertArrived;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -143,5 +144,123 @@ public abstract class VerbsConnectingContract extends VerbsFixture {
         } catch (IOException e) {
             return false;
         }
+    }
+
+    @Test
+    void shouldRefuseMorePrivateDataThanItCanSend() throws IOException {
+        byte[] most = new byte[provider().capabilities().maxPrivateDataBytes()];
+        ByteBuffer more = ByteBuffer.allocate(most.length + 1);
+        client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
+        assertThrows(IllegalArgumentException.class, () -> client.queuePair.connect(listener.localAddress(), null, more));
+        client.queuePair.connect(listener.localAddress(), null, ByteBuffer.wrap(most));
+        pumpUntil(() -> !requests.isEmpty());
+        assertArrived(most, VerbsSide.bytes(requests.element().privateData()));
+        server.queuePair = server.context.createQueuePair(ATTRIBUTES, server, requests.remove());
+        assertThrows(IllegalArgumentException.class, () -> server.queuePair.accept(more));
+        server.queuePair.accept(ByteBuffer.wrap(most));
+        pumpUntil(() -> client.isEstablished() && server.isEstablished());
+        assertArrived(most, VerbsSide.bytes(client.parameters.privateData()));
+    }
+
+    @Test
+    void shouldRefuseMorePrivateDataThanItCanRejectWith() throws IOException {
+        byte[] most = new byte[provider().capabilities().maxPrivateDataBytes()];
+        request(new byte[0]);
+        ConnectionRequest request = requests.remove();
+        assertThrows(IllegalArgumentException.class, () -> request.reject(ByteBuffer.allocate(most.length + 1)));
+        request.reject(ByteBuffer.wrap(most));
+        pumpUntil(() -> client.events.contains("connectFailed"));
+        assertArrived(most, client.rejection);
+    }
+
+    @Test
+    void shouldLeaveTheBufferOfPrivateDataAlone() throws IOException {
+        ByteBuffer data = ByteBuffer.wrap(new byte[] {9, 1, 2, 9});
+        data.position(1).limit(provider().capabilities().maxPrivateDataBytes() == 0 ? 1 : 3);
+        client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
+        client.queuePair.connect(listener.localAddress(), null, data);
+        assertEquals(1, data.position());
+        data.put(1, (byte) 7);
+        pumpUntil(() -> !requests.isEmpty());
+        assertArrived(sendable(new byte[] {1, 2}), VerbsSide.bytes(requests.element().privateData()));
+        assertTrue(requests.remove().privateData().isReadOnly());
+    }
+
+    @Test
+    void shouldAnswerARequestOnce() throws IOException {
+        request(new byte[0]);
+        ConnectionRequest request = requests.element();
+        accept(server, new byte[0]);
+        assertThrows(IOException.class, () -> server.context.createQueuePair(ATTRIBUTES, server, request));
+        request.reject(NO_DATA);
+        client.post(client.work().send(1).addElement(client.region, 0, 10));
+        assertEquals(10, nextCompletion(server).byteLength());
+    }
+
+    @Test
+    void shouldConnectOrAcceptOnce() throws IOException {
+        request(new byte[0]);
+        assertThrows(IllegalStateException.class, () -> client.queuePair.connect(listener.localAddress(), null, NO_DATA));
+        assertThrows(IllegalStateException.class, () -> client.queuePair.accept(NO_DATA));
+        accept(server, new byte[0]);
+        assertThrows(IllegalStateException.class, () -> server.queuePair.accept(NO_DATA));
+        assertThrows(IllegalStateException.class, () -> server.queuePair.connect(listener.localAddress(), null, NO_DATA));
+        client.post(client.work().send(1).addElement(client.region, 0, 10));
+        assertEquals(10, nextCompletion(server).byteLength());
+    }
+
+    @Test
+    void shouldTellThatThePeerLeftBeforeTheAnswer() throws IOException {
+        request(new byte[0]);
+        client.queuePair.close();
+        try {
+            server.queuePair = server.context.createQueuePair(ATTRIBUTES, server, requests.remove());
+            server.postReceive(0);
+            server.queuePair.accept(NO_DATA);
+        } catch (IOException e) {
+            return; // a provider may know at once
+        }
+        pumpUntil(() -> server.completions.size() == 1 && (server.isDisconnected() || server.events.contains("connectFailed")));
+        assertTrue(server.events.equals(List.of("connectFailed"))
+                || server.events.equals(List.of("established", "disconnected")), server.events::toString);
+        assertEquals(WorkCompletionStatus.WORK_REQUEST_FLUSHED, server.completions.remove().status());
+    }
+
+    @Test
+    void shouldKeepTheRequestsThatAClosedListenerHasDelivered() throws IOException {
+        request(new byte[0]);
+        listener.close();
+        listener.close();
+        accept(server, new byte[0]);
+        client.post(client.work().send(1).addElement(client.region, 0, 10));
+        assertEquals(10, nextCompletion(server).byteLength());
+    }
+
+    @Test
+    void shouldDropTheRequestsThatAClosedListenerHasNotDelivered() throws IOException {
+        listener.setAccepting(false);
+        client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
+        client.queuePair.connect(listener.localAddress(), null, NO_DATA);
+        for (int i = 0; i < 100; i++) {
+            client.poll();
+            server.poll();
+        }
+        listener.close();
+        pumpUntil(() -> client.events.contains("connectFailed"));
+        assertTrue(requests.isEmpty());
+    }
+
+    @Test
+    void shouldRefuseAddressesThatAreNotResolved() throws IOException {
+        SocketAddress unresolved = InetSocketAddress.createUnresolved("name.invalid", 2049);
+        assertThrows(IOException.class, () -> server.context.listen(unresolved, 16, LISTEN, null));
+        client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
+        assertThrows(IOException.class, () -> client.queuePair.connect(unresolved, null, NO_DATA));
+        try {
+            client.queuePair.connect(listener.localAddress(), unresolved, NO_DATA);
+        } catch (IOException e) {
+            return; // a provider need not know at once
+        }
+        pumpUntil(() -> client.events.contains("connectFailed"));
     }
 }

@@ -92,4 +92,30 @@ public abstract class VerbsMemoryContract extends VerbsFixture {
         ShortMemory.run(provider().name(), false);
         ShortMemory.run(provider().name(), true);
     }
+
+    @Test
+    void shouldRefuseSizesBelowOne() {
+        for (int bytes : new int[] {0, -1, Integer.MIN_VALUE}) {
+            assertThrows(IllegalArgumentException.class, () -> provider().allocate(bytes));
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatCannotBeWritten() throws IOException {
+        ByteBuffer memory = provider().allocate(10);
+        assertThrows(IllegalArgumentException.class, () -> provider().registerMemory(memory.asReadOnlyBuffer()));
+        provider().free(memory);
+    }
+
+    @Test
+    void shouldRegisterTheWholeCapacity() throws IOException {
+        ByteBuffer memory = provider().allocate(10).position(3).limit(5);
+        MemoryRegion region = provider().registerMemory(memory);
+        assertEquals(0, region.memory().position());
+        assertEquals(10, region.memory().limit());
+        assertEquals(3, memory.position());
+        region.close();
+        region.close();
+        provider().free(memory);
+    }
 }

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.testkit.VerbsSide.Completion;
+import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
 /** Sends, receives and their completions. A part of {@link VerbsContract}. */
@@ -101,5 +103,75 @@ public abstract class VerbsMessagesContract extends VerbsFixture {
             client.postReceive(i);
         }
         assertThrows(IOException.class, () -> client.postReceive(QUEUE_DEPTH));
+    }
+
+    @Test
+    void shouldRefuseMorePiecesThanItCanGatherOrScatter() throws IOException {
+        connect();
+        int tag = server.queuePair.expose(server.region, 0, 1000, QueuePair.ACCESS_REMOTE_READ);
+        int most = provider().capabilities().maxGatherElements();
+        int mostRead = provider().capabilities().maxReadScatterElements();
+        SendWorkRequest work = new SendWorkRequest(Math.max(most, mostRead) + 1);
+        assertThrows(IOException.class, () -> client.queuePair.postSend(withPieces(work.send(1), most + 1)));
+        assertThrows(IOException.class, () -> client.queuePair.postSend(
+                withPieces(work.read(2, tag, server.queuePair.remoteOffset(tag)), mostRead + 1)));
+        client.post(withPieces(work.send(3), most));
+        client.post(withPieces(work.read(4, tag, server.queuePair.remoteOffset(tag)), mostRead));
+        assertEquals(most, nextCompletion(server).byteLength());
+        assertCompletes(client, 3);
+        assertCompletes(client, 4);
+    }
+
+    private SendWorkRequest withPieces(SendWorkRequest request, int count) {
+        for (int i = 0; i < count; i++) {
+            request.addElement(client.region, 300_000 + 10 * i, 1);
+        }
+        return request;
+    }
+
+    @Test
+    void shouldTakeAWorkRequestThatNothingWasSetOfAsAnEmptySend() throws IOException {
+        connect();
+        client.post(new SendWorkRequest(0));
+        assertEquals(new Completion(0, WorkCompletionStatus.SUCCESS, 0, false, 0, 0), nextCompletion(server));
+        assertCompletes(client, 0);
+    }
+
+    @Test
+    void shouldRefuseMoreSendsThanAQueueHolds() throws IOException {
+        connect();
+        for (int i = 0; i < QUEUE_DEPTH; i++) {
+            client.queuePair.postSend(client.work().write(i, 0, 0));
+        }
+        assertThrows(IOException.class, () -> client.queuePair.postSend(client.work().write(QUEUE_DEPTH, 0, 0)));
+        client.queuePair.flush();
+        for (int i = 0; i < QUEUE_DEPTH; i++) {
+            assertCompletes(client, i);
+        }
+        assertTrue(client.completions.isEmpty());
+    }
+
+    @Test
+    void shouldRefuseToSendBeforeTheConnectionStands() throws IOException {
+        request(new byte[0]);
+        assertThrows(IOException.class, () -> client.queuePair.postSend(client.work().send(50)));
+        server.queuePair = server.context.createQueuePair(ATTRIBUTES, server, requests.remove());
+        assertThrows(IOException.class, () -> server.queuePair.postSend(server.work().send(50)));
+        server.postReceive(0);
+        server.queuePair.accept(NO_DATA);
+        pumpUntil(() -> client.isEstablished() && server.isEstablished());
+        client.post(client.work().send(51).addElement(client.region, 0, 10));
+        assertEquals(10, nextCompletion(server).byteLength());
+        assertCompletes(client, 51);
+    }
+
+    @Test
+    void shouldRefuseReceivesOutsideOfTheirMemory() throws IOException {
+        connect();
+        for (int[] piece : new int[][] {{-1, 1}, {0, -1}, {VerbsSide.MEMORY_BYTES, 1}, {1, VerbsSide.MEMORY_BYTES},
+                {Integer.MAX_VALUE, Integer.MAX_VALUE}}) {
+            assertThrows(IndexOutOfBoundsException.class,
+                    () -> server.queuePair.postReceive(9, server.region, piece[0], piece[1]));
+        }
     }
 }

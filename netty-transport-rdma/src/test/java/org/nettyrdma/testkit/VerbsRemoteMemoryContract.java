@@ -82,4 +82,110 @@ public abstract class VerbsRemoteMemoryContract extends VerbsFixture {
         assertTrue(client.cause != null
                 || client.completions.stream().anyMatch(c -> c.status() == WorkCompletionStatus.REMOTE_ACCESS_ERROR));
     }
+
+    @Test
+    void shouldCompleteReadsAndSendsInTheOrderOfPosting() throws IOException {
+        connect();
+        int tag = server.queuePair.expose(server.region, 0, 500_000, QueuePair.ACCESS_REMOTE_READ);
+        long offset = server.queuePair.remoteOffset(tag);
+        client.queuePair.postSend(client.work().read(100, tag, offset).addElement(client.region, 500_000, 400_000));
+        client.queuePair.postSend(client.work().send(101).addElement(client.region, 0, 1));
+        client.queuePair.postSend(client.work().read(102, tag, offset).addElement(client.region, 500_000, 1));
+        client.queuePair.postSend(client.work().send(103).addElement(client.region, 0, 1));
+        client.queuePair.flush();
+        for (int id = 100; id < 104; id++) {
+            assertCompletes(client, id);
+        }
+    }
+
+    @Test
+    void shouldReadAndWriteNothing() throws IOException {
+        connect();
+        int tag = server.queuePair.expose(server.region, 0, 10, QueuePair.ACCESS_REMOTE_READ | QueuePair.ACCESS_REMOTE_WRITE);
+        long offset = server.queuePair.remoteOffset(tag);
+        client.queuePair.postSend(client.work().write(100, tag, offset));
+        client.queuePair.postSend(client.work().write(101, tag, offset + 10).addElement(client.region, 0, 0));
+        client.queuePair.postSend(client.work().read(102, tag, offset));
+        client.queuePair.postSend(client.work().read(103, tag, offset + 10).addElement(client.region, 0, 0));
+        client.queuePair.flush();
+        for (int id = 100; id < 104; id++) {
+            assertEquals(new Completion(id, WorkCompletionStatus.SUCCESS, 0, false, 0, 0), nextCompletion(client));
+        }
+        assertTrue(server.completions.isEmpty());
+    }
+
+    /** The ten bytes from 5000 on are exposed; the offsets count from there. */
+    @Test
+    void shouldRefuseAccessOutsideOfWhatIsExposed() throws IOException {
+        assumeTrue(provider().capabilities().exposure() != Capabilities.Exposure.PERSISTENT);
+        for (long distance : new long[] {-1, 1, 10, 1L << 32, (1L << 32) - 5, Long.MIN_VALUE, -5}) {
+            assertRefused(QueuePair.ACCESS_REMOTE_READ | QueuePair.ACCESS_REMOTE_WRITE, true, distance);
+            assertRefused(QueuePair.ACCESS_REMOTE_READ | QueuePair.ACCESS_REMOTE_WRITE, false, distance);
+        }
+    }
+
+    @Test
+    void shouldRefuseAccessThatTheTagDoesNotGrant() throws IOException {
+        assumeTrue(provider().capabilities().exposure() != Capabilities.Exposure.PERSISTENT);
+        assertRefused(QueuePair.ACCESS_REMOTE_READ, false, 0);
+        assertRefused(QueuePair.ACCESS_REMOTE_WRITE, true, 0);
+    }
+
+    private void assertRefused(int access, boolean read, long distance) throws IOException {
+        connect();
+        server.put(5000, "0123456789");
+        client.put(300_000, "abcdefghij");
+        int tag = server.queuePair.expose(server.region, 5000, 10, access);
+        long offset = server.queuePair.remoteOffset(tag) + distance;
+        SendWorkRequest work = read ? client.work().read(100, tag, offset) : client.work().write(100, tag, offset);
+        client.post(work.addElement(client.region, 300_000, 10));
+        pumpUntil(() -> client.isDisconnected() && server.isDisconnected());
+        assertEquals("0123456789", server.get(5000, 10));
+        if (read) { // a Write may be complete when it has left
+            assertTrue(client.completions.stream().noneMatch(c -> c.status() == WorkCompletionStatus.SUCCESS));
+            assertEquals("abcdefghij", client.get(300_000, 10));
+        }
+        client.queuePair.close();
+        server.queuePair.close();
+        client.clear();
+        server.clear();
+    }
+
+    @Test
+    void shouldExposeOnlyPiecesOfMemoryAndForTheRightsThereAre() throws IOException {
+        connect();
+        QueuePair queuePair = server.queuePair;
+        int read = QueuePair.ACCESS_REMOTE_READ;
+        assertThrows(IllegalArgumentException.class, () -> queuePair.expose(server.region, 0, 0, read));
+        assertThrows(IllegalArgumentException.class, () -> queuePair.expose(server.region, 0, 1, 0));
+        assertThrows(IllegalArgumentException.class, () -> queuePair.expose(server.region, 0, 1, 4 | read));
+        assertThrows(IndexOutOfBoundsException.class, () -> queuePair.expose(server.region, -1, 2, read));
+        assertThrows(IndexOutOfBoundsException.class, () -> queuePair.expose(server.region, 1, VerbsSide.MEMORY_BYTES, read));
+        queuePair.moveToError();
+        assertThrows(IOException.class, () -> queuePair.expose(server.region, 0, 1, read));
+    }
+
+    @Test
+    void shouldHaveNothingToWithdrawAfterTheEnd() throws IOException {
+        connect();
+        int tag = server.queuePair.expose(server.region, 0, 10, QueuePair.ACCESS_REMOTE_READ);
+        server.queuePair.moveToError();
+        pumpUntil(server::isDisconnected);
+        assertTrue(server.queuePair.invalidate(99, tag));
+        assertTrue(server.queuePair.invalidate(99, tag));
+        assertThrows(IllegalArgumentException.class, () -> server.queuePair.remoteOffset(tag));
+        assertTrue(server.completions.stream().noneMatch(c -> c.id() == 99));
+    }
+
+    @Test
+    void shouldKnowNoTagOfAnotherConnection() throws IOException {
+        connect();
+        QueuePair other = server.context.createQueuePair(ATTRIBUTES, server);
+        int tag = server.queuePair.expose(server.region, 0, 10, QueuePair.ACCESS_REMOTE_READ);
+        assertThrows(IllegalArgumentException.class, () -> other.remoteOffset(tag));
+        assertTrue(other.invalidate(99, tag));
+        client.post(client.work().read(1, tag, server.queuePair.remoteOffset(tag)).addElement(client.region, 0, 10));
+        assertCompletes(client, 1);
+        other.close();
+    }
 }

@@ -22,6 +22,11 @@ final class VerbsSide implements QueuePair.Listener, CompletionHandler, AutoClos
 
     static final int MEMORY_BYTES = 1 << 20;
 
+    /** What a test does inside of a call. */
+    interface Action {
+        void run() throws IOException;
+    }
+
     /** What a completion said. */
     record Completion(long id, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
                       int vendorError) {
@@ -43,6 +48,8 @@ final class VerbsSide implements QueuePair.Listener, CompletionHandler, AutoClos
     ConnectionParameters parameters;
     IOException cause;
     byte[] rejection;
+    /** What to do when the end is told. */
+    Action onEnd = () -> { };
     private final SendWorkRequest work = new SendWorkRequest(4);
 
     VerbsSide(VerbsProvider provider) throws IOException {
@@ -69,6 +76,11 @@ final class VerbsSide implements QueuePair.Listener, CompletionHandler, AutoClos
     public void disconnected(IOException reason) {
         events.add("disconnected");
         cause = reason;
+        try {
+            onEnd.run();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Override
@@ -92,6 +104,13 @@ final class VerbsSide implements QueuePair.Listener, CompletionHandler, AutoClos
     /** Completions of shared receives for one queue pair. */
     Deque<Completion> sharedCompletions(int queuePairNumber) {
         return sharedCompletions.computeIfAbsent(queuePairNumber, any -> new ArrayDeque<>());
+    }
+
+    /** Forgets what was heard, before another connection. */
+    void clear() {
+        events.clear();
+        completions.clear();
+        cause = null;
     }
 
     int poll() throws IOException {

@@ -163,8 +163,8 @@ public final class DisniProvider implements VerbsProvider {
 
     @Override
     public MemoryRegion registerMemory(ByteBuffer memory) throws IOException {
-        if (!memory.isDirect()) {
-            throw new IllegalArgumentException("memory: " + memory + " (expected: a direct buffer)");
+        if (!memory.isDirect() || memory.isReadOnly()) {
+            throw new IllegalArgumentException("memory: " + memory + " (expected: a direct buffer that can be written)");
         }
         return new DisniMemoryRegion(presentDevice(), memory.duplicate().clear());
     }

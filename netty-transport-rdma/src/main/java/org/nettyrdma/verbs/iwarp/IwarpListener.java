@@ -40,6 +40,7 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
             throws IOException {
         this.parts = parts;
         this.attributes = attributes;
+        IwarpQueuePair.requireResolved(address);
         halfOpen = new SocketTable<>(attributes.maxPendingRequests(), attributes.maxPendingRequestsPerAddress());
         channel = ServerSocketChannel.open();
         try {

@@ -11,8 +11,8 @@ final class IwarpMemoryRegion implements MemoryRegion {
     private final ByteBuffer memory;
 
     IwarpMemoryRegion(ByteBuffer memory) {
-        if (!memory.isDirect()) {
-            throw new IllegalArgumentException("memory: " + memory + " (expected: a direct buffer)");
+        if (!memory.isDirect() || memory.isReadOnly()) {
+            throw new IllegalArgumentException("memory: " + memory + " (expected: a direct buffer that can be written)");
         }
         // Its own position and limit: the whole capacity is registered, whatever the caller does with his buffer.
         this.memory = memory.duplicate().clear();

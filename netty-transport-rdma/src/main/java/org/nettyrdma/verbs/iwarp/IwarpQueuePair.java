@@ -18,7 +18,6 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
-import org.nettyrdma.verbs.support.PowerOfTwo;
 import org.nettyrdma.verbs.support.SendRing;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SocketFailures;
@@ -122,9 +121,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         if (state != State.CREATED || request != null) {
             throw new IllegalStateException("connect in state " + state);
         }
-        if (remote instanceof InetSocketAddress address && address.isUnresolved()) {
-            throw new UnknownHostException(address.getHostString());
-        }
+        requireResolved(remote);
+        requireResolved(local);
         setupFrame = MpaNegotiation.request(attributes, MpaNegotiation.checkPrivateData(privateData)).encode();
         replyReader = new MpaFrameReader(true);
         remoteAddress = remote;
@@ -143,6 +141,12 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
             throw t;
         }
         state = State.CONNECTING;
+    }
+
+    static void requireResolved(SocketAddress address) throws UnknownHostException {
+        if (address instanceof InetSocketAddress inet && inet.isUnresolved()) {
+            throw new UnknownHostException(inet.getHostString());
+        }
     }
 
     private void announceAgain() {
@@ -303,18 +307,16 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         if (workRequest.opcode() == SendWorkRequest.Opcode.WRITE_WITH_IMMEDIATE) {
             throw new IOException("iWARP has no RDMA Write with immediate data");
         }
-        if (workRequest.opcode() == SendWorkRequest.Opcode.READ && outboundReadDepth() == 0) {
+        if (workRequest.opcode() == SendWorkRequest.Opcode.READ && stream != null && stream.outboundReadDepth() == 0) {
             throw new IOException("no RDMA Read can be sent: the outbound read depth is 0");
         }
         if (state == State.ENDED) {
             flushed(workRequest.workRequestId());
+        } else if (state != State.ESTABLISHED) {
+            throw new IOException("nothing can be sent before the connection stands");
         } else if (!queues.sends().offer(workRequest)) {
             throw new IOException("the send queue is full: depth " + queues.sends().depth());
         }
-    }
-
-    private int outboundReadDepth() {
-        return stream != null ? stream.outboundReadDepth() : PowerOfTwo.atMost(attributes.outboundReadDepth());
     }
 
     private void flushed(long workRequestId) {

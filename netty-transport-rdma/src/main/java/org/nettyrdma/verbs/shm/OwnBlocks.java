@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import org.nettyrdma.verbs.support.DirectMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,7 @@ final class OwnBlocks {
     }
 
     ByteBuffer allocate(int bytes) throws IOException {
+        DirectMemory.requireSize(bytes);
         int number = directory.newNumber();
         directory.useMemory();
         MappedByteBuffer memory = null;

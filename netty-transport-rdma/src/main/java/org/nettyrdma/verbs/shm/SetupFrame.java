@@ -33,7 +33,8 @@ record SetupFrame(Kind kind, long instance, int control, int inboundReadDepth, i
     /** What a frame is. */
     enum Kind { REQUEST, ACCEPT, REJECT }
 
-    static final int MAX_PRIVATE_DATA_BYTES = 512;
+    /** As over iWARP, so that a program of {@link SameHostProvider} finds one limit. */
+    static final int MAX_PRIVATE_DATA_BYTES = 508;
     static final int MAX_READ_DEPTH = 1024;
     /** The kind and the length stand before. */
     static final int PREFIX_BYTES = 4;

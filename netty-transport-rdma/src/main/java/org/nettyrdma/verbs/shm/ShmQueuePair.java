@@ -144,7 +144,6 @@ final class ShmQueuePair implements QueuePair {
                 outboundReadDepth, false, 0);
         deliver(() -> listener.established(parameters));
         startPolling();
-        parts.defer(this::flush); // what was posted before
     }
 
     // ---- Work
@@ -190,18 +189,16 @@ final class ShmQueuePair implements QueuePair {
         if (workRequest.elementCount() > ControlLayout.MAX_PIECES) {
             throw new IOException(workRequest.elementCount() + " pieces of memory, limit " + ControlLayout.MAX_PIECES);
         }
-        if (workRequest.opcode() == SendWorkRequest.Opcode.READ && outboundReadDepth() == 0) {
+        if (workRequest.opcode() == SendWorkRequest.Opcode.READ && exchange != null && exchange.agreedReadDepth() == 0) {
             throw new IOException("no RDMA Read can be sent: the outbound read depth is 0");
         }
         if (state == State.ENDED) {
             flushed(workRequest.workRequestId());
+        } else if (state != State.ESTABLISHED && state != State.CLOSING) {
+            throw new IOException("nothing can be sent before the connection stands");
         } else if (!queues.sends().offer(workRequest)) {
             throw new IOException("the send queue is full: depth " + queues.sends().depth());
         }
-    }
-
-    private int outboundReadDepth() {
-        return exchange == null ? attributes.outboundReadDepth() : exchange.agreedReadDepth();
     }
 
     private void flushed(long workRequestId) {

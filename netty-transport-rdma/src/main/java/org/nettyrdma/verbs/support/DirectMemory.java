@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class DirectMemory {
 
     private static final int PAGE_BYTES = 4096;
+    private static final int MAX_PAGES_BYTES = Integer.MAX_VALUE - (PAGE_BYTES - 1);
 
     /** What {@link #allocatePages} has handed out, and the memory that it is a part of. */
     private static final Map<ByteBuffer, ByteBuffer> PAGES = Collections.synchronizedMap(new IdentityHashMap<>());
@@ -90,15 +91,32 @@ public final class DirectMemory {
      *
      * @param bytes its size
      * @return a direct buffer, all 0; to be given back with {@link #freePages}
+     * @throws IllegalArgumentException if the size is less than 1
      * @throws OutOfMemoryError if the JVM has no more, with a message that says how much is in use and by which option there can
      *         be more
      */
     public static ByteBuffer allocatePages(int bytes) {
-        ByteBuffer memory = allocate(Math.addExact(bytes, PAGE_BYTES - 1));
+        requireSize(bytes);
+        if (bytes > MAX_PAGES_BYTES) {
+            throw new OutOfMemoryError(bytes + " bytes in one piece (limit: " + MAX_PAGES_BYTES + ')');
+        }
+        ByteBuffer memory = allocate(bytes + PAGE_BYTES - 1);
         int distance = memory.alignmentOffset(0, PAGE_BYTES);
         ByteBuffer pages = memory.slice(distance == 0 ? 0 : PAGE_BYTES - distance, bytes);
         PAGES.put(pages, memory);
         return pages;
+    }
+
+    /**
+     * Checks the size that a user asks for.
+     *
+     * @param bytes the size
+     * @throws IllegalArgumentException if it is less than 1
+     */
+    public static void requireSize(int bytes) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("bytes: " + bytes + " (expected: > 0)");
+        }
     }
 
     /**
