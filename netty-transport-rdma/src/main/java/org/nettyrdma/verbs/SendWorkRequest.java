@@ -57,7 +57,8 @@ public final class SendWorkRequest {
     }
 
     /**
-     * Makes this a Send with Invalidate.
+     * Makes this a Send with Invalidate. A tag that the peer does not know ends the connection, and so may one that an RDMA Read
+     * of this side is outstanding for: wait for the completion of the Read.
      *
      * @param id           returned with the completion
      * @param remoteTag    the peer's steering tag that the message withdraws

@@ -71,6 +71,18 @@ public abstract class VerbsClosingContract extends VerbsFixture {
     }
 
     @Test
+    void shouldLoseNothingThatIsDoneWhenTheContextIsDrained() throws IOException {
+        connect();
+        client.post(client.work().send(1).addElement(client.region, 0, 42));
+        assertCompletes(client, 1);
+        client.queuePair.close();
+        pumpUntil(client.context::isDrained);
+        client.context.close();
+        pollUntil(server, server::isDisconnected);
+        assertEquals(new Completion(0, WorkCompletionStatus.SUCCESS, 42, false, 0, 0), server.completions.remove());
+    }
+
+    @Test
     void shouldEndOnAbort() throws IOException {
         connect();
         client.queuePair.abort();
@@ -157,8 +169,8 @@ public abstract class VerbsClosingContract extends VerbsFixture {
         server.context.wakeup();
         server.queuePair.close();
         listener.close();
-        pollClientUntil(client::isDisconnected);
-        pollClientUntil(() -> {
+        pollUntil(client, client::isDisconnected);
+        pollUntil(client, () -> {
             try (ConnectionListener again = client.context.listen(address, 16, LISTEN, null)) {
                 return again.localAddress().equals(address);
             } catch (IOException e) {
@@ -167,10 +179,10 @@ public abstract class VerbsClosingContract extends VerbsFixture {
         });
     }
 
-    private void pollClientUntil(BooleanSupplier condition) throws IOException {
+    private void pollUntil(VerbsSide side, BooleanSupplier condition) throws IOException {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
         while (!condition.getAsBoolean()) {
-            client.poll();
+            side.poll();
             assertTrue(System.nanoTime() - deadlineNanos < 0);
         }
     }
