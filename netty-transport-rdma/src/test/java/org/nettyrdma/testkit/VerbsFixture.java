@@ -77,8 +77,8 @@ public abstract class VerbsFixture {
             if (client.poll() + server.poll() == 0) {
                 client.context.await(100_000);
             }
-            assertTrue(System.nanoTime() - deadlineNanos < 0, "client " + client.events + ' ' + client.completions + ", server "
-                    + server.events + ' ' + server.completions);
+            assertTrue(System.nanoTime() - deadlineNanos < 0, () -> "client " + client.events + ' ' + client.completions
+                    + ", server " + server.events + ' ' + server.completions);
         }
     }
 

@@ -9,6 +9,7 @@ import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.testkit.VerbsSide.Completion;
 import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
@@ -172,6 +173,21 @@ public abstract class VerbsMessagesContract extends VerbsFixture {
                 {Integer.MAX_VALUE, Integer.MAX_VALUE}}) {
             assertThrows(IndexOutOfBoundsException.class,
                     () -> server.queuePair.postReceive(9, server.region, piece[0], piece[1]));
+        }
+    }
+
+    @Test
+    void shouldHaveQueuesAsDeepAsItSays() throws IOException {
+        int most = provider().capabilities().maxQueueDepth();
+        client.queuePair = client.context.createQueuePair(new QueuePairAttributes(most, most, 4, 4, false, 1000), client);
+        for (int i = 0; i < most; i++) {
+            client.queuePair.postReceive(i, client.region, 0, 16);
+        }
+        assertThrows(IOException.class, () -> client.queuePair.postReceive(most, client.region, 0, 16));
+        client.queuePair.moveToError();
+        pumpUntil(() -> client.completions.size() == most);
+        for (int i = 0; i < most; i++) {
+            assertEquals(i, client.completions.remove().id());
         }
     }
 }

@@ -257,4 +257,22 @@ public abstract class VerbsSharedReceivesContract extends VerbsFixture {
         queue.close();
         assertTrue(server.sharedCompletions(FIRST_NUMBER).isEmpty());
     }
+
+    @Test
+    void shouldRefuseReceivesOutsideOfTheirMemory() throws IOException {
+        openQueue(4);
+        for (int[] piece : new int[][] {{-1, 1}, {0, -1}, {VerbsSide.MEMORY_BYTES, 1}, {1, VerbsSide.MEMORY_BYTES}}) {
+            assertThrows(IndexOutOfBoundsException.class, () -> queue.postReceive(9, server.region, piece[0], piece[1]));
+        }
+    }
+
+    @Test
+    void shouldBeOfNoUseAfterTheClose() throws IOException {
+        openQueue(4);
+        queue.close();
+        queue.close();
+        assertThrows(IllegalStateException.class, () -> post(0));
+        assertThrows(IllegalStateException.class, () -> server.context.createQueuePair(
+                new QueuePairAttributes(QUEUE_DEPTH, 1, 4, 4, false, 1000, queue, FIRST_NUMBER), new End()));
+    }
 }
