@@ -69,10 +69,14 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
 
     @Override
     public void accepted(SocketChannel accepted) {
-        long deadlineNanos = parts.timers().nanoTime() + TimeUnit.MILLISECONDS.toNanos(attributes.requestTimeoutMillis());
-        HalfOpenConnection connection;
         try {
-            connection = new HalfOpenConnection(parts, this, accepted, ++lastNumber, deadlineNanos);
+            long deadlineNanos = parts.timers().nanoTime() + TimeUnit.MILLISECONDS.toNanos(attributes.requestTimeoutMillis());
+            HalfOpenConnection connection = new HalfOpenConnection(parts, this, accepted, ++lastNumber, deadlineNanos);
+            HalfOpenConnection displaced = halfOpen.add(connection);
+            if (displaced != null) {
+                displaced.displaced();
+            }
+            armTimer();
         } catch (IOException e) {
             SocketFailures.closeQuietly(accepted);
             PeerLog.warn(LOGGER, localAddress, "could not take up a connection: {}", e);
@@ -81,11 +85,6 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
             SocketFailures.closeQuietly(accepted);
             throw t;
         }
-        HalfOpenConnection displaced = halfOpen.add(connection);
-        if (displaced != null) {
-            displaced.displaced();
-        }
-        armTimer();
     }
 
     /**
@@ -109,8 +108,13 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
     private void armTimer() {
         HalfOpenConnection oldest = halfOpen.oldest();
         if (!timerArmed && oldest != null) {
-            long nanos = Math.max(0, oldest.deadlineNanos() - parts.timers().nanoTime());
-            parts.timers().schedule(TimeUnit.NANOSECONDS.toMillis(nanos + 999_999), this::dropLate);
+            try {
+                long nanos = Math.max(0, oldest.deadlineNanos() - parts.timers().nanoTime());
+                parts.timers().schedule(TimeUnit.NANOSECONDS.toMillis(nanos + 999_999), this::dropLate);
+            } catch (Throwable t) {
+                closeHalfOpen(); // nothing else would end those of silent peers
+                throw t;
+            }
             timerArmed = true; // not before there is something that takes it back
         }
     }
@@ -136,6 +140,10 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
     @Override
     public void close() {
         SocketFailures.closeQuietly(channel);
+        closeHalfOpen();
+    }
+
+    private void closeHalfOpen() {
         for (HalfOpenConnection connection = halfOpen.oldest(); connection != null; connection = halfOpen.oldest()) {
             connection.close();
         }

@@ -63,8 +63,8 @@ final class SocketTable<S extends SocketTable.Entry> {
      * @return the socket that is one too many, which the caller has to drop; {@code null} if there is none
      */
     S add(S socket) {
-        all.add(socket);
         Holder<S> holder = holders.computeIfAbsent(socket.peer(), address -> new Holder<>());
+        all.add(socket); // whose holder remove() finds, also where there is no memory to go on
         if (holder.count() > 0) {
             bySize.remove(holder); // its place depends on what is changed now
         }

@@ -201,8 +201,10 @@ class ConnectionSetupTest {
         }
     }
 
-    @Test
-    void shouldDropSilentPeersAlsoWhereOneHadNoMemoryForItsTimer() throws IOException {
+    /** The clock is read for when it is to end, for how long that is, and by the timers. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldDropAPeerAtOnceWhereThereIsNoMemoryForItsTimer(int clockCalls) throws IOException {
         List<Throwable> failures = new ArrayList<>();
         try (ConnectionListener listener = peer.server.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 8,
                 new ListenAttributes(5000, 8, 8, 0, true), new ConnectionListener.Handler() {
@@ -218,18 +220,35 @@ class ConnectionSetupTest {
                 })) {
             listener.setAccepting(true);
             try (RawPeer first = RawPeer.connect(peer, listener.localAddress())) {
-                clockCallsToFailure = 2; // the second one is for the timer
+                clockCallsToFailure = clockCalls;
                 peer.settle();
                 assertEquals(1, failures.size());
-                try (RawPeer second = RawPeer.connect(peer, listener.localAddress())) {
-                    peer.settle();
-                    now += 5_000_000_000L;
-                    first.expectEnd();
-                    second.expectEnd();
-                }
+                first.expectEnd();
+            }
+            try (RawPeer second = RawPeer.connect(peer, listener.localAddress())) {
+                peer.settle();
+                now += 5_000_000_000L;
+                second.expectEnd();
             }
         }
-        assertEquals(2, peer.provider.statistics().lateRequests());
+        assertEquals(1, peer.provider.statistics().lateRequests());
+    }
+
+    @Test
+    void shouldDropTheOthersAtOnceWhereThereIsNoMemoryForTheNextTimer() throws IOException {
+        try (RawPeer first = RawPeer.connect(peer, peer.listen())) {
+            peer.settle();
+            now += 3_000_000_000L;
+            try (RawPeer second = RawPeer.connect(peer, peer.listener.localAddress())) {
+                peer.settle();
+                now += 2_000_000_000L;
+                clockCallsToFailure = 3; // behind those for what is due, and for who is late
+                assertThrows(OutOfMemoryError.class, peer::settle);
+                first.expectEnd();
+                second.expectEnd();
+            }
+        }
+        assertEquals(1, peer.provider.statistics().lateRequests());
     }
 
     @Test

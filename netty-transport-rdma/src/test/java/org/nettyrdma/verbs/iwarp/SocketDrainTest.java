@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -140,6 +141,32 @@ class SocketDrainTest {
         assertTrue(drain.isWaiting());
         assertTrue(drain.drop(2));
         assertFalse(drain.isWaiting());
+    }
+
+    /** Its holder, which is looked up by its peer, there is no memory for. */
+    @Test
+    void shouldForgetASocketThatThereWasNoMemoryToAdd() {
+        boolean[] missing = {true};
+        var socket = new SocketTable.Entry() {
+            @Override
+            public PeerAddress peer() {
+                if (missing[0]) {
+                    throw new OutOfMemoryError("expected");
+                }
+                return PeerAddress.of(new InetSocketAddress("127.0.0.1", 1));
+            }
+
+            @Override
+            public long number() {
+                return 1;
+            }
+        };
+        var table = new SocketTable<>(1, 1);
+        assertThrows(OutOfMemoryError.class, () -> table.add(socket));
+        missing[0] = false;
+        table.remove(socket);
+        assertNull(table.oldest());
+        assertNull(table.add(socket));
     }
 
     private SocketChannel drainConnectionFrom(String address) throws IOException {
