@@ -129,7 +129,7 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
 
     @Override
     protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-        return toLeakAwareBuffer(newUntracked(initialCapacity, maxCapacity));
+        return track(newUntracked(initialCapacity, maxCapacity));
     }
 
     /**
@@ -165,7 +165,11 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
 
     /** From here on leak detection follows a buffer, if its turn has come. */
     static ByteBuf track(ByteBuf buffer) {
-        return toLeakAwareBuffer(buffer);
+        try {
+            return toLeakAwareBuffer(buffer);
+        } catch (OutOfMemoryError e) {
+            return buffer; // rather not followed than lost, with the message in it
+        }
     }
 
     /** Why a buffer that was asked for is not in registered memory; for those of at most {@link #MAX_POOLED_BYTES}. */
