@@ -16,12 +16,16 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -101,6 +105,14 @@ class CharacteristicsWireTest {
                 }
             }
         })).sync();
+    }
+
+    /** An object of which something else answers one method, unless with {@code null}. */
+    private static <T> T replacing(Class<T> type, T object, String method, Supplier<Object> other) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, called, arguments) -> {
+            Object answer = called.getName().equals(method) ? other.get() : null;
+            return answer != null ? answer : called.invoke(object, arguments);
+        }));
     }
 
     /** Our server, which is asked. */
@@ -378,6 +390,28 @@ class CharacteristicsWireTest {
                 other.channel.eventLoop().submit(() -> { }).sync();
             }
             assertEquals(List.of(1024), List.copyOf(sizes));
+        }
+
+        /** Nobody would end it otherwise, nor send those behind it. */
+        @Test
+        void shouldFailARequestThatHasNoMemoryForItsTimer() throws Exception {
+            ChannelHandlerContext context = server.channel.pipeline().context(handler);
+            AtomicBoolean exhausted = new AtomicBoolean(true);
+            EventExecutor executor = replacing(EventExecutor.class, context.executor(), "schedule", () -> {
+                if (exhausted.getAndSet(false)) {
+                    throw new OutOfMemoryError("expected");
+                }
+                return null;
+            });
+            server.channel.eventLoop().submit(() -> handler.handlerAdded(
+                    replacing(ChannelHandlerContext.class, context, "executor", () -> executor))).sync();
+            Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            assertTrue(request.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertInstanceOf(OutOfMemoryError.class, request.cause());
+            assertEquals(4096, sendBytes());
+            Future<Outcome> next = handler.request(RECEIVE_BUFFER_SIZE, 1024L);
+            server.peer.sendHex(requireRequest(1024) + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");
+            requireOutcome(next, Disposition.DONE);
         }
 
         /** RDMA2_CONNPROP of the size that was asked for, or of a larger one, and then a rejection. */

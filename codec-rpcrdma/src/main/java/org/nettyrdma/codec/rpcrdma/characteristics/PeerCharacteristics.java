@@ -166,6 +166,13 @@ final class PeerCharacteristics {
 
     private void send(Exchange exchange) {
         current = exchange;
+        try {
+            timeout = handler.context().executor().schedule(this::timedOut, settings.responseTimeoutMillis(),
+                    TimeUnit.MILLISECONDS);
+        } catch (RuntimeException | Error e) { // no memory for the queue, for instance, and it could wait for ever
+            notSent(e);
+            return;
+        }
         if (exchange.update() != null) {
             updateXid = handler.nextXid();
             handler.sendRequest(settings.types().update(), updateXid, exchange.update()).addListener(write -> {
@@ -175,7 +182,6 @@ final class PeerCharacteristics {
             });
         }
         requestXid = handler.nextXid();
-        timeout = handler.context().executor().schedule(this::timedOut, settings.responseTimeoutMillis(), TimeUnit.MILLISECONDS);
         handler.sendRequest(settings.types().request(), requestXid, new PropertyRequest(new PropertySet(
                 List.copyOf(exchange.wanted())))).addListener(write -> {
                     if (!write.isSuccess() && current == exchange) {
@@ -218,7 +224,10 @@ final class PeerCharacteristics {
     private Exchange takeCurrent() {
         Exchange exchange = current;
         current = null;
-        timeout.cancel(false);
+        if (timeout != null) {
+            timeout.cancel(false);
+            timeout = null;
+        }
         return exchange;
     }
 
