@@ -15,7 +15,6 @@ import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -315,8 +314,11 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         } else {
             try {
                 executor.execute(() -> dropCancelled(call));
-            } catch (RejectedExecutionException e) {
-                LOGGER.debug("{} the event loop has shut down, and the table of calls with it", ctx.channel(), e);
+            } catch (RuntimeException | Error e) { // no memory for the queue, for instance
+                if (!executor.isShutdown()) {
+                    PeerLog.fault(LOGGER, ctx.channel(), "a cancelled call is dropped when its time is over, as the event loop "
+                            + "has not taken this", e);
+                }
             }
         }
     }

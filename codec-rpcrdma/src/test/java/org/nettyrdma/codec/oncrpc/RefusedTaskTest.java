@@ -96,6 +96,18 @@ class RefusedTaskTest {
     }
 
     @Test
+    void shouldCancelACallThatTheEventLoopIsNotTold() throws Exception {
+        Future<ByteBuf> call = client.call(new RpcRequest(1, 1, NEVER_ANSWERED).setTimeoutMillis(1000));
+        assertEquals(1, inOneTurn(() -> client.statistics().pendingCalls()));
+        loop.refuseTasks(1);
+        assertTrue(call.cancel(false));
+        assertEquals(0, loop.tasksToRefuse());
+        while (inOneTurn(client::statistics).pendingCalls() > 0) {
+            Thread.onSpinWait(); // until its time is over
+        }
+    }
+
+    @Test
     void shouldPauseReadingWhereAutoReadCannotComeBackInTheNextTurn() throws Exception {
         ReadPause pause = new ReadPause(channel.pipeline().firstContext());
         assertNull(inOneTurn(() -> {
