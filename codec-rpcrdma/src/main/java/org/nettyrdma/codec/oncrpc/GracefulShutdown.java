@@ -129,14 +129,19 @@ public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
      * @param timeoutMillis how long calls may take to be answered, and clients to see that, in milliseconds; 0 closes all
      *                      connections at once
      * @return done when all listeners and connections are closed: how many connections had to be closed because the time was
-     *         over. Its listeners run on a thread of {@link GlobalEventExecutor}. It fails where there is no memory to close them
+     *         over. Its listeners run on a thread of {@link GlobalEventExecutor}. It fails where one could not be closed, as without
+     *         memory
      * @throws IllegalArgumentException if the time is negative
      */
     public Future<Integer> start(long timeoutMillis) {
         checkPositiveOrZero(timeoutMillis, "timeoutMillis");
         if (started.compareAndSet(false, true)) {
             // When a listener is closed, its event loop has passed all that it has accepted to their event loops.
-            listeners.close().addListener(closed -> execute(() -> drain(timeoutMillis)));
+            try {
+                listeners.close().addListener(closed -> execute(() -> drain(timeoutMillis, closed.cause())));
+            } catch (RuntimeException | Error e) {
+                fail(e);
+            }
         }
         return ended;
     }
@@ -151,9 +156,10 @@ public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void drain(long timeoutMillis) {
+    /** A listener may be left, for a cause. */
+    private void drain(long timeoutMillis, Throwable cause) {
         try {
-            connections.newCloseFuture().addListener(closed -> execute(() -> ended.trySuccess(cut)));
+            connections.newCloseFuture().addListener(closed -> execute(() -> end(cause)));
             limit(timeoutMillis);
         } catch (RuntimeException | Error e) {
             fail(e);
@@ -175,6 +181,14 @@ public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
         ended.addListener(end -> timer.cancel(false));
     }
 
+    private void end(Throwable cause) {
+        if (cause == null) {
+            ended.trySuccess(cut);
+        } else {
+            fail(cause);
+        }
+    }
+
     private void closeRest() {
         cut = connections.size();
         try {
@@ -186,7 +200,7 @@ public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
 
     /** What is left is closed with its event loops. */
     private void fail(Throwable cause) {
-        PeerLog.fault(LOGGER, "a server", "connections may be left that are not closed", cause);
+        PeerLog.fault(LOGGER, "a server", "listeners or connections may be left that are not closed", cause);
         ended.tryFailure(cause);
     }
 

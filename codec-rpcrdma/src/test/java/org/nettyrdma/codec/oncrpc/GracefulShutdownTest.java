@@ -2,6 +2,7 @@ package org.nettyrdma.codec.oncrpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -13,11 +14,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.DefaultEventLoopGroup;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.group.ChannelGroupException;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.local.LocalChannel;
 import io.netty.channel.local.LocalServerChannel;
@@ -259,5 +263,61 @@ class GracefulShutdownTest {
         call.reply(Unpooled.buffer().writeInt(1));
         loops.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
         executor.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
+    }
+
+    private static void assertNoMemory(Future<Integer> ended) throws Exception {
+        assertTrue(ended.await(30, TimeUnit.SECONDS));
+        assertInstanceOf(OutOfMemoryError.class, ended.cause());
+    }
+
+    /** It could be told that all is closed, and the server would accept on. */
+    @Test
+    void shouldFailWhereAListenerIsLeft() throws Exception {
+        ExhaustedEventLoop loop = new ExhaustedEventLoop();
+        LocalAddress address = new LocalAddress("shouldFailWhereAListenerIsLeft");
+        DefaultEventLoopGroup others = new DefaultEventLoopGroup(1);
+        GracefulShutdown exhausted = new GracefulShutdown();
+        BlockingQueue<Channel> accepted = serve(exhausted, loop, others, address);
+        new Bootstrap().group(others).channel(LocalChannel.class).handler(new ChannelInboundHandlerAdapter()).connect(address)
+                .sync();
+        Channel connection = accepted.poll(30, TimeUnit.SECONDS);
+        loop.refuseTasks(1); // of this thread, which closes the listener
+        Future<Integer> ended = exhausted.start(TimeUnit.HOURS.toMillis(1));
+        assertTrue(ended.await(30, TimeUnit.SECONDS));
+        assertInstanceOf(OutOfMemoryError.class, assertInstanceOf(ChannelGroupException.class, ended.cause()).iterator().next()
+                .getValue());
+        assertFalse(connection.isOpen());
+        others.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
+        loop.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
+    }
+
+    @Test
+    void shouldFailWhereThereIsNoMemoryToCloseTheListeners() throws Exception {
+        GracefulShutdown exhausted = new GracefulShutdown();
+        Channel unclosable = new LocalServerChannel() {
+            @Override
+            public ChannelFuture close() {
+                throw new OutOfMemoryError("expected");
+            }
+        };
+        unclosable.pipeline().addLast(exhausted);
+        DefaultEventLoopGroup loops = new DefaultEventLoopGroup(1);
+        loops.register(unclosable).sync();
+        assertNoMemory(exhausted.start(0));
+        assertNoMemory(exhausted.start(0));
+        loops.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
+    }
+
+    @Test
+    void shouldFailWhereThereIsNoMemoryToCloseWhatIsLeft() throws Exception {
+        GracefulShutdown exhausted = new GracefulShutdown();
+        EmbeddedChannel accepting = new EmbeddedChannel(exhausted);
+        accepting.writeInbound(new LocalChannel() {
+            @Override
+            public ChannelFuture close() {
+                throw new OutOfMemoryError("expected");
+            }
+        });
+        assertNoMemory(exhausted.start(0));
     }
 }
