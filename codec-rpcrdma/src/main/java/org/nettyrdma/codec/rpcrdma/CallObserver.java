@@ -2,7 +2,8 @@ package org.nettyrdma.codec.rpcrdma;
 
 /**
  * Is told how each answered call of a client travelled; see {@link RpcRdmaBuilder#callObserver}. Several event loops may call it
- * at once, each right before the reply is passed up. So it must be thread safe, and must neither block nor throw.
+ * at once, each right before the reply is passed up. So it must be thread safe, and must not block. What it throws is logged, and
+ * changes nothing for the call.
  */
 @FunctionalInterface
 public interface CallObserver {

@@ -24,6 +24,7 @@ import io.netty.util.concurrent.Promise;
 import io.netty.util.concurrent.PromiseNotifier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
@@ -138,6 +139,22 @@ class RpcRdmaEndToEndTest {
                 assertCounts(pair, 0, Counter.REPLY_CHUNK_BYTES);
                 assertEquals(0, pair.server.connections().channelCounter(RdmaChannelStatistics.Counter.COPIED_BYTES));
             }
+        }
+    }
+
+    @Test
+    void shouldAnswerCallsWhoseObserverThrows() throws Exception {
+        AtomicInteger told = new AtomicInteger();
+        try (RpcRdmaPair pair = new RpcRdmaPair(server().program(new BulkProgram(true)).binding(BulkProgram.BINDING),
+                client().binding(BulkProgram.BINDING).callObserver((program, version, procedure, call, reply) -> {
+                    told.incrementAndGet();
+                    throw new IllegalStateException("expected");
+                })).negotiated()) {
+            int before = told.get();
+            assertEchoed(pair, 100);
+            assertLoaded(pair, 10_001, 9);
+            assertEquals(before + 2, told.get());
+            assertCounts(pair, 10_001, Counter.WRITE_CHUNK_BYTES);
         }
     }
 

@@ -21,6 +21,7 @@ import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
 import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -181,13 +182,7 @@ final class ReplyDelivery {
 
     /** Passes up a reply that has nothing to put together. */
     private void deliverWhole(RequesterCall call, ByteBuf message) {
-        try {
-            count(call, message, ReplyRoute.INLINE);
-        } catch (RuntimeException | Error e) { // of the observer
-            message.release();
-            ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), e));
-            return;
-        }
+        count(call, message, ReplyRoute.INLINE);
         ctx.fireChannelRead(message);
     }
 
@@ -252,7 +247,11 @@ final class ReplyDelivery {
         if (reverse) {
             statistics.increment(Counter.REVERSE_REPLIES);
         }
-        call.replied(observer, route);
+        try {
+            call.replied(observer, route);
+        } catch (RuntimeException | Error e) {
+            PeerLog.fault(LOGGER, ctx.channel(), "the observer of its calls has failed", e);
+        }
         call.replied(message.readableBytes());
     }
 }
