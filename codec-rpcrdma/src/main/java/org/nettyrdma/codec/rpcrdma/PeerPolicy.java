@@ -54,7 +54,7 @@ public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int
      * @return how many segments it takes
      */
     public long segmentsOf(long bytes) {
-        return (bytes + maxSegmentBytes - 1) / maxSegmentBytes;
+        return bytes == 0 ? 0 : (bytes - 1) / maxSegmentBytes + 1;
     }
 
     /**

@@ -62,6 +62,14 @@ class RequestPlanTest {
     }
 
     @Test
+    void shouldCountTheSegmentsOfAnyLength() {
+        PeerPolicy policy = new PeerPolicy(1, false, 16, 1000);
+        assertEquals(List.of(0L, 1L, 1L, 2L), List.of(policy.segmentsOf(0), policy.segmentsOf(1), policy.segmentsOf(1000),
+                policy.segmentsOf(1001)));
+        assertEquals(Long.MAX_VALUE / 1000 + 1, policy.segmentsOf(Long.MAX_VALUE));
+    }
+
+    @Test
     void shouldOfferTheDefaultWhereNobodyKnowsTheReply() throws RpcRdmaException {
         assertEquals(RpcRdmaLimits.DEFAULT.maxMessageBytes(), plan(100, List.of(), null).replyChunkBytes());
         assertEquals(16_000, RequestPlan.of(100, List.of(), null, THRESHOLD, new PeerPolicy(1, false, 16, 1000),
