@@ -54,7 +54,8 @@ public interface RpcProgram {
      * not block.
      *
      * @param call the call; neither the content nor the indices of its arguments may be changed, and it must not be answered
-     * @return bytes, 0 or more; the default 0 stands for no more than a few hundred, which need not be counted
+     * @return bytes, 0 or more; the default 0 stands for no more than a few hundred, which need not be counted. So does whatever
+     *         this method throws: where it is for arguments that cannot be parsed, the call itself will find the same, and answer
      */
     default int maxResultBytes(RpcCall call) {
         return 0;

@@ -52,7 +52,7 @@ final class ServedCallMemory implements ProgressWatch.Source {
         try {
             resultBytes = Math.max(0, program.maxResultBytes(call));
         } catch (RuntimeException | Error e) { // the program will find the same fault, which is answered
-            LOGGER.trace("{} unknown size of the results of {}", ctx.channel(), call, e);
+            LOGGER.debug("{} unknown size of the results of {}", ctx.channel(), call, e);
         }
         long bytes = (long) CALL_BYTES + call.arguments().readableBytes() + resultBytes;
         return admission.isPossible(bytes) ? bytes : -1;
