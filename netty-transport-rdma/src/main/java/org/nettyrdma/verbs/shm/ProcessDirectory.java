@@ -7,10 +7,10 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
@@ -90,13 +90,7 @@ final class ProcessDirectory {
         this.othersMayRead = othersMayRead;
         instance = RANDOM.nextLong();
         own = path(instance);
-        Files.createDirectory(own, directoryMode(othersMayRead));
-        try {
-            requireUmaskForGroup();
-        } catch (IOException e) {
-            Files.deleteIfExists(own);
-            throw e;
-        }
+        createDirectory(own, othersMayRead);
         lock = FileChannel.open(own.resolve(LOCK), Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), fileMode());
         if (lock.tryLock() == null) {
             throw new IOException("the lock of the new directory " + own + " is taken");
@@ -109,12 +103,16 @@ final class ProcessDirectory {
         return IN_THIS_JVM + directory.getFileName();
     }
 
-    /** Other users reach the files by their group, and otherwise would only find that there is nothing. */
-    private void requireUmaskForGroup() throws IOException {
-        Set<PosixFilePermission> mode = Files.getPosixFilePermissions(own, LinkOption.NOFOLLOW_LINKS);
-        if (othersMayRead && !mode.containsAll(Set.of(PosixFilePermission.GROUP_READ, PosixFilePermission.GROUP_EXECUTE))) {
-            throw new IOException(ShmSettings.USERS_PROPERTY + ": the umask of this process takes the rights of the group away"
-                    + " (expected: one such as 0027)");
+    /** Not with fewer rights than this process, and the group where that may read, need. */
+    private static void createDirectory(Path directory, boolean othersMayRead) throws IOException {
+        Set<PosixFilePermission> wanted = PosixFilePermissions.fromString(othersMayRead ? "rwxr-x---" : "rwx------");
+        Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(wanted));
+        Set<PosixFilePermission> mode = Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS);
+        if (!mode.containsAll(wanted)) {
+            Files.deleteIfExists(directory);
+            throw new IOException(directory + ": the umask of this process leaves it the mode "
+                    + PosixFilePermissions.toString(mode) + " (expected: " + PosixFilePermissions.toString(wanted)
+                    + (othersMayRead ? ", as with 0027, for " + ShmSettings.USERS_PROPERTY + ')' : ", as with 0077)"));
         }
     }
 
@@ -154,16 +152,19 @@ final class ProcessDirectory {
 
     private static void createShared(Path shared, boolean othersMayRead) throws IOException {
         try {
-            Files.createDirectory(shared, directoryMode(othersMayRead));
+            createDirectory(shared, othersMayRead);
         } catch (FileAlreadyExistsException e) {
             checkShared(shared, othersMayRead);
+        } catch (FileSystemException e) { // which may say no more than the path
+            throw new IOException(shared + " cannot be made: " + e + "; " + ShmSettings.DIRECTORY_PROPERTY
+                    + " names another directory", e);
         }
     }
 
     /** Whoever can write there could give us other memory than the peer's. */
     private static void checkShared(Path shared, boolean othersMayRead) throws IOException {
         if (!Files.isDirectory(shared, LinkOption.NOFOLLOW_LINKS)) {
-            throw new NotDirectoryException(shared.toString());
+            throw new IOException(shared + " is no directory; " + ShmSettings.DIRECTORY_PROPERTY + " names another one");
         }
         Set<PosixFilePermission> mode = Files.getPosixFilePermissions(shared);
         boolean open = mode.stream().anyMatch(each -> each.name().startsWith("OTHERS"))
@@ -173,10 +174,6 @@ final class ProcessDirectory {
             throw new IOException(shared + ": mode " + PosixFilePermissions.toString(mode) + ", owner " + owner
                     + " (expected: rwx------ and the user of this process)");
         }
-    }
-
-    private static FileAttribute<?> directoryMode(boolean othersMayRead) {
-        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(othersMayRead ? "rwxr-x---" : "rwx------"));
     }
 
     /** The mode of every file. */

@@ -1,23 +1,28 @@
 package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which rights the files have: with a list of other users these come by the group, whatever the umask is. */
 class OtherUsersTest {
@@ -38,6 +43,38 @@ class OtherUsersTest {
     void shouldLetTheGroupConnectWhereOtherUsersMay() throws IOException {
         assertEquals(Map.of("", "rwxr-x---", "lock", "rw-rw----", "i", "rwxr-x---", "i/lock", "rw-r-----", "i/s", "rw-rw----",
                 "i/b", "rw-r-----"), modes(Set.of("somebody")));
+    }
+
+    /** Nobody could use it then, nor another process make it. */
+    @ParameterizedTest
+    @CsvSource({"0777, ''", "0177, ''", "0077, somebody"})
+    void shouldLeaveNoDirectoryWithoutItsRights(String umask, String user) throws Exception {
+        Path shared = temporary.resolve("shm");
+        Process process = new ProcessBuilder("sh", "-c", "umask " + umask + " && exec \"$0\" \"$@\"",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:-UsePerfData", "-cp",
+                System.getProperty("java.class.path"), OtherUsersTest.class.getName(), shared.toString(), user)
+                .redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+        assertTrue(output.startsWith(shared + ": the umask of this process leaves it the mode "), output);
+        assertFalse(Files.exists(shared));
+    }
+
+    /** The process with that umask. */
+    public static void main(String[] arguments) {
+        Set<String> users = arguments[1].isEmpty() ? Set.of() : Set.of(arguments[1]);
+        System.out.println(assertThrows(IOException.class, () ->
+                ProcessDirectory.of(new ShmSettings(Path.of(arguments[0]), users))).getMessage());
+    }
+
+    @Test
+    void shouldNameThePropertyOfADirectoryThatCannotBe() throws IOException {
+        Path plain = Files.createFile(temporary.resolve("plain"));
+        for (Path directory : List.of(plain, plain.resolve("shm"), temporary.resolve("none/shm"))) {
+            String message = assertThrows(IOException.class, () ->
+                    ProcessDirectory.of(new ShmSettings(directory, Set.of()))).getMessage();
+            assertTrue(message.startsWith(directory + " ") && message.contains(ShmSettings.DIRECTORY_PROPERTY), message);
+        }
     }
 
     /** It could be put there after its kind was looked at. */
