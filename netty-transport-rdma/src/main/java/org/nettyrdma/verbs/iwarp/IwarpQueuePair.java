@@ -169,6 +169,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
 
     private void connected() throws IOException {
         localAddress = channel.getLocalAddress();
+        remoteAddress = channel.getRemoteAddress(); // not the wildcard, which leads to the loopback address
         state = State.NEGOTIATING;
         timer = parts.timers().schedule(REPLY_TIMEOUT_MILLIS, () ->
                 failed(new SocketTimeoutException("no MPA reply from " + remoteAddress + " within " + REPLY_TIMEOUT_MILLIS

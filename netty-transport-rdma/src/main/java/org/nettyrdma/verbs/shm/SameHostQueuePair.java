@@ -70,7 +70,8 @@ final class SameHostQueuePair implements QueuePair {
         if (asking != null || trying != null) {
             throw new IllegalStateException("connect while it connects");
         }
-        if (chosen == null && remoteAddress instanceof InetSocketAddress inet && !inet.isUnresolved()
+        SocketAddress reached = ShmAddresses.reached(remoteAddress);
+        if (chosen == null && reached instanceof InetSocketAddress inet && !inet.isUnresolved()
                 && ShmAddresses.isHinted(context.directory(), inet)) {
             ask(inet, localAddress, data);
             return;
@@ -79,7 +80,7 @@ final class SameHostQueuePair implements QueuePair {
             choose(ShmAddresses.isPath(remoteAddress) ? context.shm().createQueuePair(attributes, listener)
                     : context.iwarp().createQueuePair(attributes, listener));
         }
-        chosen.connect(remoteAddress, localAddress, data);
+        chosen.connect(reached, localAddress, data);
     }
 
     private void ask(InetSocketAddress remoteAddress, SocketAddress localAddress, ByteBuffer data) throws IOException {

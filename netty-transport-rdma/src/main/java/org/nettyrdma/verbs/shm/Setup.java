@@ -122,8 +122,7 @@ final class Setup implements SocketHandler {
             return ShmAddresses.like(remote, parts.directory().file(OwnControl.KIND, control.number()));
         }
         InetSocketAddress wanted = local == null ? null : ShmAddresses.local(local);
-        InetAddress host = wanted != null && !wanted.getAddress().isAnyLocalAddress() ? wanted.getAddress()
-                : inet.getAddress().isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : inet.getAddress();
+        InetAddress host = wanted != null && !wanted.getAddress().isAnyLocalAddress() ? wanted.getAddress() : inet.getAddress();
         return new InetSocketAddress(host, wanted != null && wanted.getPort() != 0 ? wanted.getPort()
                 : ShmAddresses.ephemeralPort());
     }

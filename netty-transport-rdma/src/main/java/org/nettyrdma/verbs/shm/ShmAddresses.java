@@ -4,6 +4,7 @@ import io.netty.channel.unix.DomainSocketAddress;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -87,6 +88,15 @@ final class ShmAddresses {
             throw new BindException("Cannot assign requested address: " + inet + " is not an address of this host");
         }
         return inet;
+    }
+
+    /** Where a connection to an address leads, as over TCP: the wildcard to the loopback address. */
+    static SocketAddress reached(SocketAddress remote) throws UnknownHostException {
+        if (!(remote instanceof InetSocketAddress inet) || inet.isUnresolved() || !inet.getAddress().isAnyLocalAddress()) {
+            return remote;
+        }
+        return new InetSocketAddress(InetAddress.getByName(inet.getAddress() instanceof Inet6Address ? "::1" : "127.0.0.1"),
+                inet.getPort());
     }
 
     /**

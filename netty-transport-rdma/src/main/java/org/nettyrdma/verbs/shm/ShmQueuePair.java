@@ -94,7 +94,8 @@ final class ShmQueuePair implements QueuePair {
     @Override
     public void connect(SocketAddress remote, SocketAddress local, ByteBuffer privateData) throws IOException {
         checkNotConnected();
-        connect(ShmAddresses.find(parts.directory(), remote), remote, local, privateData);
+        SocketAddress reached = ShmAddresses.reached(remote);
+        connect(ShmAddresses.find(parts.directory(), reached), reached, local, privateData);
     }
 
     /** Connects to a socket that was found by other means than the address. */

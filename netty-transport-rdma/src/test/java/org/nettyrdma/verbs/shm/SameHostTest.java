@@ -182,6 +182,20 @@ class SameHostTest {
         }
     }
 
+    /** As a socket does, which is connected to the loopback address then. */
+    @Test
+    void shouldTellWhereTheWildcardHasLed() throws IOException {
+        for (String address : List.of("127.0.0.1", "0.0.0.0")) {
+            ShmSide server = both("one");
+            int port = ((InetSocketAddress) server.listen(new InetSocketAddress(address, 0))).getPort();
+            for (ShmSide client : List.of(both("one"), both("other"), side(new ShmProvider(settings("one"))),
+                    side(new IwarpProvider()))) {
+                connect(client, server, new InetSocketAddress("0.0.0.0", port));
+                assertEquals(new InetSocketAddress("127.0.0.1", port), client.queuePair.remoteAddress());
+            }
+        }
+    }
+
     @Test
     void shouldServePlainIwarpClients() throws IOException {
         ShmSide server = both("one");
