@@ -109,7 +109,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         ChannelHandlerContext context = ctx;
         if (context == null) {
             request.arguments().release();
-            throw new IllegalStateException("not in a pipeline");
+            throw new IllegalStateException("the RpcClient is not in a pipeline yet");
         }
         EventExecutor executor = context.executor();
         PendingCall call = new PendingCall(this, executor, request);
@@ -180,7 +180,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         } catch (RuntimeException | Error e) { // no memory for the queue, for instance, and the call could wait for ever
             if (pending.remove(call)) {
                 abandon(call);
-                call.tryFailure(new RpcConnectionException(request, "no time-out", call.written.hasBegun(), e));
+                call.tryFailure(new RpcConnectionException(request, "there can be no time-out", call.written.hasBegun(), e));
             }
         }
     }

@@ -191,8 +191,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     protected void initChannel(RdmaChannel channel) {
         if (!channel.eventLoop().inEventLoop()) {
             throw new IllegalStateException("RpcRdma was added with an executor group (expected: without; its handlers work on "
-                    + "the "
-                    + "event loop of the channel, those of the application may have executors of their own)");
+                    + "the event loop of the channel, those of the application may have executors of their own)");
         }
         RpcRdmaLimits own = receives.limitsOf(channel);
         NegotiatedConnection connection = new NegotiatedConnection(channel, server, versions, announce(channel, own),

@@ -86,12 +86,10 @@ final class Device implements Registrar {
     private void warnOfWhatTheDriverDoesNotCheck() {
         if (exposureMode == MemoryExposureMode.WINDOW && SystemDevices.isRxe(limits.name())) {
             LOGGER.warn("The rxe driver of the kernel checks the key and the rights of a memory window, but not its bounds: use "
-                    + "it among "
-                    + "trusted machines only");
+                    + "it among trusted machines only");
         } else if (limits.name().startsWith("siw")) {
             LOGGER.warn("The siw driver of the kernel checks the key and the bounds of exposed memory, but not the right to "
-                    + "read it: use "
-                    + "it among trusted machines only");
+                    + "read it: use it among trusted machines only");
         }
     }
 

@@ -77,8 +77,7 @@ public final class DisniProvider implements VerbsProvider {
             } catch (IOException | RuntimeException | LinkageError e) {
                 unavailabilityCause = new IOException("the RDMA devices " + SystemDevices.names() + " cannot be used: "
                         + e.getMessage() + ". Give the network interface of one an address, load the module rdma_ucm, and see "
-                        + "whether "
-                        + "'rping -s' runs", e);
+                        + "whether 'rping -s' runs", e);
             }
         }
     }
@@ -99,14 +98,12 @@ public final class DisniProvider implements VerbsProvider {
     private static Throwable missing() {
         List<String> devices = SystemDevices.names();
         if (devices.isEmpty()) {
-            return new IOException("this machine has no RDMA device: 'rdma link' lists none. Install the driver of the card, or "
-                    + "add "
-                    + "a software device with 'rdma link add rxe0 type rxe netdev <interface>'");
+            return new IOException("this machine has no RDMA device: 'rdma link' lists none. Install the driver of the card, "
+                    + "or add a software device with 'rdma link add rxe0 type rxe netdev <interface>'");
         }
         if (!PlatformDependent.hasUnsafe()) {
             return new IOException("the addresses of direct buffers are not known: do not set io.netty.noUnsafe, and on JDK 23 "
-                    + "and "
-                    + "newer set --sun-misc-unsafe-memory-access=allow");
+                    + "and newer set --sun-misc-unsafe-memory-access=allow");
         }
         try {
             Class.forName(DISNI_CLASS, false, DisniProvider.class.getClassLoader());

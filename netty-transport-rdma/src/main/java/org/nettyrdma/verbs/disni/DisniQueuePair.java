@@ -174,17 +174,16 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
                 case ROUTE_RESOLVED -> routeResolved();
                 case ESTABLISHED -> established(event);
                 case DISCONNECTED -> disconnected();
-                case REJECTED -> end(new ConnectException("the peer refuses the connection: " + event.describe()),
+                case REJECTED -> end(new ConnectException("the peer rejected the connection: " + event.describe()),
                         event.privateData());
                 case ADDRESS_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE ->
                         end(new ConnectException("no connection: " + event.describe()), NO_DATA);
                 case CONNECT_RESPONSE, CONNECT_REQUEST ->
-                        end(new IOException("the connection manager is confused: " + event.describe()), NO_DATA);
+                        end(new IOException("unexpected event of the connection manager: " + event.describe()), NO_DATA);
                 case DEVICE_REMOVAL -> end(new IOException(parts.device().removal()), NO_DATA);
                 case DEVICE_FAULT -> broken(new IOException(
-                        "the device has ended the connection: it refused what the peer asked for, or has a fault (asynchronous "
-                                + "event "
-                                + event.status() + ')'));
+                        "the device has ended the connection: it refused what the peer asked for, or has a fault "
+                                + "(asynchronous event " + event.status() + ')'));
                 case ADDRESS_CHANGE, TIME_WAIT_EXIT, MULTICAST_JOIN, MULTICAST_ERROR, UNKNOWN ->
                         LOGGER.debug("{} in state {}", event.describe(), state); // none of them changes anything for a connection
             }

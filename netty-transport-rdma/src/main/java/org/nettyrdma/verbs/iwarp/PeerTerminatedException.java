@@ -23,10 +23,8 @@ final class PeerTerminatedException extends IOException {
      */
     private PeerTerminatedException(TerminateMessage message, int longestSendBytes) {
         super("a message was longer than the receive buffer of the peer, which closed the connection; the longest that was sent "
-                + "has "
-                + longestSendBytes + " bytes: raise RdmaChannelOption.RECEIVE_BUFFER_SIZE there, or send less (with RpcRdma "
-                + "both is "
-                + "inlineThresholdBytes). It said: " + message.describe());
+                + "has " + longestSendBytes + " bytes: raise RdmaChannelOption.RECEIVE_BUFFER_SIZE there, or send less (with "
+                + "RpcRdma both is inlineThresholdBytes). It said: " + message.describe());
         this.message = message;
     }
 

@@ -10,6 +10,6 @@ final class RejectedByUserException extends ConnectException {
     private static final long serialVersionUID = 1L;
 
     RejectedByUserException() {
-        super("the peer has rejected the connection");
+        super("the peer rejected the connection");
     }
 }

@@ -385,7 +385,7 @@ final class ShmQueuePair implements QueuePair {
     /** The peer has refused. */
     void rejected(String text, ByteBuffer privateData) {
         end(text.isEmpty() ? new RejectedByUserException()
-                : new ConnectException("the peer has rejected the connection: " + text), privateData, EndReason.CLOSED);
+                : new ConnectException("the peer rejected the connection: " + text), privateData, EndReason.CLOSED);
     }
 
     @Override

@@ -30,7 +30,7 @@ class OtherDirectoryTest {
                 client.context.poll(client, 64);
             }
             assertInstanceOf(ConnectException.class, client.cause);
-            assertEquals("the peer has rejected the connection: the two processes do not share the directory " + shared
+            assertEquals("the peer rejected the connection: the two processes do not share the directory " + shared
                     + " (org.nettyrdma.shm.directory)", client.cause.getMessage());
             assertEquals(1, server.provider.statistics().invalidRequests());
         }

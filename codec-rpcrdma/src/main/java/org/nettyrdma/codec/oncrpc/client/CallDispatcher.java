@@ -131,7 +131,7 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
                     TimeUnit.NANOSECONDS);
         } catch (RuntimeException | Error e) { // no memory for the timer, and the call could wait for ever
             end(call);
-            call.tryFailure(new RpcConnectionException(call.request, "no time-out", call.attempts > 0, e));
+            call.tryFailure(new RpcConnectionException(call.request, "there can be no time-out", call.attempts > 0, e));
         }
     }
 

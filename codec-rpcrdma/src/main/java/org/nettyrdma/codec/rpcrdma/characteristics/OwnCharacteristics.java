@@ -263,7 +263,7 @@ final class OwnCharacteristics {
         if (property.equals(RECEIVE_BUFFER_SIZE)
                 && ((Long) value <= told().get(RECEIVE_BUFFER_SIZE) || !settings.isPossibleSize((Long) value))) {
             throw new IllegalArgumentException(property + ": " + value + " (expected: more than "
-                    + told().get(RECEIVE_BUFFER_SIZE) + ", and within the bounds of this side)");
+                    + told().get(RECEIVE_BUFFER_SIZE) + ", and within Characteristics.receiveBufferBytes of this side)");
         }
         requireFits(property, value, Characteristics.LEAST_RECEIVE_BUFFER_BYTES); // an offer may wait behind a lower size
     }

@@ -80,7 +80,7 @@ final class PeerCharacteristics {
     private void requireNotAsked(TransportProperty<?> property) throws CharacteristicsException {
         if (pending.containsKey(property) || current != null && current.asksFor(property)
                 || waiting.stream().anyMatch(exchange -> exchange.asksFor(property))) {
-            throw new CharacteristicsException("a request for the property is on its way or pending");
+            throw new CharacteristicsException("a request for " + property + " is on its way or pending");
         }
     }
 
@@ -154,7 +154,8 @@ final class PeerCharacteristics {
             return;
         }
         if (terms.version() != RpcRdmaVersion.TWO) {
-            failWaiting(new CharacteristicsException("the connection speaks version 1"));
+            failWaiting(new CharacteristicsException(
+                    "the connection speaks version 1 (expected: 2, by RpcRdmaBuilder.versions)"));
             return;
         }
         waiting.peek().wanted().forEach(values::wanted);

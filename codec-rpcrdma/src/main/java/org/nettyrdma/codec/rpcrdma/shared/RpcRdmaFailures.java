@@ -74,8 +74,7 @@ public final class RpcRdmaFailures {
         return new RpcRdmaException(Reason.NOT_RPC, RpcRdmaError.BAD_XDR,
                 String.format("%d bytes that begin with %s are no ONC RPC %s, "
                 + "and RpcRdma conveys nothing else: its handlers read and write one whole RPC message (RFC 5531) per ByteBuf, "
-                + "and other "
-                + "protocols run on an RdmaChannel without it. The connection is closed", payload.readableBytes(),
+                + "and other protocols run on an RdmaChannel without it. The connection is closed", payload.readableBytes(),
                 ByteBufUtil.hexDump(payload, payload.readerIndex(), shownBytes), expected));
     }
 

@@ -26,8 +26,7 @@ import picocli.CommandLine.TypeConversionException;
 /** {@code nfs dump}. */
 @Command(name = "dump",
         description = "Shows RPC-over-RDMA messages of versions 1 and 2, one line each, from a capture of iWARP or from their "
-                + "bytes. "
-                + "A segment is shown as handle:length@offset, handle and offset in hexadecimal.",
+                + "bytes. A segment is shown as handle:length@offset, handle and offset in hexadecimal.",
         footerHeading = "%nExamples:%n",
         footer = {"  nfs dump capture.pcap          every MPA frame and every Send",
             "  nfs dump --all capture.pcap    RDMA Reads and Writes too",
@@ -52,8 +51,7 @@ final class DumpCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "FILE.pcap|HEX", arity = "1..*",
             description = "A capture in pcap format; or the bytes of one message in hexadecimal digits, of which several "
-                    + "arguments "
-                    + "are joined; or - for messages on standard input.")
+                    + "arguments are joined; or - for messages on standard input.")
     private List<String> arguments;
 
     @Override
