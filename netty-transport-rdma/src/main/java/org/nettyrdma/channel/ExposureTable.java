@@ -90,7 +90,7 @@ final class ExposureTable {
         }
         try {
             invalidate(exposed);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) { // no memory, for instance
             channel.fail(e);
         }
     }

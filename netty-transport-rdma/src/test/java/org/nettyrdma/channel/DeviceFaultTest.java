@@ -77,6 +77,18 @@ class DeviceFaultTest extends TransportFixture {
         memory.release();
     }
 
+    /** The peer could reach the memory as long as the connection stands otherwise, and nobody would ever know that it cannot. */
+    @Test
+    void shouldEndAConnectionThatHasNoMemoryToWithdrawWhatIsExposed() throws Exception {
+        Endpoint client = connect().client();
+        faulty.nextInvalidationError = new OutOfMemoryError("expected");
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        Endpoint.await(client.call(() -> client.channel().expose(memory, 0, 100, RemoteAccess.WRITE).invalidate()));
+        assertFalse(client.channel().isOpen());
+        assertEquals(1, memory.refCnt());
+        memory.release();
+    }
+
     /** Whichever side wants none. */
     @ParameterizedTest
     @CsvSource({"0, 16", "16, 0"})

@@ -45,6 +45,8 @@ public final class FaultyProvider implements VerbsProvider {
     public volatile boolean keepExposed;
     /** Invalidations fail. */
     public volatile boolean refuseInvalidations;
+    /** The next invalidation fails with this. */
+    volatile Error nextInvalidationError;
     /** Memory cannot be exposed. */
     volatile boolean refuseExposures;
     /** Memory cannot be registered. */
@@ -324,6 +326,11 @@ public final class FaultyProvider implements VerbsProvider {
 
         @Override
         public boolean invalidate(long id, int steeringTag) throws IOException {
+            Error error = nextInvalidationError;
+            if (error != null) {
+                nextInvalidationError = null;
+                throw error;
+            }
             if (refuseInvalidations) {
                 throw new IOException("the device does not withdraw exposed memory");
             }
