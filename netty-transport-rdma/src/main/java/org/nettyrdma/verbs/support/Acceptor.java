@@ -149,12 +149,17 @@ public final class Acceptor implements SocketHandler {
      * @param request belongs to the user from then on; closed if nobody listens any more
      */
     public void complete(SocketConnectionRequest request) {
-        deliveries.event(() -> {
-            if (channel.isOpen()) {
-                handler.connectionRequested(request);
-            } else {
-                SocketFailures.closeQuietly(request.channel());
-            }
-        });
+        try {
+            deliveries.event(() -> {
+                if (channel.isOpen()) {
+                    handler.connectionRequested(request);
+                } else {
+                    SocketFailures.closeQuietly(request.channel());
+                }
+            });
+        } catch (Throwable t) { // no memory, for instance; no selector has the socket any more, and nobody would close it
+            SocketFailures.closeQuietly(request.channel());
+            throw t;
+        }
     }
 }

@@ -1,0 +1,55 @@
+package org.nettyrdma.verbs.support;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import org.junit.jupiter.api.Test;
+
+class AcceptorTest {
+
+    @Test
+    void shouldCloseAConnectionWhoseRequestThereIsNoMemoryToTell() throws Exception {
+        ShortHeap.run(Program.class);
+    }
+
+    /** Nobody is told of anything. */
+    static final class Program {
+
+        public static void main(String[] arguments) throws IOException {
+            DeliveryRing deliveries = new DeliveryRing();
+            ReadySockets sockets = new ReadySockets();
+            try (ServerSocketChannel listener = ServerSocketChannel.open()
+                    .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                    SocketChannel peer = SocketChannel.open(listener.getLocalAddress());
+                    SocketChannel accepted = listener.accept()) {
+                Acceptor acceptor = new Acceptor(listener, sockets, new TimerQueue(System::nanoTime), deliveries, null, null);
+                var request = new SocketConnectionRequest(accepted, accepted.getLocalAddress(), peer.getLocalAddress()) {
+                    @Override
+                    public ByteBuffer privateData() {
+                        return ByteBuffer.allocate(0);
+                    }
+
+                    @Override
+                    protected ByteBuffer rejection(ByteBuffer privateData) {
+                        return privateData;
+                    }
+                };
+                assertThrows(OutOfMemoryError.class, () -> {
+                    while (true) {
+                        deliveries.event(() -> { });
+                    }
+                });
+                assertThrows(OutOfMemoryError.class, () -> acceptor.complete(request));
+                assertFalse(accepted.isOpen());
+            } finally {
+                sockets.close();
+            }
+        }
+    }
+}
