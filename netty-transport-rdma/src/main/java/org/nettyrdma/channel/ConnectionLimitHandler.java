@@ -48,16 +48,26 @@ public final class ConnectionLimitHandler extends ChannelInboundHandlerAdapter {
         }
         PeerAddress peer = PeerAddress.of(accepted.remoteAddress());
         String refusal = connections.refusalOf(peer);
-        if (refusal == null) {
-            if (accepted instanceof QueuePairChannel queuePairChannel) {
-                queuePairChannel.whenUncounted(() -> connections.ended(peer));
-            } else {
-                accepted.closeFuture().addListener(closed -> connections.ended(peer));
-            }
-            ctx.fireChannelRead(message);
-        } else {
+        if (refusal != null) {
             PeerLog.warn(LOGGER, accepted.remoteAddress(), "is refused: {}", refusal);
             refuse(accepted);
+            return;
+        }
+        try {
+            follow(accepted, peer);
+        } catch (Throwable t) { // no memory, for instance: nobody else would close it, nor count it off
+            connections.ended(peer);
+            refuse(accepted);
+            throw t;
+        }
+        ctx.fireChannelRead(message);
+    }
+
+    private void follow(Channel accepted, PeerAddress peer) {
+        if (accepted instanceof QueuePairChannel queuePairChannel) {
+            queuePairChannel.whenUncounted(() -> connections.ended(peer));
+        } else {
+            accepted.closeFuture().addListener(closed -> connections.ended(peer));
         }
     }
 

@@ -1,15 +1,19 @@
 package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -217,6 +221,23 @@ class ConnectionLimitTest extends TransportFixture {
                     .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()));
         }
         assertEquals(5, closed.size());
+    }
+
+    @Test
+    void shouldCloseWhatTheHandlerHasNoMemoryToCount() {
+        EmbeddedChannel server = new EmbeddedChannel(new ConnectionLimitHandler(1, 1));
+        Channel uncounted = new LocalChannel() {
+            @Override
+            public ChannelFuture closeFuture() {
+                throw new OutOfMemoryError("expected");
+            }
+        };
+        assertThrows(OutOfMemoryError.class, () -> server.writeInbound(uncounted));
+        assertFalse(uncounted.isOpen());
+        Channel next = new LocalChannel();
+        server.writeInbound(next);
+        assertSame(next, server.readInbound());
+        server.finish();
     }
 
     @Test
