@@ -80,6 +80,9 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
     private boolean idle; // nothing was left to do with the last iteration
     private int failuresInARow;
     private long exhaustivePolls;
+    /** What the failure of the context leaves to do; {@code null} without. */
+    private Runnable replacement;
+    private VerbsContext failed; // until it is closed
     private boolean contended; // the last time that it polled before going to sleep
     private boolean ending;
     private long endingSinceNanos;
@@ -100,6 +103,9 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
         boolean terminable = false;
         while (!terminable) {
             try {
+                if (replacement != null) {
+                    replacement.run();
+                }
                 iterate();
                 // A request to shut down wakes the loop only once, so it must be seen before the next wait.
                 terminable = isTerminable();
@@ -398,8 +404,8 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
 
     // --- Failure and the end
 
-    /** Channels handle their own failures, so that what arrives here is the provider's. */
-    private void pollFailed(Throwable cause) {
+    /** Channels handle their own failures, so that what arrives here is the provider's. Visible for tests. */
+    void pollFailed(Throwable cause) {
         failuresInARow++;
         if (cause instanceof IOException || failuresInARow == MAX_FAILURES_IN_A_ROW) {
             LOGGER.error("The context of provider {} failed; its {} channels are closed", provider.name(), registeredChannels(),
@@ -412,23 +418,40 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
     }
 
     private void replaceContext(Throwable cause) {
-        VerbsContext failed = context;
         List<AbstractServerChannel> lostServers = new ArrayList<>(servers);
         List<QueuePairChannel> lost = new ArrayList<>(channels.values());
+        VerbsContext substitute = new LostContext(cause);
+        replacement = () -> replaceContext(cause, lostServers, lost);
+        failed = context;
         // Who connects again because a channel closes is served by another context from now on, and is none of the lost ones.
-        context = new LostContext(cause);
+        context = substitute;
         receivePools.contextLost();
+        replacement.run();
+    }
+
+    /** Where there is no memory to go on, all steps are tried again. */
+    private void replaceContext(Throwable cause, List<AbstractServerChannel> lostServers, List<QueuePairChannel> lost) {
         lost.forEach(channel -> attempt(() -> channel.fail(cause)));
         lostServers.forEach(server -> attempt(() -> server.pipeline().fireExceptionCaught(cause)));
         lostServers.forEach(RdmaEventLoop::close);
         lost.forEach(RdmaEventLoop::close);
-        attempt(failed::close); // the device touches none of their memory any more
+        attempt(this::closeFailed); // the device touches none of their memory any more
         lost.forEach(channel -> attempt(channel::contextClosed));
+        replacement = null;
         if (context instanceof LostContext) {
             context = openContext();
         }
         if (context instanceof LostContext) {
             LOGGER.warn("Provider {} cannot be opened again yet; the next channel tries again", provider.name());
+        }
+    }
+
+    /** Once, whatever comes of it. */
+    private void closeFailed() {
+        VerbsContext closing = failed;
+        failed = null;
+        if (closing != null) {
+            closing.close();
         }
     }
 
