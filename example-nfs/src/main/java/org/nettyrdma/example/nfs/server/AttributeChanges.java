@@ -109,24 +109,35 @@ final class AttributeChanges {
         if (changes.mode().isPresent()) {
             tree.store().setMode(file.path(), allowedMode(caller, file.attributes(), changes));
         }
-        FileTime now = FileTime.from(Instant.now());
-        FileTime accessTime = timeToSet(changes.accessTime(), now);
-        FileTime modifyTime = timeToSet(changes.modifyTime(), now);
-        if (modifyTime == null && changes.size().isPresent()) {
-            touch(file, now);
+        if (changes.accessTime().isSet() || changes.modifyTime().isSet()) {
+            setTimes(file, changes.accessTime(), changes.modifyTime());
         }
-        if (accessTime != null || modifyTime != null) {
-            tree.store().setTimes(file.path(), accessTime, modifyTime);
+        if (!changes.modifyTime().isSet() && changes.size().isPresent()) {
+            touch(file);
         }
         tree.changed(file);
     }
 
     /** Setting the size counts as writing even where it stays the same. */
-    private void touch(FileObject file, FileTime now) throws IOException {
+    private void touch(FileObject file) throws IOException {
         try {
-            tree.store().setTimes(file.path(), null, now);
+            setTimes(file, TimeChange.NONE, TimeChange.SERVER_TIME);
         } catch (FileSystemException e) {
             // Who may write to a file need not own it. The size is set, and where it changed the file system has set the time.
+        }
+    }
+
+    /**
+     * The server's time is that of the file system, which stamps every change. It may be some milliseconds behind Java's, by
+     * which a file would look newer than one that is written after it.
+     */
+    private void setTimes(FileObject file, TimeChange accessTime, TimeChange modifyTime) throws IOException {
+        AttributeStore store = tree.store();
+        FileTime now = FileTime.from(Instant.now());
+        store.setTimes(file.path(), timeToSet(accessTime, now), timeToSet(modifyTime, now));
+        if (store.keepsChangeTime() && (accessTime.equals(TimeChange.SERVER_TIME) || modifyTime.equals(TimeChange.SERVER_TIME))) {
+            FileTime stamped = store.read(file.path()).attributes().changeTime().toFileTime();
+            store.setTimes(file.path(), timeToSet(accessTime, stamped), timeToSet(modifyTime, stamped));
         }
     }
 

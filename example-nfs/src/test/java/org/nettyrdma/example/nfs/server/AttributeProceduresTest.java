@@ -171,6 +171,19 @@ class AttributeProceduresTest extends NfsTest {
         assertTrue(client.attributes(file).modifyTime().toFileTime().toMillis() > 1_700_000_000_000L);
     }
 
+    /** So that {@code make} does not take what was written after a prerequisite for older. */
+    @Test
+    void shouldNotStampAFileLaterThanWhatIsWrittenNext() {
+        FileHandle first = client.create(top, "first", "text");
+        for (int i = 0; i < 20; i++) {
+            Sattr change = i % 2 == 0 ? Sattr.NONE.withSize(4) : Sattr.NONE.withTimes(TimeChange.SERVER_TIME, TimeChange.SERVER_TIME);
+            client.setAttributes(first, change, null).ok(WccData::read);
+            FileTime next = client.attributes(client.create(top, "next" + i)).modifyTime().toFileTime();
+            FileTime stamped = client.attributes(first).modifyTime().toFileTime();
+            assertTrue(next.compareTo(stamped) >= 0, next + " is before " + stamped);
+        }
+    }
+
     @Test
     void shouldRefuseSizesAndTimesThatMakeNoSense() {
         FileHandle file = client.create(top, "file");
