@@ -33,6 +33,8 @@ final class PortableAttributes implements AttributeStore {
     private static final long DEVICE = 1;
     private static final int MODE_WITHOUT_POSIX = 0666;
     private static final int DIRECTORY_MODE_WITHOUT_POSIX = 0777;
+    /** As every Unix shows links, whose modes say nothing; Jimfs shows that of a new file. */
+    private static final int LINK_MODE = 0777;
     /** In the order of the bits of a mode, lowest first. */
     private static final PosixFilePermission[] BITS = {
         PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.OTHERS_READ,
@@ -58,12 +60,13 @@ final class PortableAttributes implements AttributeStore {
         BasicFileAttributes basic =
                 hasPosix ? posix : Files.readAttributes(path, BasicFileAttributes.class, NOFOLLOW_LINKS);
         FileType type = type(basic);
-        int mode = type == FileType.DIRECTORY ? DIRECTORY_MODE_WITHOUT_POSIX : MODE_WITHOUT_POSIX;
+        int modeWithoutPosix = type == FileType.DIRECTORY ? DIRECTORY_MODE_WITHOUT_POSIX : MODE_WITHOUT_POSIX;
+        int mode = posix == null ? modeWithoutPosix : mode(posix.permissions());
         long inode = inode(basic.fileKey(), path);
         FileTime modifyTime = basic.lastModifiedTime();
         FileTime changeTime = modifyTime.compareTo(basic.creationTime()) < 0 ? basic.creationTime() : modifyTime;
         long size = type == FileType.SYMBOLIC_LINK ? targetBytes(path) : basic.size();
-        Fattr attributes = new Fattr(type, posix == null ? mode : mode(posix.permissions()), linkCount(path, type),
+        Fattr attributes = new Fattr(type, type == FileType.SYMBOLIC_LINK ? LINK_MODE : mode, linkCount(path, type),
                 posix == null ? 0 : number(posix.owner()), posix == null ? 0 : number(posix.group()),
                 size, size, DeviceNumber.NONE, DEVICE, inode,
                 NfsTime.of(basic.lastAccessTime()), NfsTime.of(modifyTime), NfsTime.of(changeTime));

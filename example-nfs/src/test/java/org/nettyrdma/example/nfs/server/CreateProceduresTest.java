@@ -236,6 +236,7 @@ class CreateProceduresTest extends NfsTest {
         for (String target : new String[] {"file", "/etc/passwd", "../../..", "missing/grün"}) {
             Created created = client.symbolicLink(top, "link", target).ok(Created::read);
             assertEquals(FileType.SYMBOLIC_LINK, created.attributes().type());
+            assertEquals(0777, created.attributes().mode());
             assertEquals(target.getBytes(StandardCharsets.UTF_8).length, created.attributes().size());
             assertEquals(target, Files.readSymbolicLink(root.resolve("link")).toString());
             client.remove(top, "link").ok(WccData::read);
