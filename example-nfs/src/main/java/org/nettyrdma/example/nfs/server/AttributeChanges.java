@@ -6,7 +6,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
-import java.util.OptionalInt;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -149,21 +148,15 @@ final class AttributeChanges {
         };
     }
 
+    /** Also to what they are, which takes the set-id bits off and moves the change time on, as chown(2) does. */
     private void changeOwner(Credentials caller, FileObject file, Sattr changes) throws IOException {
-        Fattr now = file.attributes();
-        OptionalInt userId = different(changes.userId(), now.userId());
-        OptionalInt groupId = different(changes.groupId(), now.groupId());
-        if (userId.isEmpty() && groupId.isEmpty()) {
+        if (changes.userId().isEmpty() && changes.groupId().isEmpty()) {
             return;
         }
-        tree.store().setOwner(file.path(), userId, groupId);
+        tree.store().setOwner(file.path(), changes.userId(), changes.groupId());
         if (changes.mode().isEmpty()) {
             clearSetIdBits(caller, file);
         }
-    }
-
-    private static OptionalInt different(OptionalInt wanted, int present) {
-        return wanted.isPresent() && wanted.getAsInt() == present ? OptionalInt.empty() : wanted;
     }
 
     /** Who is not in the group of a file does not get its rights. */

@@ -264,6 +264,23 @@ class AttributeProceduresTest extends NfsTest {
         as(NfsTestClient.user(now.userId())).setAttributes(file, same, null).ok(WccData::read);
     }
 
+    /** As Linux has it for chown, of root, too. */
+    @Test
+    void shouldTakeTheSetIdBitsOffWithTheOwnerThatAFileHas() throws IOException {
+        client.create(top, "file");
+        restart(export().withSquash(Squash.NONE), options());
+        for (int user : new int[] {USER, 0}) {
+            NfsTestClient caller = as(NfsTestClient.user(user));
+            FileHandle file = caller.lookup(caller.mount("/"), "file").handle();
+            caller.mode(file, 06755);
+            Fattr before = caller.attributes(file);
+            assumeTrue(before.mode() == 06755, "this file system has no such bits");
+            Sattr same = Sattr.NONE.withOwner(before.userId(), before.groupId());
+            caller.setAttributes(file, same, null).ok(WccData::read);
+            assertEquals(0755, caller.attributes(file).mode());
+        }
+    }
+
     @Test
     void shouldLetWritersSetTheServersTime() {
         FileHandle file = client.create(top, "file");
