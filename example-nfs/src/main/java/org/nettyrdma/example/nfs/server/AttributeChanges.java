@@ -159,11 +159,12 @@ final class AttributeChanges {
         }
     }
 
-    /** Who is not in the group of a file does not get its rights. */
+    /** Who is not in the group of a file does not get its rights. A directory may have inherited the bit with its group. */
     private static int allowedMode(Credentials caller, Fattr now, Sattr changes) {
         int mode = changes.mode().getAsInt() & Fattr.MODE_MASK;
         boolean mayUseGroup = caller.isRoot() || caller.isInGroup(changes.groupId().orElse(now.groupId()));
-        return mayUseGroup || now.isDirectory() ? mode : mode & ~AccessControl.SET_GROUP_ID;
+        boolean hasInherited = now.isDirectory() && (now.mode() & AccessControl.SET_GROUP_ID) != 0;
+        return mayUseGroup || hasInherited ? mode : mode & ~AccessControl.SET_GROUP_ID;
     }
 
     /** Takes the set-id bits off a program that somebody but root changed, as an operating system does. */

@@ -308,6 +308,21 @@ class AttributeProceduresTest extends NfsTest {
     }
 
     @Test
+    void shouldLetOnlyMembersPassOnTheGroupOfADirectory() {
+        assumeFilesCanBeGivenAway();
+        NfsTestClient member = as(NfsTestClient.user(USER, USER, OTHER_USER));
+        FileHandle directory = client.makeDirectory(top, "directory");
+        client.setAttributes(directory, Sattr.NONE.withMode(02755), null).ok(WccData::read);
+        assumeTrue(client.attributes(directory).mode() == 02755, "this file system has no such bit");
+        member.setAttributes(directory, Sattr.NONE.withOwner(USER, OTHER_USER).withMode(0755), null).ok(WccData::read);
+        client.mode(directory, 02755);
+        assertEquals(0755, client.attributes(directory).mode());
+        member.mode(directory, 02755);
+        client.mode(directory, 02700);
+        assertEquals(02700, client.attributes(directory).mode());
+    }
+
+    @Test
     void shouldRefuseToGiveFilesToNobody() throws IOException {
         assumeFilesCanBeGivenAway();
         for (Squash squash : Squash.values()) {
