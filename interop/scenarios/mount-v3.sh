@@ -6,7 +6,7 @@ scenario() {
     start_server --export "$log/export" --no-root-squash
     guest 60 mount_product "$rdma_port" "$tcp_port"
     guest 120 use_files >"$log/files.log"
-    checked "create, rename, link, 900-byte symbolic link, truncate, append, holes, attributes, errors"
+    checked "create, rename, link, 900-byte symbolic link, truncate, append, holes, attributes, the order of times, errors"
     guest 240 use_sizes >"$log/sizes.log"
     checked "$(tail -1 "$log/sizes.log") files of sizes around every threshold, buffered and direct"
     guest 300 use_large_directory 5000 >"$log/directory.log"
