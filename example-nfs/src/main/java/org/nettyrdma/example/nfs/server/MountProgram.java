@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.AuthFlavor;
@@ -96,7 +97,7 @@ final class MountProgram implements RpcProgram {
             Xdr.writeInt(out, MountStatus.OK.code());
             new MountResult(directory.node().handle(), FLAVORS).write(out);
             mounts.add(new MountEntry(host, path));
-        } catch (IOException e) {
+        } catch (IOException | InvalidPathException e) { // names that a file system in memory cannot have
             Xdr.writeInt(out, statusOf(e).code());
         } finally {
             names.unlock();
@@ -117,7 +118,7 @@ final class MountProgram implements RpcProgram {
         return directory;
     }
 
-    private static MountStatus statusOf(IOException failure) {
+    private static MountStatus statusOf(Exception failure) {
         return switch (NfsErrors.statusOf(failure)) {
             case NOENT -> MountStatus.NOENT;
             case ACCES -> MountStatus.ACCES;

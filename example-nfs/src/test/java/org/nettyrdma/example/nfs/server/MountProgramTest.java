@@ -29,6 +29,7 @@ import org.nettyrdma.example.nfs.protocol.MountProcedure;
 import org.nettyrdma.example.nfs.protocol.MountResult;
 import org.nettyrdma.example.nfs.protocol.MountStatus;
 import org.nettyrdma.example.nfs.protocol.MountUpperLayerBinding;
+import org.nettyrdma.example.nfs.protocol.NameText;
 
 @ParameterizedClass
 @EnumSource(TestFileSystem.class)
@@ -87,6 +88,12 @@ class MountProgramTest extends NfsTest {
         assertEquals(MountStatus.ACCES, mount("relative"));
         assertEquals(MountStatus.ACCES, mount(""));
         assertEquals(MountStatus.NAMETOOLONG, mount("/" + "x".repeat(256)));
+    }
+
+    @Test
+    void shouldRefuseToMountWhatIsNoUtf8() {
+        ByteBuf body = client.callMount(MountProcedure.MNT, out -> NameText.write(out, "/lat\uDCE4n"));
+        assertEquals(fileSystem == TestFileSystem.MEMORY ? MountStatus.ACCES : MountStatus.NOENT, MountStatus.read(body));
     }
 
     @Test
