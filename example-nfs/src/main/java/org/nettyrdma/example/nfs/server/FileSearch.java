@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -94,11 +95,11 @@ final class FileSearch {
     /** The names behind a file may have been more than are remembered. */
     private FileObject seenAgain(FileObject file) throws IOException {
         FileStatus status = tree.readOrNull(file.path());
-        if (status == null || !status.id().equals(file.node().id())) {
+        List<FileNode.Name> names = file.node().names(); // none, if another process has moved it away and back
+        if (status == null || !status.id().equals(file.node().id()) || names.isEmpty()) {
             return null;
         }
-        FileNode.Name name = file.node().names().get(0);
-        return tree.seen(name.directory(), name.name(), file.path(), status);
+        return tree.seen(names.get(0).directory(), names.get(0).name(), file.path(), status);
     }
 
     private int walk(FileId wanted) throws IOException {

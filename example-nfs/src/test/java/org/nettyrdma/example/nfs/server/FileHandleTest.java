@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -19,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -145,6 +147,30 @@ class FileHandleTest extends NfsTest {
         FileHandle handle = tree.atKnownName(id).node().handle();
         assertFalse(tree.notFound(id), "it was seen meanwhile");
         assertEquals(handle, tree.locate(handle).node().handle());
+    }
+
+    /** The walk comes by the file, a look at its name does not find it, and the next one does. */
+    @Test
+    void shouldBearAFileThatIsAwayForAMomentOfTheSearch() throws IOException {
+        client.create(top, "file");
+        AttributeStore real = NfsService.attributeStore(root, export());
+        AtomicInteger looks = new AtomicInteger();
+        AttributeStore store = new DelegatingStore(real) {
+            @Override
+            public FileStatus read(Path path) throws IOException {
+                if (path.endsWith("file") && looks.incrementAndGet() == 2) {
+                    throw new NoSuchFileException(path.toString());
+                }
+                return super.read(path);
+            }
+        };
+        FileHandles handles = new FileHandles(new byte[FileHandles.KEY_BYTES]);
+        FileHandle file = handles.handleOf(real.read(root.resolve("file")).id());
+        FileTree tree = new FileTree(root, store, handles, 100, 1 << 20);
+        assertEquals(NfsStatus.STALE, assertThrows(NfsException.class, () -> tree.locate(file)).status());
+        assertEquals(3, looks.get());
+        tree.child(tree.root(), "file");
+        assertEquals(file, tree.locate(file).node().handle());
     }
 
     @Test
