@@ -17,8 +17,9 @@ import org.nettyrdma.example.nfs.protocol.WccAttr;
 
 /**
  * Names in a directory in the order of their cookies: all of them behind one cookie, or as many as a number of bytes holds.
- * A cookie is made from the name alone. So it stays good while other names come and go, after a restart of the server, and
- * needs no memory: going on behind a cookie means going on with the names whose cookies are larger. Immutable.
+ * A cookie is made from the name and the key of the server. So it stays good while other names come and go, after a restart of
+ * the server with that key, and needs no memory: going on behind a cookie means going on with the names whose cookies are larger.
+ * Without the key a client could make many names with one hash, which hide each other and those of others. Immutable.
  */
 final class DirectoryListing {
 
@@ -26,8 +27,6 @@ final class DirectoryListing {
     static final long SELF_COOKIE = 1;
     /** The cookie of {@code ..}. */
     static final long PARENT_COOKIE = 2;
-    /** Goes with every cookie; another number in a call means cookies that were made in another way. */
-    static final long COOKIE_VERIFIER = 0x6e72_646d_6131L;
 
     /** What the objects of a name take, about; its characters come on top. */
     private static final int NAME_BYTES = 96;
@@ -59,7 +58,7 @@ final class DirectoryListing {
         int count = 0;
         long size = 0;
         for (Entry entry : entries) {
-            // Two names with one hash are improbable but must not hide each other.
+            // Two names with one hash are improbable, as nobody can make them, but must not hide each other.
             previous = Math.max(entry.cookie(), previous + 1);
             if (previous >= end) {
                 break;
@@ -78,15 +77,16 @@ final class DirectoryListing {
      *
      * @param behind   the cookie behind which the list begins
      * @param maxBytes how much memory it may take, more than a few names
+     * @param cookies  where names are
      */
-    static DirectoryListing read(FileObject directory, long behind, long maxBytes) throws IOException {
+    static DirectoryListing read(FileObject directory, long behind, long maxBytes, CookieHash cookies) throws IOException {
         Queue<Entry> first = new PriorityQueue<>(IN_ORDER.reversed());
         long bytes = 0;
         long end = Long.MAX_VALUE;
         try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path())) {
             for (Path path : paths) {
                 String name = LocalNames.nameOf(path);
-                Entry entry = new Entry(NameHash.of(name) >>> UNUSED_BITS, name);
+                Entry entry = new Entry(cookies.of(name) >>> UNUSED_BITS, name);
                 if (entry.cookie() > behind - MAX_EQUAL_HASHES && entry.cookie() < end) {
                     first.add(entry);
                     bytes += entry.bytes();

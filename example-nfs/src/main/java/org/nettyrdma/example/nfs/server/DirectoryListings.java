@@ -79,7 +79,7 @@ final class DirectoryListings {
             return known.listing();
         }
         long readNanos = nanoClock.getAsLong();
-        DirectoryListing listing = DirectoryListing.read(directory, cookie, maxListingBytes);
+        DirectoryListing listing = DirectoryListing.read(directory, cookie, maxListingBytes, tree.cookies());
         // A directory on the way may have been replaced by a link after it was looked at.
         AccessControl.require(tree.isStillThere(directory), NfsStatus.STALE);
         keep(new Kept(directory.node().id(), listing, known == null ? readNanos : known.seenNanos(), readNanos));

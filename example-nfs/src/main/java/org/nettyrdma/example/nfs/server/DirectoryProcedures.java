@@ -53,7 +53,7 @@ final class DirectoryProcedures {
             throws IOException {
         boolean isStart = cookie == 0;
         // Some clients send a cookie with a verifier of 0, and a cookie is good without one.
-        boolean isVerified = verifier == DirectoryListing.COOKIE_VERIFIER || verifier == 0;
+        boolean isVerified = verifier == tree.cookies().verifier() || verifier == 0;
         AccessControl.require(isStart || cookie > 0 && isVerified, NfsStatus.BAD_COOKIE);
         DirectoryListing listing = listings.behind(cookie, directory, isStart);
         boolean room = true;
@@ -109,7 +109,7 @@ final class DirectoryProcedures {
     }
 
     /** A result that takes entries until it is full. */
-    private static final class DirectoryResult {
+    private final class DirectoryResult {
 
         /** The word that ends the list, and the one that says whether it was the whole. */
         private static final int END_BYTES = 2 * Integer.BYTES;
@@ -129,7 +129,7 @@ final class DirectoryProcedures {
             this.plus = plus;
             start = out.writerIndex();
             slot.write(out);
-            Xdr.writeHyper(out, DirectoryListing.COOKIE_VERIFIER);
+            Xdr.writeHyper(out, tree.cookies().verifier());
         }
 
         /** Adds an entry, or returns {@code false} if it does not fit. */

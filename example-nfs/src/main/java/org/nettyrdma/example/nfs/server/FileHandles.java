@@ -25,6 +25,7 @@ final class FileHandles {
 
     /** Another one with each change of what a handle holds. */
     private static final byte[] FORMAT = {2};
+    private static final byte[] COOKIES = {'c', 'o', 'o', 'k', 'i', 'e', 's'};
     private static final int ISSUER_OFFSET = 0;
     private static final int GENERATION_OFFSET = 4;
     private static final int DEVICE_OFFSET = 8;
@@ -36,6 +37,7 @@ final class FileHandles {
 
     private final Mac mac;
     private final int issuer;
+    private final CookieHash cookies;
 
     FileHandles(byte[] key) {
         try {
@@ -45,6 +47,12 @@ final class FileHandles {
             throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
         }
         issuer = ByteBuffer.wrap(mac.doFinal(FORMAT)).getInt();
+        cookies = new CookieHash(ByteBuffer.wrap(mac.doFinal(COOKIES)));
+    }
+
+    /** Where names are in listings, as long as the key stays. */
+    CookieHash cookies() {
+        return cookies;
     }
 
     FileHandle handleOf(FileId id) {

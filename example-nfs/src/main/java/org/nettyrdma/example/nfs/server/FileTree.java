@@ -85,6 +85,10 @@ final class FileTree {
         return status == null || root == null ? null : object(root, rootPath, status);
     }
 
+    CookieHash cookies() {
+        return handles.cookies();
+    }
+
     KnownFiles known() {
         return known;
     }

@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,16 +9,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.ReadDirectoryArguments;
@@ -133,5 +138,66 @@ class DirectoryListingsTest {
             assertEquals(502, names.size());
             assertEquals(502, new TreeSet<>(names).size());
         }
+    }
+
+    /** Of 64 bits of FNV-1a all these names have the same ones. Each page is one of a client whose listing is not kept. */
+    @Test
+    void shouldShowNamesThatWereMadeToHideEachOther() throws IOException {
+        String[][] parts = {
+            {"\u019A\u0251\u02DF\u035A\u07C3\u06DE\u01A0\u0464", "\u1182\u0C16\u5677\u43ED\u720F\u23A4\uC6C7\u0777"},
+            {"\u0301\u0705\u013F\u04D2\u030F\u0603\u037B\u0126", "\u3804\u5D71\u4941\u7C88\u46E0\u5303\u7820\u2C39"},
+            {"\u0395\u0740\u0303\u0336\u0798\u079A\u0625\u07E5", "\u543A\u6697\u6402\u1EEA\u169B\u1347\u365F\u2BCE"},
+            {"\u05AF\u0536\u0592\u022F\u07EB\u0418\u01CF\u0267", "\u2606\u1EE5\u5FAD\u1DF8\u2579\u2C2E\u289F\u098D"},
+            {"\u0582\u0468\u06CD\u03B4\u07B0\u01F8\u07CA\u02E5", "\uCD90\uD6F6\u48FC\uC6DF\u52FF\u0993\uD3AD\u1972"},
+            {"\u01FC\u0337\u0294\u07B6\u0642\u01D2\u076A\u064C", "\u2FE2\u413A\u6AF3\u3C4D\u4273\u28CA\u1C18\uC4E8"},
+            {"\u02EE\u0791\u0434\u06A1\u0180\u0594\u0611\u071B", "\u5A6A\u42CB\u1DD2\u7E4E\u3FF2\u2577\u49B8\u224A"}};
+        for (int i = 0; i < 1 << parts.length; i++) {
+            StringBuilder name = new StringBuilder();
+            for (int part = 0; part < parts.length; part++) {
+                name.append(parts[part][i >> part & 1]);
+            }
+            Files.createFile(LocalNames.child(directory, name.toString()));
+        }
+        Set<String> names = new TreeSet<>();
+        long cookie = 0;
+        int page = 0;
+        do {
+            DirectoryListing listing = DirectoryListing.read(tree.root(), cookie, 1 << 20, tree.cookies());
+            int first = listing.indexBehind(cookie);
+            page = Math.min(listing.size() - first, 10);
+            for (int i = first; i < first + page; i++) {
+                names.add(listing.name(i));
+                cookie = listing.cookie(i);
+            }
+        } while (page > 0);
+        assertEquals(128, names.size());
+    }
+
+    @Test
+    void shouldPlaceNamesByTheKeyAlone() throws IOException {
+        create(0, 100);
+        assertEquals(order(tree.cookies()), order(new FileHandles(new byte[FileHandles.KEY_BYTES]).cookies()));
+        byte[] otherKey = new byte[FileHandles.KEY_BYTES];
+        otherKey[0] = 1;
+        assertNotEquals(order(tree.cookies()), order(new FileHandles(otherKey).cookies()));
+    }
+
+    private List<String> order(CookieHash cookies) throws IOException {
+        DirectoryListing listing = DirectoryListing.read(tree.root(), 0, 1 << 20, cookies);
+        return IntStream.range(0, listing.size()).mapToObj(listing::name).toList();
+    }
+
+    /** The first numbers of "SipHash: a fast short-input PRF", the paper's key: the bytes 0, 1, 2 and so on. */
+    @Test
+    void shouldHashAsSpecified() {
+        ByteBuffer bytes = ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN);
+        IntStream.range(0, 16).forEach(i -> bytes.put((byte) i));
+        CookieHash hash = new CookieHash(bytes.flip());
+        String name = bytes.rewind().asCharBuffer().toString();
+        assertEquals(0x726fdb47dd0e0e31L, hash.of(""));
+        assertEquals(0x0d6c8009d9a94f5aL, hash.of(name.substring(0, 1)));
+        assertEquals(0xcbc9466e58fee3ceL, hash.of(name.substring(0, 3)));
+        assertEquals(0x93f5f5799a932462L, hash.of(name.substring(0, 4)));
+        assertEquals(0xf723ca908e7af2eeL, hash.of(name.substring(0, 7)));
     }
 }

@@ -169,15 +169,26 @@ class DirectoryProceduresTest extends NfsTest {
 
     @Test
     void shouldKeepCookiesOverARestart() throws IOException {
+        NfsServiceOptions options = options().withStateDirectory(root.getParent().resolve("state"));
+        restart(export(), options);
+        top = client.mount("/");
         createFiles(top, 50);
         Listing first = client.readDirectory(top, 0, 0, 600);
-        restart(export(), options());
-        top = client.mount("/");
+        restart(export(), options);
         Listing rest = client.readDirectory(top, first.lastCookie(), first.verifier(), LARGE);
         Set<String> all = new HashSet<>(first.names());
         all.addAll(rest.names());
         assertEquals(52, first.entries().size() + rest.entries().size());
         assertEquals(52, all.size());
+    }
+
+    @Test
+    void shouldRefuseCookiesOfAnotherKey() throws IOException {
+        createFiles(top, 50);
+        Listing first = client.readDirectory(top, 0, 0, 600);
+        restart(export(), options());
+        assertAttributes(client.readDirectoryReply(client.mount("/"), first.lastCookie(), first.verifier(), LARGE),
+                NfsStatus.BAD_COOKIE);
     }
 
     @Test
