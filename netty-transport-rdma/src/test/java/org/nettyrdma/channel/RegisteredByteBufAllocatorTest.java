@@ -13,7 +13,6 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ResourceLeakDetector;
-import io.netty.util.ResourceLeakDetectorFactory;
 import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -37,7 +36,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.nettyrdma.verbs.support.ShortHeap;
 
 class RegisteredByteBufAllocatorTest {
 
@@ -48,34 +46,6 @@ class RegisteredByteBufAllocatorTest {
     /** The buffer below the wrappers of the leak detector. */
     static RegisteredByteBuf unwrapped(ByteBuf buffer) {
         return (RegisteredByteBuf) (buffer instanceof RegisteredByteBuf ? buffer : buffer.unwrap());
-    }
-
-    @Test
-    void shouldNotLoseABufferThatLeakDetectionHasNoMemoryFor() throws Exception {
-        ShortHeap.run(Untracked.class);
-    }
-
-    /** In a JVM of its own, as Netty asks for its leak detectors once. */
-    static final class Untracked {
-
-        public static void main(String[] arguments) {
-            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
-            ResourceLeakDetectorFactory.setResourceLeakDetectorFactory(new ResourceLeakDetectorFactory() {
-                @Override
-                @SuppressWarnings("deprecation") // the one that there is to override
-                public <T> ResourceLeakDetector<T> newResourceLeakDetector(Class<T> type, int samplingInterval, long maxActive) {
-                    return new ResourceLeakDetector<>(type, samplingInterval) {
-                        @Override
-                        protected boolean needReport() { // looked at with each resource
-                            throw new OutOfMemoryError("expected");
-                        }
-                    };
-                }
-            });
-            ByteBuf buffer = RegisteredByteBufAllocator.of(new MemoryOnlyProvider()).directBuffer(1);
-            assertSame(buffer, RegisteredByteBufAllocator.track(buffer));
-            buffer.release();
-        }
     }
 
     @ParameterizedTest
