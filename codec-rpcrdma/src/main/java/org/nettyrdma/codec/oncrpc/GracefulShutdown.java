@@ -129,8 +129,8 @@ public final class GracefulShutdown extends ChannelInboundHandlerAdapter {
      * @param timeoutMillis how long calls may take to be answered, and clients to see that, in milliseconds; 0 closes all
      *                      connections at once
      * @return done when all listeners and connections are closed: how many connections had to be closed because the time was
-     *         over. Its listeners run on a thread of {@link GlobalEventExecutor}. It fails where one could not be closed, as without
-     *         memory
+     *         over. Its listeners run on a thread of {@link GlobalEventExecutor}. It fails where one could not be closed, as
+     *         without memory
      * @throws IllegalArgumentException if the time is negative
      */
     public Future<Integer> start(long timeoutMillis) {
