@@ -148,6 +148,7 @@ public abstract class VerbsConnectingContract extends VerbsFixture {
 
     @Test
     void shouldRefuseMorePrivateDataThanItCanSend() throws IOException {
+        assumeNoDevice();
         byte[] most = new byte[provider().capabilities().maxPrivateDataBytes()];
         ByteBuffer more = ByteBuffer.allocate(most.length + 1);
         client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
@@ -180,7 +181,7 @@ public abstract class VerbsConnectingContract extends VerbsFixture {
         client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
         client.queuePair.connect(listener.localAddress(), null, data);
         assertEquals(1, data.position());
-        data.put(1, (byte) 7);
+        data.array()[1] = 7;
         pumpUntil(() -> !requests.isEmpty());
         assertArrived(sendable(new byte[] {1, 2}), VerbsSide.bytes(requests.element().privateData()));
         assertTrue(requests.remove().privateData().isReadOnly());
