@@ -148,7 +148,6 @@ public abstract class VerbsConnectingContract extends VerbsFixture {
 
     @Test
     void shouldRefuseMorePrivateDataThanItCanSend() throws IOException {
-        assumeNoDevice();
         byte[] most = new byte[provider().capabilities().maxPrivateDataBytes()];
         ByteBuffer more = ByteBuffer.allocate(most.length + 1);
         client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);

@@ -5,7 +5,7 @@ import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
- * What every provider must do, without a channel. To run it on another provider, extend this and override one method. The parts
+ * What every provider must do, without a channel. To run it on another provider, extend this and override {@link #provider}. The parts
  * can be run one by one, too. A test of something that the provider cannot do, by its {@link Capabilities}, is skipped, or
  * demands that the provider refuses it.
  *
@@ -20,6 +20,24 @@ public abstract class VerbsContract {
      * @return a provider that is available; the same with each call
      */
     protected abstract VerbsProvider provider();
+
+    /**
+     * Whether an access beside what is exposed, but within the same memory region, is refused. On a device, its driver decides.
+     *
+     * @return {@code true} unless a test overrides it
+     */
+    protected boolean checksBounds() {
+        return true;
+    }
+
+    /**
+     * Whether an RDMA Read needs a steering tag that grants reading. On a device, its driver decides.
+     *
+     * @return {@code true} unless a test overrides it
+     */
+    protected boolean checksRightToRead() {
+        return true;
+    }
 
     @Nested
     class Memory extends VerbsMemoryContract {
@@ -58,6 +76,16 @@ public abstract class VerbsContract {
         @Override
         protected VerbsProvider provider() {
             return VerbsContract.this.provider();
+        }
+
+        @Override
+        protected boolean checksBounds() {
+            return VerbsContract.this.checksBounds();
+        }
+
+        @Override
+        protected boolean checksRightToRead() {
+            return VerbsContract.this.checksRightToRead();
         }
     }
 

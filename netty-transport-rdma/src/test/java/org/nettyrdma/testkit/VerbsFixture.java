@@ -2,7 +2,6 @@ package org.nettyrdma.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -70,11 +69,6 @@ public abstract class VerbsFixture {
         client.close();
         server.close();
         assertTrue(acceptFailures.isEmpty());
-    }
-
-    /** For what the drivers of the kernel's software devices, siw or rxe, do not do, or for a reason that is not found yet. */
-    void assumeNoDevice() {
-        assumeFalse(provider().name().equals("disni"), "devices have not been made to do this");
     }
 
     void pumpUntil(BooleanSupplier condition) throws IOException {

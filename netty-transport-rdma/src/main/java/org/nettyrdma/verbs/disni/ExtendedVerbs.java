@@ -14,7 +14,11 @@ final class ExtendedVerbs extends NativeVerbs {
     private static final int FIRST_PORT = 1;
     /** The private data of a request in the TCP port space, the smallest of the messages that carry any. */
     private static final int INFINIBAND_PRIVATE_DATA_BYTES = 56;
-    private static final int IWARP_PRIVATE_DATA_BYTES = 255;
+    /**
+     * The driver siw of Linux counts these bytes and the four that MPA revision 2 puts before them (RFC 6581, section 6) in one
+     * byte. The kernel takes 252 from a peer.
+     */
+    private static final int IWARP_PRIVATE_DATA_BYTES = 251;
     private static final int MAX_READ_DEPTH = 255; // connection parameters have 8 bits for it
     private static final int RECEIVE_ELEMENTS = 1;
 

@@ -198,7 +198,7 @@ final class NativeExtensions {
     /**
      * Asks the peer for a connection; an event tells the outcome.
      *
-     * @param privateData        at most 56 bytes for InfiniBand and RoCE (TCP port space), 255 for iWARP
+     * @param privateData        at most 56 bytes for InfiniBand and RoCE (TCP port space); librdmacm takes 255 for iWARP
      * @param responderResources RDMA Reads that the peer may direct at this side, 0 to 255
      * @param initiatorDepth     RDMA Reads that this side will direct at the peer, 0 to 255
      * @param retryCount         0 to 7; ignored by iWARP

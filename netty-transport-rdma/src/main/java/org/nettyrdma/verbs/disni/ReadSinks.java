@@ -6,7 +6,8 @@ import java.util.List;
 import org.nettyrdma.verbs.SendWorkRequest;
 
 /**
- * Registrations of the memory that one RDMA Read goes to, for as long as it lasts.
+ * Registrations of the memory that one RDMA Read goes to, for as long as it lasts. A device registers no pieces of no
+ * bytes, so these are left out.
  */
 final class ReadSinks implements SendRing.Aftermath {
 
@@ -22,8 +23,10 @@ final class ReadSinks implements SendRing.Aftermath {
         lengths = new int[read.elementCount()];
         try {
             for (int i = 0; i < read.elementCount(); i++) {
-                lengths[i] = read.length(i);
-                registrations.add(registrar.register(read.region(i).memory(), read.offset(i), read.length(i), ACCESS));
+                if (read.length(i) > 0) {
+                    lengths[registrations.size()] = read.length(i);
+                    registrations.add(registrar.register(read.region(i).memory(), read.offset(i), read.length(i), ACCESS));
+                }
             }
         } catch (Throwable t) {
             completed(false);

@@ -113,7 +113,8 @@ final class WorkQueues {
         if (!sends.hasRoom()) {
             throw new IOException("the send queue is full: depth " + attributes.sendQueueDepth());
         }
-        if (read && limits.iwarp() && parts.device().exposureMode() != MemoryExposureMode.PERSISTENT) {
+        // A Read of nothing has no memory to register, and its sink's key lets nobody write.
+        if (read && request.totalBytes() > 0 && limits.iwarp() && parts.device().exposureMode() != MemoryExposureMode.PERSISTENT) {
             addReadIntoOwnRegistration(request);
             return;
         }

@@ -161,6 +161,16 @@ class RingsTest {
     }
 
     @Test
+    void shouldLeaveEmptyPiecesOfAReadOut() throws IOException {
+        StubbornDevice device = new StubbornDevice();
+        ReadSinks sinks = new ReadSinks(device, new SendWorkRequest(3).read(11, 1, 0).addElement(region(), 0, 0)
+                .addElement(region(), 20, 10).addElement(region(), 40, 0));
+        assertEquals(1, sinks.count());
+        assertEquals(10, sinks.length(0));
+        assertEquals(device.registered, List.of(sinks.registration(0)));
+    }
+
+    @Test
     void shouldEndRegistrationsForAReadWhenThereIsNoMemoryForTheNext() {
         StubbornDevice device = new StubbornDevice();
         device.nextFailure = new OutOfMemoryError("none left");
