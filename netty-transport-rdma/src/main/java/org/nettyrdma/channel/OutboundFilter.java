@@ -39,6 +39,7 @@ final class OutboundFilter {
             return sent;
         }
         if (message instanceof RdmaRead read) {
+            read.requireFit();
             requireLength(read.length());
             if (agreed != null && agreed.outboundReadDepth() == 0) {
                 throw new RdmaException("no RDMA Read can be sent: the outbound read depth is 0, by RdmaChannelOption."
@@ -50,6 +51,7 @@ final class OutboundFilter {
             throw new RdmaException("provider " + tools.provider().name() + " has no Send with Invalidate");
         }
         if (message instanceof RdmaOperation<?> operation) { // an RdmaSend or an RdmaWrite
+            operation.requireFit();
             ByteBuf original = operation.content(); // which it does not give out any more once it was released
             ByteBuf content = inRegisteredMemory(original);
             return content == original ? operation : copyOf(operation, original, content);

@@ -18,6 +18,12 @@ abstract sealed class RdmaOperation<T extends RdmaOperation<T>> extends DefaultB
     /** This object, by its own type. */
     abstract T self();
 
+    /**
+     * Checks that the content and the peer's segment fit together: when this is made, and again before it is posted, as the
+     * indices of the content may have been set since then.
+     */
+    abstract void requireFit();
+
     @Override
     public abstract T replace(ByteBuf content);
 

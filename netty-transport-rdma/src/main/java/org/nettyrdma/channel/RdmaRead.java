@@ -9,7 +9,8 @@ import java.util.Objects;
  * <p>The bytes go to the writable part of the sink. When they are there the sink's writer index is advanced by their number and
  * the promise succeeds. The write passes the one reference of this message to the channel, which drops it when the read
  * completes. A caller that wants the bytes retains the sink before. Until the read completes, nothing else may use the writable
- * part of the sink, not even another read. Give each read a slice of its own.
+ * part of the sink, not even another read. Give each read a slice of its own. A read whose sink has no room for it any more when
+ * it is written fails.
  */
 public final class RdmaRead extends RdmaOperation<RdmaRead> {
 
@@ -29,9 +30,7 @@ public final class RdmaRead extends RdmaOperation<RdmaRead> {
         if (sink.isReadOnly()) {
             throw new IllegalArgumentException("an RDMA Read cannot write into " + sink);
         }
-        if (source.length() > sink.writableBytes()) {
-            throw new IllegalArgumentException(source + " does not fit into " + sink.writableBytes() + " writable bytes");
-        }
+        requireFit();
     }
 
     /** The number of bytes to read; an int, because it fits into the sink. */
@@ -51,6 +50,14 @@ public final class RdmaRead extends RdmaOperation<RdmaRead> {
     @Override
     RdmaRead self() {
         return this;
+    }
+
+    @Override
+    void requireFit() {
+        int room = content().writableBytes();
+        if (source.length() > room) {
+            throw new IllegalArgumentException(source + " does not fit into " + room + " writable bytes");
+        }
     }
 
     /** With a sink of its own that has the same room. */

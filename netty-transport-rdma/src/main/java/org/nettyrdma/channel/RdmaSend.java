@@ -64,6 +64,11 @@ public final class RdmaSend extends RdmaOperation<RdmaSend> {
     }
 
     @Override
+    void requireFit() {
+        // A message has no segment.
+    }
+
+    @Override
     public RdmaSend replace(ByteBuf message) {
         return new RdmaSend(message, invalidating, steeringTag);
     }

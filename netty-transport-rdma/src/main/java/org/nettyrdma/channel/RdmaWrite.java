@@ -24,9 +24,7 @@ public final class RdmaWrite extends RdmaOperation<RdmaWrite> {
     public RdmaWrite(ByteBuf source, RemoteSegment target) {
         super(source);
         this.target = Objects.requireNonNull(target, "target");
-        if (source.readableBytes() > target.length()) {
-            throw new IllegalArgumentException("source of " + source.readableBytes() + " bytes does not fit into " + target);
-        }
+        requireFit();
     }
 
     /**
@@ -41,6 +39,14 @@ public final class RdmaWrite extends RdmaOperation<RdmaWrite> {
     @Override
     RdmaWrite self() {
         return this;
+    }
+
+    @Override
+    void requireFit() {
+        int bytes = content().readableBytes();
+        if (bytes > target.length()) {
+            throw new IllegalArgumentException("source of " + bytes + " bytes does not fit into " + target);
+        }
     }
 
     @Override

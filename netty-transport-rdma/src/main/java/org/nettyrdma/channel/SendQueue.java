@@ -79,6 +79,7 @@ final class SendQueue {
         try {
             SendWorkRequest request = tools.workRequest();
             if (message instanceof RdmaRead read) {
+                read.requireFit(); // what is beyond the sink may be memory of other buffers
                 if (sinks == null) {
                     sinks = new Object[messages.length];
                 }
@@ -131,6 +132,7 @@ final class SendQueue {
         if (message instanceof RdmaRead read) {
             request.read(id, read.source().steeringTag(), read.source().offset());
         } else if (message instanceof RdmaWrite write) {
+            write.requireFit();
             findReadable(write.content());
             request.write(id, write.target().steeringTag(), write.target().offset());
         } else if (message instanceof RdmaSend send) {

@@ -2,6 +2,7 @@ package org.nettyrdma.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -211,6 +212,45 @@ public abstract class RemoteMemoryContract extends TransportFixture {
         }
         assertTrue(client.call(() -> client.channel().isWritable()));
         List.of(memory, target, sink).forEach(ByteBuf::release);
+    }
+
+    /** What is beyond a sink may be memory of other buffers, and what is beyond a segment other memory of the peer. */
+    @Test
+    void shouldFailWhatDoesNotFitAnyMoreWhenItIsWritten() throws Exception {
+        ByteBuf memory = random(server.channel().alloc(), 1000);
+        RemoteSegment readable = expose(server, memory, RemoteAccess.READ).segment();
+        ByteBuf target = server.channel().alloc().buffer(1000).setZero(0, 1000);
+        RemoteSegment writable = expose(server, target, RemoteAccess.WRITE).segment();
+        ByteBuf sink = client.channel().alloc().buffer(1500, 1500);
+        RdmaRead second = new RdmaRead(readable, sink.retain());
+        Endpoint.await(read(client, readable, sink));
+        assertInstanceOf(IllegalArgumentException.class, Endpoint.awaitFailure(client.channel().writeAndFlush(second)));
+        ByteBuf source = random(client.channel().alloc(), 400);
+        RdmaWrite part = new RdmaWrite(source, new RemoteSegment(writable.steeringTag(), 400, writable.offset()));
+        source.writeZero(1);
+        assertInstanceOf(IllegalArgumentException.class, Endpoint.awaitFailure(client.channel().writeAndFlush(part)));
+        assertEquals(0, source.refCnt());
+        assertSameBytes(memory, sink);
+        Endpoint.await(client.send("still there"));
+        List.of(memory, target, sink).forEach(ByteBuf::release);
+    }
+
+    @Test
+    void shouldPostNothingThatDoesNotFitAnyMore() throws Exception {
+        ByteBuf memory = random(server.channel().alloc(), 1000).setByte(999, 1);
+        RemoteSegment readable = expose(server, memory, RemoteAccess.READ).segment();
+        ByteBuf whole = client.channel().alloc().buffer(2000).setZero(0, 2000);
+        ByteBuf sink = whole.slice(0, 1000).writerIndex(0);
+        ChannelFuture read = client.call(() -> {
+            ChannelFuture written = client.channel().write(new RdmaRead(readable, sink.retain()));
+            sink.writerIndex(1);
+            client.channel().flush();
+            return written;
+        });
+        assertInstanceOf(IllegalArgumentException.class, Endpoint.awaitFailure(read).getCause());
+        client.awaitInactive();
+        assertEquals(0, whole.getByte(1000), "written behind the sink");
+        List.of(memory, whole).forEach(ByteBuf::release);
     }
 
     @Test
