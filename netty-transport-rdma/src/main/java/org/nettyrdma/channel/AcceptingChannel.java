@@ -88,6 +88,7 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getMaxPendingRequests(),
                 config.getMaxPendingRequestsPerAddress(), config.getReceiveBufferSize(), config.isReuseAddress());
         listener = loop.context().listen(localAddress, config.getBacklog(), attributes, requests);
+        listener.setAccepting(readWanted); // which may have been asked for before
     }
 
     @Override
@@ -98,8 +99,8 @@ abstract class AcceptingChannel extends AbstractServerChannel {
 
     @Override
     protected void doBeginRead() {
+        readWanted = true;
         if (listener != null) {
-            readWanted = true;
             takeMore();
         }
     }
@@ -139,11 +140,11 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         }
         if (!eventLoop().inEventLoop()) {
             eventLoop().execute(this::clearReadPending);
-        } else if (listener != null && open) {
-            readWanted = config.isAutoRead();
-            if (readWanted) {
-                takeMore();
-            } else {
+        } else if (open && config.isAutoRead()) {
+            doBeginRead(); // one is wanted again by now
+        } else {
+            readWanted = false;
+            if (listener != null) {
                 listener.setAccepting(false);
             }
         }

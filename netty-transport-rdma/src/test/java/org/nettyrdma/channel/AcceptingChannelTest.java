@@ -32,16 +32,22 @@ class AcceptingChannelTest extends StreamFixture {
         }
     }
 
-    /** A server that reads when it is told to, and peers that have asked it for connections. */
+    /** Of a server that reads when it is told to. */
+    private class Taking extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            taken.add((Channel) message);
+            ctx.fireChannelRead(message);
+        }
+    }
+
     private RdmaServerStreamChannel askedBy(int count) throws Exception {
-        RdmaServerStreamChannel listener = listen(serverBootstrap().option(ChannelOption.AUTO_READ, false)
-                .handler(new ChannelInboundHandlerAdapter() {
-                    @Override
-                    public void channelRead(ChannelHandlerContext ctx, Object message) {
-                        taken.add((Channel) message);
-                        ctx.fireChannelRead(message);
-                    }
-                }));
+        return askedBy(count, new Taking());
+    }
+
+    /** A server, and peers that have asked it for connections. */
+    private RdmaServerStreamChannel askedBy(int count, Taking handler) throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().option(ChannelOption.AUTO_READ, false).handler(handler));
         for (int i = 0; i < count; i++) {
             peers.add(RawStreamPeer.request(listener.localAddress(), RawStreamPeer.HELLO));
         }
@@ -64,6 +70,37 @@ class AcceptingChannelTest extends StreamFixture {
         for (RawStreamPeer peer : peers) {
             peer.takeReply();
         }
+    }
+
+    /** A handler may ask as soon as it is there. */
+    @Test
+    void shouldTakeUpOneRequestWithAReadBeforeItIsBound() throws Exception {
+        RdmaServerStreamChannel listener = askedBy(2, new Taking() {
+            @Override
+            public void channelRegistered(ChannelHandlerContext ctx) {
+                ctx.read();
+            }
+        });
+        awaitOne();
+        listener.eventLoop().submit(() -> { }).sync(); // behind what was delivered together with it
+        assertEquals(0, taken.size());
+        listener.read();
+        awaitOne();
+    }
+
+    @Test
+    void shouldTakeUpNothingWithAReadBeforeItIsBoundThatWasTakenBack() throws Exception {
+        RdmaServerStreamChannel listener = askedBy(2, new Taking() {
+            @Override
+            public void channelRegistered(ChannelHandlerContext ctx) {
+                ctx.read();
+                ctx.channel().config().setAutoRead(true).setAutoRead(false);
+            }
+        });
+        listener.read();
+        awaitOne();
+        listener.eventLoop().submit(() -> { }).sync(); // behind what was delivered together with it
+        assertEquals(0, taken.size());
     }
 
     @Test
