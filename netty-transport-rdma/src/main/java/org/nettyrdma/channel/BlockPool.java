@@ -106,7 +106,7 @@ final class BlockPool {
 
     /** A block of at least {@code bytes}, registered if that can be had. */
     Block takeBlock(int bytes) {
-        Block block = take(bytes);
+        Block block = takeRegistered(bytes);
         if (block == null) {
             block = new Block(DirectMemory.allocate(bytes), unregisteredBytes);
             unregisteredBlocks.increment();
@@ -125,7 +125,7 @@ final class BlockPool {
     }
 
     /** A block of at least {@code bytes}, or {@code null} if that is too large or the memory is used up. */
-    private Block take(int bytes) {
+    Block takeRegistered(int bytes) {
         if (bytes > SizeClasses.LARGEST) {
             return null;
         }

@@ -138,17 +138,20 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
      * @param what is to go there, for the message where there is no such memory
      */
     RegisteredByteBuf newRegistered(int bytes, String what) throws RdmaException {
-        RegisteredByteBuf buffer = newUntracked(bytes, bytes);
-        if (buffer.block() == null) {
-            buffer.release();
-            throw new RdmaException("no registered memory left for the " + bytes + " bytes of " + what + ": " + shortage());
+        Block block = pool.takeRegistered(bytes);
+        if (block == null) {
+            throw new RdmaException("no registered memory for the " + bytes + " bytes of " + what + ": "
+                    + (bytes > MAX_POOLED_BYTES ? "one piece has at most " + MAX_POOLED_BYTES : shortage()));
         }
-        return buffer;
+        return open(block, bytes, bytes);
     }
 
     /** A buffer in registered memory, if there is any. Leak detection does not know of it until {@link #track}. */
     RegisteredByteBuf newUntracked(int initialCapacity, int maxCapacity) {
-        Block block = pool.takeBlock(initialCapacity);
+        return open(pool.takeBlock(initialCapacity), initialCapacity, maxCapacity);
+    }
+
+    private RegisteredByteBuf open(Block block, int initialCapacity, int maxCapacity) {
         RegisteredByteBuf buffer = block.buffer;
         if (buffer == null) {
             buffer = new RegisteredByteBuf(this, pool, block, hasAddresses);
