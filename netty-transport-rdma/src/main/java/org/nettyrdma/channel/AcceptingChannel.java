@@ -3,11 +3,9 @@ package org.nettyrdma.channel;
 import io.netty.channel.AbstractServerChannel;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
-import java.nio.channels.UnresolvedAddressException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.nettyrdma.peer.PeerAddress;
@@ -81,13 +79,11 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         if (listener != null) {
             throw new AlreadyBoundException(); // another listener would take the place of this one, which nobody could close
         }
-        if (localAddress instanceof InetSocketAddress address && address.isUnresolved()) {
-            throw new UnresolvedAddressException();
-        }
+        SocketAddress address = QueuePairChannel.resolved(localAddress);
         connections = new ConnectionCounts(config.getMaxConnections(), config.getMaxConnectionsPerAddress());
         ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getMaxPendingRequests(),
                 config.getMaxPendingRequestsPerAddress(), config.getReceiveBufferSize(), config.isReuseAddress());
-        listener = loop.context().listen(localAddress, config.getBacklog(), attributes, requests);
+        listener = loop.context().listen(address, config.getBacklog(), attributes, requests);
         listener.setAccepting(readWanted); // which may have been asked for before
     }
 

@@ -264,9 +264,17 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     @Override
     protected void doBind(SocketAddress localAddress) {
-        if (state != ChannelState.OPEN || !connection.bind(localAddress)) {
+        if (state != ChannelState.OPEN || !connection.bind(resolved(localAddress))) {
             throw new AlreadyBoundException();
         }
+    }
+
+    /** The address, unless it is a name that nobody has looked up: names are the bootstrap's business. */
+    static SocketAddress resolved(SocketAddress address) {
+        if (address instanceof InetSocketAddress inet && inet.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        return address;
     }
 
     @Override
@@ -356,10 +364,8 @@ abstract class QueuePairChannel extends AbstractChannel {
                 return;
             }
             try {
-                if (remoteAddress instanceof InetSocketAddress address && address.isUnresolved()) {
-                    throw new UnresolvedAddressException();
-                }
-                connection.connect(remoteAddress, localAddress, privateData(), config().getConnectTimeoutMillis(), promise);
+                connection.connect(resolved(remoteAddress), resolved(localAddress), privateData(),
+                        config().getConnectTimeoutMillis(), promise);
             } catch (Throwable t) {
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeNow();

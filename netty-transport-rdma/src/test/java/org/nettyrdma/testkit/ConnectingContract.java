@@ -31,6 +31,7 @@ import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -211,6 +212,17 @@ public abstract class ConnectingContract extends TransportFixture {
         Endpoint.await(client.connect(addressOf(server)));
         assertEquals(local, ((InetSocketAddress) client.localAddress()).getAddress());
         assertEquals(client.localAddress(), awaitAccepted().channel().remoteAddress());
+    }
+
+    @Test
+    void shouldNotBindANameThatNobodyHasLookedUp() throws Exception {
+        InetSocketAddress name = InetSocketAddress.createUnresolved("name.invalid", 0);
+        ChannelFuture registered = bootstrap().handler(newEndpoint()).register();
+        Endpoint.await(registered);
+        Channel client = registered.channel();
+        assertInstanceOf(UnresolvedAddressException.class, Endpoint.awaitFailure(client.bind(name)));
+        Endpoint.await(client.connect(addressOf(listen(serverBootstrap()))));
+        assertInstanceOf(UnresolvedAddressException.class, Endpoint.awaitFailure(serverBootstrap().bind(name)));
     }
 
     @Test
