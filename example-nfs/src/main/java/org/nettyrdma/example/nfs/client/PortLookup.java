@@ -3,7 +3,9 @@ package org.nettyrdma.example.nfs.client;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcException;
+import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 import org.nettyrdma.codec.oncrpc.XdrException;
 import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindClient;
 import org.nettyrdma.codec.oncrpc.rpcbind.RpcbindEntry;
@@ -21,7 +23,7 @@ final class PortLookup {
     /**
      * Returns the port that NFS is registered with for the endpoint's transport.
      *
-     * @throws NfsConnectException if rpcbind does not answer, or does not know NFS on that transport
+     * @throws NfsConnectException if rpcbind does not answer, answers with an error, or does not know NFS on that transport
      */
     static int nfsPort(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
         return port(endpoint.host(), endpoint.transport(), Nfs.PROGRAM, Nfs.VERSION, options)
@@ -32,7 +34,7 @@ final class PortLookup {
     /**
      * Returns the TCP port of MOUNT, if rpcbind knows one.
      *
-     * @throws NfsConnectException if rpcbind does not answer
+     * @throws NfsConnectException if rpcbind does not answer, or with an error
      */
     static Optional<Integer> mountPort(String host, NfsClientOptions options) throws IOException {
         return port(host, Transport.TCP, Mount.PROGRAM, Mount.VERSION, options);
@@ -49,8 +51,10 @@ final class PortLookup {
                         .thenApply(entry -> entry.map(RpcbindEntry::universalAddress));
             };
             return Await.result(address).map(UniversalAddress::port).filter(port -> port > 0);
-        } catch (NfsConnectException | RpcException e) {
+        } catch (NfsConnectException | RpcConnectionException | RpcTimeoutException e) {
             throw new NfsConnectException("rpcbind does not answer: " + e.getMessage(), e);
+        } catch (RpcException e) {
+            throw new NfsConnectException("rpcbind answers with an error: " + e.getMessage(), e);
         } catch (IOException e) {
             if (e.getCause() instanceof XdrException || e.getCause() instanceof IllegalArgumentException) {
                 throw new IOException("the reply of rpcbind of " + host + " is malformed: " + e.getCause().getMessage(), e);

@@ -89,6 +89,17 @@ class PortLookupTest {
         }
     }
 
+    @Test
+    void shouldNotSayOfAnErrorThatItIsNoAnswer() throws IOException {
+        options.setUsesRpcbind(true);
+        NfsEndpoint unknownPort = new NfsEndpoint(Transport.TCP, HOST, 1, "/");
+        try (TestServer other = TestServer.start("/export")) {
+            options.setRpcbindPort(other.endpoint(Transport.TCP).port());
+            String message = assertThrows(NfsConnectException.class, () -> NfsSession.open(unknownPort, options)).getMessage();
+            assertEquals("rpcbind answers with an error: Call of program 100000 version 4 procedure 9: PROG_UNAVAIL", message);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(Transport.class)
     void shouldTakeThePortOfNfsFromRpcbind(Transport transport) throws IOException {
