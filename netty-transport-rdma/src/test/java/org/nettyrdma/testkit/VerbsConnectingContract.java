@@ -202,12 +202,17 @@ public abstract class VerbsConnectingContract extends VerbsFixture {
 
     @Test
     void shouldConnectOrAcceptOnce() throws IOException {
-        request(new byte[0]);
-        assertThrows(IllegalStateException.class, () -> client.queuePair.connect(listener.localAddress(), null, NO_DATA));
+        client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
         assertThrows(IllegalStateException.class, () -> client.queuePair.accept(NO_DATA));
-        accept(server, new byte[0]);
-        assertThrows(IllegalStateException.class, () -> server.queuePair.accept(NO_DATA));
+        client.queuePair.connect(listener.localAddress(), null, NO_DATA);
+        assertThrows(IllegalStateException.class, () -> client.queuePair.connect(listener.localAddress(), null, NO_DATA));
+        pumpUntil(() -> !requests.isEmpty());
+        server.queuePair = server.context.createQueuePair(ATTRIBUTES, server, requests.remove());
         assertThrows(IllegalStateException.class, () -> server.queuePair.connect(listener.localAddress(), null, NO_DATA));
+        server.postReceive(0);
+        server.queuePair.accept(NO_DATA);
+        assertThrows(IllegalStateException.class, () -> server.queuePair.accept(NO_DATA));
+        pumpUntil(() -> client.isEstablished() && server.isEstablished());
         client.post(client.work().send(1).addElement(client.region, 0, 10));
         assertEquals(10, nextCompletion(server).byteLength());
     }

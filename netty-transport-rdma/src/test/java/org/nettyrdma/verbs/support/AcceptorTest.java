@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.support;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -18,6 +19,43 @@ class AcceptorTest {
         ShortHeap.run(Program.class);
     }
 
+    /** It waits behind what has closed the listener. */
+    @Test
+    void shouldCloseAConnectionWhoseRequestNobodyListensForAnyMore() throws IOException {
+        DeliveryRing deliveries = new DeliveryRing();
+        ReadySockets sockets = new ReadySockets();
+        try (ServerSocketChannel listener = ServerSocketChannel.open()
+                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                SocketChannel peer = SocketChannel.open(listener.getLocalAddress());
+                SocketChannel accepted = listener.accept()) {
+            Acceptor acceptor = new Acceptor(listener, sockets, new TimerQueue(System::nanoTime), deliveries, null, null);
+            acceptor.complete(new Request(accepted));
+            assertTrue(peer.isConnected() && accepted.isOpen());
+            listener.close();
+            deliveries.deliver(null, 1);
+            assertFalse(accepted.isOpen());
+        } finally {
+            sockets.close();
+        }
+    }
+
+    private static final class Request extends SocketConnectionRequest {
+
+        Request(SocketChannel accepted) throws IOException {
+            super(accepted, accepted.getLocalAddress(), accepted.getRemoteAddress());
+        }
+
+        @Override
+        public ByteBuffer privateData() {
+            return ByteBuffer.allocate(0);
+        }
+
+        @Override
+        protected ByteBuffer rejection(ByteBuffer privateData) {
+            return privateData;
+        }
+    }
+
     /** Nobody is told of anything. */
     static final class Program {
 
@@ -29,17 +67,7 @@ class AcceptorTest {
                     SocketChannel peer = SocketChannel.open(listener.getLocalAddress());
                     SocketChannel accepted = listener.accept()) {
                 Acceptor acceptor = new Acceptor(listener, sockets, new TimerQueue(System::nanoTime), deliveries, null, null);
-                var request = new SocketConnectionRequest(accepted, accepted.getLocalAddress(), peer.getLocalAddress()) {
-                    @Override
-                    public ByteBuffer privateData() {
-                        return ByteBuffer.allocate(0);
-                    }
-
-                    @Override
-                    protected ByteBuffer rejection(ByteBuffer privateData) {
-                        return privateData;
-                    }
-                };
+                var request = new Request(accepted);
                 assertThrows(OutOfMemoryError.class, () -> {
                     while (true) {
                         deliveries.event(() -> { });
