@@ -18,6 +18,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.DefaultEventLoopGroup;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -29,6 +30,7 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -40,6 +42,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -319,5 +322,39 @@ class GracefulShutdownTest {
             }
         });
         assertNoMemory(exhausted.start(0));
+    }
+
+    @Test
+    void shouldFailWhereThereIsNoMemoryToWaitForWhatIsLeft() throws Exception {
+        GracefulShutdown exhausted = new GracefulShutdown();
+        AtomicBoolean full = new AtomicBoolean();
+        new EmbeddedChannel(exhausted).writeInbound(new LocalChannel() {
+            @Override
+            public ChannelFuture closeFuture() {
+                if (full.get()) {
+                    throw new OutOfMemoryError("expected");
+                }
+                return super.closeFuture();
+            }
+        });
+        full.set(true);
+        assertNoMemory(exhausted.start(0));
+    }
+
+    /** It would keep the server until then. */
+    @Test
+    void shouldCancelItsTimerAtTheEnd() throws Exception {
+        AtomicReference<ScheduledFuture<?>> timer = new AtomicReference<>();
+        DefaultEventLoop executor = new DefaultEventLoop() {
+            @Override
+            public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+                timer.set(super.schedule(task, delay, unit));
+                return timer.get();
+            }
+        };
+        new GracefulShutdown(executor).start(TimeUnit.HOURS.toMillis(1)).sync();
+        executor.submit(() -> { }).sync(); // behind the listeners of that
+        assertTrue(timer.get().isCancelled());
+        executor.shutdownGracefully(0, 30, TimeUnit.SECONDS).sync();
     }
 }

@@ -19,6 +19,7 @@ import io.netty.channel.local.LocalAddress;
 import io.netty.channel.local.LocalChannel;
 import io.netty.channel.local.LocalServerChannel;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -124,6 +125,22 @@ class IdleConnectionHandlerTest {
     @Test
     void shouldRefuseATimeOutThatIsNone() {
         assertThrows(IllegalArgumentException.class, () -> new IdleConnectionHandler(0, () -> busy));
+    }
+
+    /** A close may take longer than the time-out. */
+    @Test
+    void shouldCloseOnce() {
+        start();
+        AtomicInteger closes = new AtomicInteger();
+        channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+                closes.incrementAndGet();
+            }
+        });
+        passQuarters(12);
+        assertEquals(1, closes.get());
+        channel.pipeline().removeFirst();
     }
 
     @Test
