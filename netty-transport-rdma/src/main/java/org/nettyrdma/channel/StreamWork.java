@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.stream.StreamHello;
 import org.nettyrdma.stream.StreamMessage;
+import org.nettyrdma.stream.StreamProtocolException;
 import org.nettyrdma.stream.TargetList;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.WorkCompletionStatus;
@@ -84,6 +85,10 @@ final class StreamWork implements PostedWork {
                     return take(input.arrived(slot, byteLength));
                 }
                 input.flushed(slot);
+                if (WorkRequests.isTooLong(status)) {
+                    throw new StreamProtocolException("a message is longer than its receive (limit: "
+                            + StreamMemory.RECEIVE_BYTES + " bytes)");
+                }
             }
             case WorkRequestId.SEND -> {
                 int flushed = sends.complete(slot);

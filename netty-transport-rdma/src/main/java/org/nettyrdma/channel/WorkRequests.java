@@ -95,8 +95,8 @@ final class WorkRequests implements PostedWork {
         }
     }
 
-    /** The kernel's rxe device reports a message that is too long as an error of the queue pair. */
-    private static boolean isTooLong(WorkCompletionStatus status) {
+    /** Whether a message was too long for its receive. The kernel's rxe device reports that as an error of the queue pair. */
+    static boolean isTooLong(WorkCompletionStatus status) {
         return status == WorkCompletionStatus.LOCAL_LENGTH_ERROR
                 || status == WorkCompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR;
     }

@@ -228,6 +228,18 @@ class StreamFaultTest extends StreamFixture {
         }
     }
 
+    @Test
+    void shouldNameTheLimitOfAMessageThatIsTooLong() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap());
+        try (RawStreamPeer peer = RawStreamPeer.connect(listener.localAddress())) {
+            End server = awaitAccepted();
+            peer.send(new byte[StreamMemory.RECEIVE_BYTES + 1]);
+            server.awaitEvent("inactive");
+            assertEquals(List.of("active", "stream protocol: a message is longer than its receive (limit: 220 bytes)", "inactive"),
+                    server.events());
+        }
+    }
+
     /** Where there is no memory every connection that is asked for would cost some for ever. */
     @Test
     void shouldLoseNoMemoryToConnectionsForWhichThereIsNone() throws Exception {
