@@ -74,9 +74,7 @@ final class PeerBlocks {
     }
 
     private ByteBuffer map(int number) throws IOException {
-        if (blocks.size() == MAX_BLOCKS || MAPPED.get() >= MAX_BLOCKS_OF_ALL) {
-            MappedFiles.settle(); // what was read there must fail here, and not in the JVM while it unmaps
-        }
+        MappedFiles.settle(); // what was read before must fail here: neither while a file is open, nor in the JVM as it unmaps
         if (blocks.size() == MAX_BLOCKS) {
             unmapAll();
         }

@@ -1,10 +1,13 @@
 package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nettyrdma.verbs.support.DirectMemory;
@@ -25,6 +29,8 @@ class PeerBlocksTest {
     private static final int MAX_MAPPED = PeerBlocks.MAX_BLOCKS_OF_ALL + MAX_UNUSED;
     /** Those of so many processes exceed the limit for all. */
     private static final int PROCESSES = MAX_MAPPED / PeerBlocks.MAX_BLOCKS + 2;
+    private static final int TRUNCATIONS = 300;
+    private static final int SIZE = 8192;
     private static final long COLLECTION_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     @TempDir
@@ -95,5 +101,43 @@ class PeerBlocksTest {
             control.close();
         }
         directory().forget();
+    }
+
+    /** JDK 17 tells late of an access that has failed: not while the next file of the peer is open. */
+    @Test
+    void shouldLeaveNothingOpenOfAPeerThatHasTruncatedABlock() throws IOException {
+        Path lost = directory().file(1, OwnBlocks.KIND, 1);
+        Path empty = directory().file(1, OwnBlocks.KIND, 2);
+        Files.createDirectory(lost.getParent());
+        Files.createFile(empty);
+        ByteBuffer target = ByteBuffer.allocateDirect(SIZE);
+        for (int i = 0; i < TRUNCATIONS; i++) {
+            Files.write(lost, new byte[SIZE]);
+            PeerBlocks blocks = PeerBlocks.acquire(directory(), 1, new HashMap<>());
+            ByteBuffer block = blocks.find(1);
+            Files.write(lost, new byte[0]);
+            try {
+                assertThrows(InternalError.class, () -> {
+                    target.put(0, block, 0, SIZE);
+                    blocks.find(2);
+                });
+            } finally {
+                blocks.release();
+            }
+            assertEquals(0, open(empty));
+        }
+        directory().forget();
+    }
+
+    private static long open(Path file) {
+        return Stream.of(new File("/proc/self/fd").list()).filter(each -> leadsTo(file, Path.of("/proc/self/fd", each))).count();
+    }
+
+    private static boolean leadsTo(Path file, Path link) {
+        try {
+            return Files.readSymbolicLink(link).equals(file);
+        } catch (IOException e) {
+            return false; // was that of the list itself
+        }
     }
 }
