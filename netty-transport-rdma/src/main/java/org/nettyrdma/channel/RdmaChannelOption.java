@@ -42,8 +42,8 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
 
     /**
      * Largest message that can be received, in bytes; default 4096, 1 to 16 MiB. A peer that sends a longer message loses the
-     * connection. The peer sees {@code REMOTE_INVALID_REQUEST_ERROR} or a Terminate message, and this side sees a
-     * {@code LOCAL_LENGTH_ERROR}.
+     * connection. The peer sees {@code REMOTE_INVALID_REQUEST_ERROR} or a Terminate message, over {@code shm} a cause in words,
+     * and this side sees a {@code LOCAL_LENGTH_ERROR}.
      *
      * <p>Can be set at any time. Receives that are posted from then on have the new size. Receives that the device already has
      * cannot be taken back: they keep their size until a message has come in. {@link RdmaChannel#receivableBytes()} and

@@ -46,7 +46,7 @@ public class RdmaException extends IOException {
                 + "RdmaChannelOption.RECEIVE_BUFFER_SIZE, or let the peer send less (with RpcRdma both is "
                 + "inlineThresholdBytes); the "
                 + "connection is closed. The provider said " + status + ", " + vendorError
-                + ", which is the length of the message as far as it has come if the provider is iwarp",
+                + ", which is the length of the message as far as it has come if the provider is iwarp or shm",
                 status);
     }
 

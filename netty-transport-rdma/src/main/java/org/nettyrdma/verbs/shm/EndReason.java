@@ -11,7 +11,8 @@ enum EndReason {
     INVALID_ENTRY(2, "an entry of the ring is malformed", WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR),
     INVALID_INDEX(3, "an index is out of range", WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR),
     INVALID_BLOCK(4, "a piece lies outside of its block", WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR),
-    MESSAGE_TOO_LONG(5, "a message was too long for its receive buffer", WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR),
+    /** Its sender is told by the cause of the end, which names what to do: so no work request fails before with less. */
+    MESSAGE_TOO_LONG(5, "a message was too long for its receive buffer", WorkCompletionStatus.WORK_REQUEST_FLUSHED),
     INVALID_STEERING_TAG(6, "invalid steering tag", WorkCompletionStatus.REMOTE_ACCESS_ERROR),
     ACCESS_RIGHTS(7, "access rights violation", WorkCompletionStatus.REMOTE_ACCESS_ERROR),
     OUT_OF_BOUNDS(8, "base or bounds violation", WorkCompletionStatus.REMOTE_ACCESS_ERROR),
