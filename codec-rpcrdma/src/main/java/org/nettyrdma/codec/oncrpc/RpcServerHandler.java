@@ -13,8 +13,6 @@ import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,8 +35,13 @@ import org.slf4j.LoggerFactory;
  * neither call nor reply cannot be answered: it is counted and released.
  *
  * <p><b>Threads.</b> Programs run on the event loop, or on the executor if there is one. With an executor, calls of one
- * connection may run at the same time and be answered out of order. Answers are passed to the event loop. The answers of one turn
- * of the event loop are flushed together.
+ * connection begin in order, may run at the same time and be answered out of order. Answers are passed to the event loop. The
+ * answers of one turn of the event loop are flushed together.
+ *
+ * <p><b>Turns.</b> The executor gets one task for each call, and has to run them all. A task runs the call whose turn it is, of
+ * all connections whose handlers have the same executor: of the address whose calls have taken least of its time, and there of
+ * the connection that has taken least. What one has taken more than others counts for a second at most, and what it has not taken
+ * while it had no calls is not kept for it. If the executor rejects a task, the newest call of who has most waiting is refused.
  *
  * <p><b>Memory.</b> Two things count: the calls on an executor, each with its arguments and 1024 bytes, and the replies that
  * the peer has not taken. While they exceed a limit, the connection is not read: a wanted read is passed on later.
@@ -56,9 +59,8 @@ import org.slf4j.LoggerFactory;
  * void promise.
  *
  * <p><b>Close.</b> A call that still waits for the executor when the connection is lost does not run, and its arguments are
- * released at once. A reply that cannot be
- * written closes the connection, because its caller would wait in vain. {@link GracefulShutdown} ends a connection behind the
- * replies to the calls that have come.
+ * released at once. A reply that cannot be written closes the connection, because its caller would wait in vain.
+ * {@link GracefulShutdown} ends a connection behind the replies to the calls that have come.
  */
 public final class RpcServerHandler extends ChannelDuplexHandler {
 
@@ -83,8 +85,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     private final TransferLimits transferLimits;
 
     private final ServedCallOwner owner = new Owner();
-    /** Calls that wait for the executor. */
-    private final Set<ServedCall> waiting;
+    /** Where calls wait for the executor; {@code null} before the first one, as the peer need not be known earlier. */
+    private CallTurns.Connection turns;
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
     private HeadRoom headRoom;
@@ -128,7 +130,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      * Creates a handler whose programs run on an executor.
      *
      * @param programs the programs to serve
-     * @param executor where they run. When it rejects a call, the call is answered with SYSTEM_ERR
+     * @param executor where they run. When it rejects a call, one that waits is answered with SYSTEM_ERR
      * @throws IllegalArgumentException if two programs share a number and a version, or one has no version
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor) {
@@ -139,12 +141,10 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      * Creates a handler whose programs run on an executor.
      *
      * @param programs           the programs to serve
-     * @param executor           where they run. When it rejects a call, the call is answered with SYSTEM_ERR
+     * @param executor           where they run. When it rejects a call, one that waits is answered with SYSTEM_ERR
      * @param maxBytesInProgress arguments and replies of the connection in bytes, and 1024 for each call, beyond which
-     *                           reading stops; more than 0. Too small a value shows as a server that is idle while its
-     *                           clients wait
-     * @throws IllegalArgumentException if two programs share a number and a version, one has no version, or the limit is not
-     *         positive
+     *                           reading stops; more than 0. With too little, a server is idle while its clients wait
+     * @throws IllegalArgumentException if programs share a number and a version, one has no version, or the limit is not positive
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress) {
         this(programs, executor, maxBytesInProgress, DEFAULT_SERVE_TIMEOUT_MILLIS);
@@ -154,14 +154,12 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      * Creates a handler whose programs run on an executor, with a time-out for their answers.
      *
      * @param programs           the programs to serve
-     * @param executor           where they run. When it rejects a call, the call is answered with SYSTEM_ERR
+     * @param executor           where they run. When it rejects a call, one that waits is answered with SYSTEM_ERR
      * @param maxBytesInProgress arguments and replies of the connection in bytes, and 1024 for each call, beyond which
-     *                           reading stops; more than 0. Too small a value shows as a server that is idle while its
-     *                           clients wait
+     *                           reading stops; more than 0. With too little, a server is idle while its clients wait
      * @param serveTimeoutMillis how long a program may take to answer, in milliseconds, from the arrival of the call; 0 for
      *                           ever. Too small a value shows as SYSTEM_ERR for calls that are carried out nevertheless
-     * @throws IllegalArgumentException if two programs share a number and a version, one has no version, or a limit is out of its
-     *         range
+     * @throws IllegalArgumentException if programs share a number and a version, one has no version, or a limit is out of range
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis) {
         this(programs, Objects.requireNonNull(executor, "executor"), maxBytesInProgress, serveTimeoutMillis, System::nanoTime);
@@ -171,15 +169,14 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
      * Creates a handler whose calls take memory of a budget. The handler must run on the event loop of the channel.
      *
      * @param programs           the programs to serve
-     * @param executor           where they run, {@code null} for the event loop. When it rejects a call, the call is answered
-     *                           with SYSTEM_ERR
+     * @param executor           where they run, {@code null} for the event loop. When it rejects a call, one that waits is
+     *                           answered with SYSTEM_ERR
      * @param maxBytesInProgress arguments and replies of the connection in bytes, and 1024 for each call on the executor,
      *                           beyond which reading stops; more than 0
      * @param serveTimeoutMillis how long a program may take to answer, in milliseconds, from when it has its memory; 0 for ever
      * @param memory             what the calls of all connections may take, {@code null} for no limit
      * @param transferLimits     how slowly the peer may take its replies; only with a budget
-     * @throws IllegalArgumentException if two programs share a number and a version, one has no version, or a limit is out of its
-     *         range
+     * @throws IllegalArgumentException if programs share a number and a version, one has no version, or a limit is out of range
      */
     public RpcServerHandler(List<RpcProgram> programs, Executor executor, long maxBytesInProgress, long serveTimeoutMillis,
                             MemoryBudget memory, TransferLimits transferLimits) {
@@ -199,7 +196,6 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         this.transferLimits = transferLimits;
         this.programs = new ProgramTable(programs);
         this.executor = executor;
-        this.waiting = executor == null ? Set.of() : ConcurrentHashMap.newKeySet();
         this.maxBytesInProgress = checkPositive(maxBytesInProgress, "maxBytesInProgress");
         this.serveTimeoutMillis = checkPositiveOrZero(serveTimeoutMillis, "serveTimeoutMillis");
         this.nanoClock = nanoClock;
@@ -354,8 +350,11 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             return;
         }
         call.letGoOfLargeBuffer();
-        ServedCall served = new ServedCall(this, throttle, waiting, program, call);
-        waiting.add(served);
+        if (turns == null) {
+            turns = CallTurns.of(executor).open(channel().remoteAddress(), nanoClock);
+        }
+        ServedCall served = new ServedCall(this, throttle, turns, program, call);
+        turns.add(served);
         throttle.callStarted(served.bytes());
         try {
             executor.execute(served);
@@ -561,7 +560,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
     private void close() {
         unanswered.close();
-        waiting.forEach(ServedCall::drop);
+        if (turns != null) {
+            turns.close();
+        }
         if (timer != null) {
             timer.lose();
         }

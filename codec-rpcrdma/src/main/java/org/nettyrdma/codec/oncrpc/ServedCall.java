@@ -1,27 +1,30 @@
 package org.nettyrdma.codec.oncrpc;
 
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
-/** A call on its way to a thread of the executor. */
+/**
+ * A call on its way to a thread of the executor, and a task of the executor, which runs the call whose turn it is: there are as
+ * many tasks as calls.
+ */
 final class ServedCall implements Runnable {
 
-    private static final AtomicIntegerFieldUpdater<ServedCall> TAKEN =
-            AtomicIntegerFieldUpdater.newUpdater(ServedCall.class, "taken");
+    private static final AtomicIntegerFieldUpdater<ServedCall> DONE =
+            AtomicIntegerFieldUpdater.newUpdater(ServedCall.class, "done");
 
     private final RpcServerHandler handler;
     private final ReadThrottle throttle;
-    /** Those of the connection that no thread has taken yet; any thread. */
-    private final Set<ServedCall> waiting;
+    private final CallTurns.Connection connection;
     private final RpcProgram program;
     private final RpcCall call;
     private final int bytes;
-    private volatile int taken;
+    /** Whether the task has been run, or is not to be. */
+    private volatile int done;
 
-    ServedCall(RpcServerHandler handler, ReadThrottle throttle, Set<ServedCall> waiting, RpcProgram program, RpcCall call) {
+    ServedCall(RpcServerHandler handler, ReadThrottle throttle, CallTurns.Connection connection, RpcProgram program,
+               RpcCall call) {
         this.handler = handler;
         this.throttle = throttle;
-        this.waiting = waiting;
+        this.connection = connection;
         this.program = program;
         this.call = call;
         this.bytes = ServedCallMemory.CALL_BYTES + call.arguments().readableBytes();
@@ -34,34 +37,39 @@ final class ServedCall implements Runnable {
 
     @Override
     public void run() {
-        if (take()) {
-            try {
-                handler.serve(program, call);
-            } finally {
-                throttle.callDone(bytes);
+        if (DONE.compareAndSet(this, 0, 1)) {
+            ServedCall next = connection.turns().next();
+            if (next != null) {
+                next.serve();
             }
         }
     }
 
-    /** The executor has failed, though perhaps not before it ran this, or queued it. */
-    void refuse() {
-        if (take()) {
-            call.arguments().release();
-            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+    private void serve() {
+        long beganNanos = connection.nanoTime();
+        try {
+            handler.serve(program, call);
+        } finally {
+            connection.addNanosSince(beganNanos);
             throttle.callDone(bytes);
+        }
+    }
+
+    /** The executor has failed, though perhaps not before it ran this, or queued it. One of the calls that wait gets no task. */
+    void refuse() {
+        if (DONE.compareAndSet(this, 0, 1)) {
+            ServedCall refused = connection.removeOneTooMany();
+            if (refused != null) {
+                refused.call.arguments().release();
+                refused.call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+                refused.throttle.callDone(refused.bytes);
+            }
         }
     }
 
     /** The connection has ended: the executor may get to this late, and by then other connections may have brought as much. */
     void drop() {
-        if (take()) {
-            call.arguments().release();
-            throttle.callDone(bytes);
-        }
-    }
-
-    private boolean take() {
-        waiting.remove(this);
-        return TAKEN.compareAndSet(this, 0, 1);
+        call.arguments().release();
+        throttle.callDone(bytes);
     }
 }

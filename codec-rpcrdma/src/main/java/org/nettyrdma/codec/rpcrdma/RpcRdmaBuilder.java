@@ -325,7 +325,8 @@ public final class RpcRdmaBuilder {
 
     /**
      * Sets the executor of the programs. The default is the event loop of the channel, where programs must not block. It does
-     * not work with {@link #handlers}, which may add a {@link RpcServerHandler} with an executor by themselves.
+     * not work with {@link #handlers}, which may add a {@link RpcServerHandler} with an executor by themselves. The calls of all
+     * connections take turns, together with those of other servers with the same executor; see {@link RpcServerHandler}.
      *
      * @param newExecutor runs the programs
      * @return this

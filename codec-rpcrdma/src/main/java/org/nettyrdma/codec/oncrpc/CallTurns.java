@@ -1,0 +1,239 @@
+package org.nettyrdma.codec.oncrpc;
+
+import java.net.SocketAddress;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedList;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.WeakHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.nettyrdma.peer.PeerAddress;
+
+/**
+ * The calls that wait for one executor, of all connections. The executor gets one task for each call, and the task runs the call
+ * whose turn it is: of the address that has had least of the executor's time, of the connection of that address that has had
+ * least, the oldest. Peers that have had the same take turns. Any thread may use it; nothing foreign is called meanwhile.
+ *
+ * <p>This is fair queueing by start time (Goyal, Vin and Cheng, 1996) at two levels: whoever begins to wait has had at least as
+ * much as the one that was served last, so that nobody saves time up.
+ */
+final class CallTurns {
+
+    /** Whoever has had this much more than the one that was served last is treated as having had no more than that. */
+    static final long MAX_AHEAD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The values need no executor as long as no call waits for it, so that unused ones go. */
+    private static final Map<Executor, CallTurns> ALL = new WeakHashMap<>();
+
+    // All that follows, and what is in addresses and connections, is guarded by this.
+    private final Map<PeerAddress, Address> addresses = new HashMap<>();
+    private final Turns<Address> turns = new Turns<>();
+
+    private CallTurns() {
+    }
+
+    /** Those of an executor; all handlers that have this executor share them. */
+    static CallTurns of(Executor executor) {
+        synchronized (ALL) {
+            return ALL.computeIfAbsent(executor, first -> new CallTurns());
+        }
+    }
+
+    /** How many addresses have connections that have brought a call. */
+    synchronized int addresses() {
+        return addresses.size();
+    }
+
+    /**
+     * Begins to take the calls of a connection; {@link Connection#close} has to follow.
+     *
+     * @param peer      whose connection it is, {@code null} if that is not known
+     * @param nanoClock measures its calls
+     */
+    synchronized Connection open(SocketAddress peer, LongSupplier nanoClock) {
+        Connection connection = new Connection(addresses.computeIfAbsent(PeerAddress.of(peer), Address::new), nanoClock);
+        connection.address.connections++;
+        return connection;
+    }
+
+    /** The call whose turn it is, which waits no longer; {@code null} if none waits. Makes no object, as nobody could wait on. */
+    synchronized ServedCall next() {
+        Address address = turns.first();
+        if (address == null) {
+            return null;
+        }
+        Connection connection = address.turns.first();
+        ServedCall call = connection.calls.poll();
+        address.calls--;
+        address.turns.taken(!connection.calls.isEmpty());
+        turns.taken(address.calls > 0);
+        return call;
+    }
+
+    /** Who takes turns. */
+    private abstract static class Peer {
+
+        long usedNanos;
+        /** What it has had since it began to wait. */
+        long addedNanos;
+        long ticket;
+    }
+
+    /** Those that wait, who has had least first. */
+    private static final class Turns<T extends Peer> {
+
+        private final PriorityQueue<T> waiting = new PriorityQueue<>(
+                Comparator.<T>comparingLong(peer -> peer.usedNanos).thenComparingLong(peer -> peer.ticket));
+        /** What the one that was served last had had. */
+        private long servedNanos;
+        private long tickets;
+
+        void add(T peer) {
+            peer.usedNanos = Math.min(Math.max(servedNanos, peer.usedNanos + peer.addedNanos), servedNanos + MAX_AHEAD_NANOS);
+            peer.addedNanos = 0;
+            peer.ticket = tickets++;
+            waiting.add(peer);
+        }
+
+        T first() {
+            T first = waiting.peek();
+            while (first != null && first.addedNanos > 0) {
+                add(waiting.poll());
+                first = waiting.peek();
+            }
+            return first;
+        }
+
+        /** The first has had its turn. */
+        void taken(boolean waitsOn) {
+            T first = waiting.poll();
+            servedNanos = first.usedNanos;
+            if (waitsOn) {
+                add(first);
+            }
+        }
+    }
+
+    /** The connections of one address. */
+    private static final class Address extends Peer {
+
+        private final PeerAddress key;
+        private final Turns<Connection> turns = new Turns<>();
+        private int connections;
+        /** How many calls of it wait. */
+        private int calls;
+
+        private Address(PeerAddress key) {
+            this.key = key;
+        }
+    }
+
+    /** The calls of one connection that wait, oldest first. */
+    final class Connection extends Peer {
+
+        private final Address address;
+        private final LongSupplier nanoClock;
+        /** Not an array: where one cannot grow for want of memory, it loses what is in it. */
+        private final LinkedList<ServedCall> calls = new LinkedList<>();
+        private boolean closed;
+
+        private Connection(Address address, LongSupplier nanoClock) {
+            this.address = address;
+            this.nanoClock = nanoClock;
+        }
+
+        CallTurns turns() {
+            return CallTurns.this;
+        }
+
+        /** Lets a call wait; the executor has to get a task for it. */
+        void add(ServedCall call) {
+            synchronized (CallTurns.this) {
+                try {
+                    if (calls.isEmpty()) {
+                        address.turns.add(this);
+                    }
+                    if (address.calls == 0) {
+                        turns.add(address);
+                    }
+                    calls.add(call);
+                    address.calls++;
+                } catch (OutOfMemoryError e) {
+                    removeWithoutCalls();
+                    throw e;
+                }
+            }
+        }
+
+        long nanoTime() {
+            return nanoClock.getAsLong();
+        }
+
+        /** A call of this connection has taken the executor's time. */
+        void addNanosSince(long beganNanos) {
+            long nanos = nanoClock.getAsLong() - beganNanos;
+            synchronized (CallTurns.this) {
+                addedNanos += nanos;
+                address.addedNanos += nanos;
+            }
+        }
+
+        private ServedCall removeNewest() {
+            synchronized (CallTurns.this) {
+                ServedCall newest = calls.pollLast();
+                if (newest != null) {
+                    address.calls--;
+                    removeWithoutCalls();
+                }
+                return newest;
+            }
+        }
+
+        private void removeWithoutCalls() {
+            if (calls.isEmpty()) {
+                address.turns.waiting.remove(this);
+            }
+            if (address.calls == 0) {
+                turns.waiting.remove(address);
+            }
+        }
+
+        /**
+         * The executor has not taken the task for a call of this connection: the newest call of the connection with most calls,
+         * of the address with most, which waits no longer. {@code null} if none waits.
+         */
+        ServedCall removeOneTooMany() {
+            synchronized (CallTurns.this) {
+                Address most = address;
+                for (Address other : turns.waiting) {
+                    most = other.calls > most.calls ? other : most;
+                }
+                Connection busiest = most == address ? this : most.turns.waiting.peek();
+                for (Connection other : most.turns.waiting) {
+                    busiest = other.calls.size() > busiest.calls.size() ? other : busiest;
+                }
+                return busiest.removeNewest();
+            }
+        }
+
+        /** The connection has ended. */
+        void close() {
+            for (ServedCall call = removeNewest(); call != null; call = removeNewest()) {
+                call.drop();
+            }
+            synchronized (CallTurns.this) {
+                if (closed) {
+                    return;
+                }
+                closed = true;
+                address.connections--;
+                if (address.connections == 0) {
+                    addresses.remove(address.key);
+                }
+            }
+        }
+    }
+}
