@@ -416,10 +416,13 @@ public final class RdmaChannel extends QueuePairChannel {
 
     @Override
     void released() {
-        if (work != null) {
-            work.receives().close();
+        try {
+            if (work != null) {
+                work.receives().close();
+            }
+        } finally { // what is shared cannot be closed where the queue pair could not
+            super.released();
         }
-        super.released();
     }
 
     // --- What the connection tells

@@ -101,11 +101,13 @@ final class ReceivePool {
     }
 
     private void close() {
+        boolean used = true;
         try {
             queue.close(); // from here on the device does not use the buffers
+            used = queue.mayUsePosted();
         } finally {
             for (ByteBuf buffer : buffers) {
-                if (buffer != null && !queue.mayUsePosted()) {
+                if (buffer != null && !used) {
                     buffer.release();
                 }
             }

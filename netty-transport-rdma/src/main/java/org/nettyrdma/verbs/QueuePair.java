@@ -198,7 +198,8 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Tells, after {@link #close()} or the end of its context, whether the peer may still reach memory that was exposed and not
-     * withdrawn before. Then that memory must never be used for anything else, and never be given back.
+     * withdrawn before; also where {@link #close()} has thrown an exception. Then that memory must never be used for anything
+     * else, and never be given back.
      *
      * @param steeringTag from {@link #expose}
      * @return {@code true} if the access could not be taken away

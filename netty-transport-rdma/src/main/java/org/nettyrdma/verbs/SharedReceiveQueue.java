@@ -60,7 +60,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
 
     /**
      * Tells, after {@link #close()} or the end of its context, whether the device may still use the memory of what was posted.
-     * Then that memory must never be used for anything else, and never be given back.
+     * Then that memory must never be used for anything else, and never be given back. The same holds where {@link #close()} has
+     * thrown an exception, and is not asked then.
      *
      * @return {@code true} if the queue could not be ended
      */

@@ -255,6 +255,25 @@ class DeviceFaultTest extends TransportFixture {
         memory.release();
     }
 
+    /** Receives that it shares cannot be closed then either. What is posted must not become the memory of something else. */
+    @Test
+    void shouldReleaseAChannelWhoseQueuePairCannotBeClosed() throws Exception {
+        faulty.sharesReceives = true;
+        Connection connection = connect();
+        RdmaChannel channel = connection.client().channel();
+        RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(faulty);
+        GIVEN_UP.add(connection);
+        faulty.refuseCloses = true;
+        Endpoint.await(channel.close());
+        Endpoint.await(channel.releaseFuture());
+        Endpoint.await(connection.server().channel().releaseFuture());
+        boolean mayGiveBack = true;
+        while (mayGiveBack) {
+            mayGiveBack = allocator.trim();
+        }
+        assertTrue(allocator.registeredBytes() > 0);
+    }
+
     @Test
     void shouldReplaceAContextWhoseChannelsCannotBeEnded() throws Exception {
         RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);

@@ -39,6 +39,8 @@ public final class FaultyProvider implements VerbsProvider {
     volatile boolean refuseNextPost;
     /** Queue pairs can neither be moved to the error state nor closed. */
     volatile boolean refuseEnds;
+    /** Queue pairs cannot be closed, and stay. */
+    volatile boolean refuseCloses;
     /** Queue pairs that are closed say that the device may still use the memory of what was posted. */
     volatile boolean keepPosted;
     /** Queue pairs that are closed say that the peer may still reach what was exposed. */
@@ -365,6 +367,9 @@ public final class FaultyProvider implements VerbsProvider {
 
         @Override
         public void close() {
+            if (refuseCloses) {
+                throw new IllegalStateException("the device refuses");
+            }
             pair.close();
             closed = true;
             refuseEnd();
