@@ -28,7 +28,9 @@ public interface CompletionHandler {
      * {@link Capabilities#writeWithImmediate()} calls this.
      *
      * <p>A handler that expects no immediate data need not know of this method: the receive then fails with
-     * {@link WorkCompletionStatus#BAD_RESPONSE_ERROR}, lest a message is taken for received that is not in its buffer.
+     * {@link WorkCompletionStatus#BAD_RESPONSE_ERROR}, lest a message is taken for received that is not in its buffer. A receive
+     * of a {@link SharedReceiveQueue} always does: the provider calls {@link #onSharedReceive} with this status in place of this
+     * method, which could not tell whose data it is.
      *
      * @param workRequestId the id that the receive was posted with
      * @param byteLength    how many bytes the peer has written, may be 0

@@ -10,7 +10,8 @@ public interface MemoryRegion extends AutoCloseable {
     /**
      * The registered memory.
      *
-     * @return the direct buffer that was registered; callers must not change its position, limit or order
+     * @return a direct buffer of the same memory: position 0, limit and capacity that of what was registered; callers must not
+     *         change its position, limit or order
      */
     ByteBuffer memory();
 

@@ -68,8 +68,9 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Says how many messages this queue pair may take from its {@link SharedReceiveQueue}, all since it was created counted. What
-     * comes then waits with the peer. The number may be lower than one said before; at first it is {@link Long#MAX_VALUE}. A
-     * provider that cannot hold a single queue pair back need not override this method, and the messages keep coming.
+     * comes then waits with the peer. The number may be lower than one said before; at first it is {@link Long#MAX_VALUE}. Only
+     * where {@linkplain Capabilities#receiverWaits() messages wait} does a provider have to override this method; with others
+     * the messages keep coming.
      *
      * @param messages how many in all
      */
@@ -177,10 +178,11 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Frees the queue pair; does nothing if that was done. A connection that has not ended ends now, and the listener is told
-     * nothing more. Completions may still be delivered, of what was done before as of what is flushed now, but need not be. From
-     * then on the device accesses neither the memory of work requests nor exposed memory; {@link #mayUsePosted()} and
-     * {@link #mayUseExposed} tell where that was not possible. Nothing can be posted any more, while {@link #flush()},
-     * {@link #moveToError()} and {@link #abort()} do nothing.
+     * nothing more. Completions may still be delivered, of what was done before as of what is flushed now, but need not be; only
+     * those of {@linkplain SharedReceiveQueue shared receives} always are, since others still use that queue. From then on the
+     * device accesses neither the memory of work requests nor exposed memory; {@link #mayUsePosted()} and {@link #mayUseExposed}
+     * tell where that was not possible. Nothing can be posted any more, while {@link #flush()}, {@link #moveToError()} and {@link
+     * #abort()} do nothing.
      */
     @Override
     void close();

@@ -69,8 +69,8 @@ public interface VerbsContext extends AutoCloseable {
      * queue pairs. A completion of a work request that ended before its connection is delivered before the end of the connection.
      *
      * <p>The handler and the listeners may call any method of this context and of what was created from it, but neither this
-     * method, {@link #await} nor {@link #close()}. An exception they throw leaves this method; events not delivered stay for the
-     * next call.
+     * method, {@link #await} nor {@link #close()}. An exception they throw leaves this method; the event that it came from is
+     * delivered, and those behind it stay for the next call.
      *
      * @param handler        receives the completions
      * @param maxCompletions most completions to deliver, at least 1

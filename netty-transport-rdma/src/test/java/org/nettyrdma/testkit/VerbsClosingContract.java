@@ -141,6 +141,27 @@ public abstract class VerbsClosingContract extends VerbsFixture {
     }
 
     @Test
+    void shouldCloseInsideOfACompletion() throws IOException {
+        connect();
+        for (int i = 0; i < 3; i++) {
+            client.queuePair.postSend(client.work().send(100 + i).addElement(client.region, 0, 1));
+        }
+        client.queuePair.flush();
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        boolean[] closed = {false};
+        while (!closed[0]) {
+            client.poll();
+            server.context.poll((id, status, byteLength, invalidated, tag, vendorError) -> {
+                server.queuePair.close();
+                closed[0] = true;
+            }, 64);
+            assertTrue(System.nanoTime() - deadlineNanos < 0);
+        }
+        pumpUntil(client::isDisconnected);
+        assertEquals(List.of("established"), server.events);
+    }
+
+    @Test
     void shouldTakeNoWorkAfterTheClose() throws IOException {
         connect();
         QueuePair closed = client.queuePair;

@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.WorkCompletionStatus;
@@ -65,6 +66,35 @@ public abstract class VerbsConnectingContract extends VerbsFixture {
             }
         }
         pumpUntil(client::isDisconnected);
+    }
+
+    /** As an event loop does that serves the connections of its server. */
+    @Test
+    void shouldTakeUpARequestInsideOfTheCallThatTellsOfIt() throws IOException {
+        ConnectionListener other = server.context.listen(new InetSocketAddress(TestAddress.LOCAL, 0), 1, LISTEN,
+                new ConnectionListener.Handler() {
+                    @Override
+                    public void connectionRequested(ConnectionRequest request) {
+                        try {
+                            server.queuePair = server.context.createQueuePair(ATTRIBUTES, server, request);
+                            server.postReceive(0);
+                            server.queuePair.accept(NO_DATA);
+                        } catch (IOException e) {
+                            throw new AssertionError(e);
+                        }
+                    }
+
+                    @Override
+                    public void acceptFailed(Throwable cause) {
+                        throw new AssertionError(cause);
+                    }
+                });
+        other.setAccepting(true);
+        client.queuePair = client.context.createQueuePair(ATTRIBUTES, client);
+        client.queuePair.connect(other.localAddress(), null, NO_DATA);
+        pumpUntil(() -> client.isEstablished() && server.isEstablished());
+        client.post(client.work().send(1).addElement(client.region, 0, 1));
+        assertCompletes(server, 0);
     }
 
     @Test

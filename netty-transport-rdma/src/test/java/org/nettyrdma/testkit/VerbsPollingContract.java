@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -54,6 +56,35 @@ public abstract class VerbsPollingContract extends VerbsFixture {
         }
         pumpUntil(() -> server.completions.size() == 3);
         assertEquals(1, server.completions.remove().id());
+    }
+
+    /** Each message is answered from the call that tells of it. */
+    @Test
+    void shouldTakeWorkInsideOfACompletion() throws IOException {
+        connect();
+        List<IOException> failures = new ArrayList<>();
+        CompletionHandler answering = (id, status, byteLength, invalidated, tag, vendorError) -> {
+            if (id < QUEUE_DEPTH) {
+                try {
+                    server.postReceive((int) id);
+                    server.post(server.work().send(100).addElement(server.region, 0, 1));
+                } catch (IOException e) {
+                    failures.add(e);
+                }
+            }
+        };
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        for (int i = 0; i < 20; i++) {
+            client.post(client.work().send(200).addElement(client.region, 0, 1));
+            int answers = i + 1;
+            while (client.completions.stream().filter(completion -> completion.id() < QUEUE_DEPTH).count() < answers) {
+                client.poll();
+                server.context.poll(answering, 64);
+                assertTrue(System.nanoTime() - deadlineNanos < 0);
+            }
+            client.postReceive(i % QUEUE_DEPTH);
+        }
+        assertEquals(List.of(), failures);
     }
 
     @Test

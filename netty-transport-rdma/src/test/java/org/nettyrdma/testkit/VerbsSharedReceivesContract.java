@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.testkit.VerbsSide.Completion;
 import org.nettyrdma.verbs.ConnectionParameters;
@@ -185,6 +187,97 @@ public abstract class VerbsSharedReceivesContract extends VerbsFixture {
         assertEquals("first of one", text(next(FIRST_NUMBER)));
         assertEquals("second of one", text(next(FIRST_NUMBER)));
         assertEquals("first of two", text(next(FIRST_NUMBER + 1)));
+    }
+
+    @Test
+    void shouldHoldBackAConnectionThatMayTakeNoMore() throws IOException {
+        assumeTrue(provider().capabilities().receiverWaits());
+        openQueue(8);
+        Connection one = connect(FIRST_NUMBER);
+        Connection two = connect(FIRST_NUMBER + 1);
+        for (int id = 0; id < 8; id++) {
+            post(id);
+        }
+        Deque<Completion> ofOne = server.sharedCompletions(FIRST_NUMBER);
+        one.serverEnd.queuePair.allowReceives(2);
+        for (int i = 0; i < 4; i++) {
+            start(one, 100_000, "held back");
+        }
+        start(two, 101_000, "the other one is not");
+        assertEquals("the other one is not", text(next(FIRST_NUMBER + 1)));
+        int allowed = 2;
+        for (int newlyAllowed : new int[] {2, 3, 2, 4}) {
+            one.serverEnd.queuePair.allowReceives(newlyAllowed);
+            allowed = Math.max(allowed, newlyAllowed);
+            int expected = allowed;
+            pumpUntil(() -> ofOne.size() >= expected);
+            for (int i = 0; i < 100; i++) {
+                client.poll();
+                server.poll(); // nothing more can arrive
+            }
+            assertEquals(expected, ofOne.size());
+        }
+    }
+
+    /** Each buffer completes or stays, whatever the provider had done with the second message when the queue pair was closed. */
+    @Test
+    void shouldLoseNoReceiveWithAQueuePairThatIsClosed() throws IOException {
+        assumeTrue(provider().capabilities().receiverWaits());
+        openQueue(2);
+        Connection one = connect(FIRST_NUMBER);
+        Connection two = connect(FIRST_NUMBER + 1);
+        post(0);
+        post(1);
+        Deque<Completion> ofOne = server.sharedCompletions(FIRST_NUMBER);
+        Deque<Completion> ofTwo = server.sharedCompletions(FIRST_NUMBER + 1);
+        start(one, 100_000, "first");
+        start(one, 101_000, "second");
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        while (ofOne.isEmpty()) {
+            client.poll();
+            server.context.poll(server, 1);
+            assertTrue(System.nanoTime() - deadlineNanos < 0);
+        }
+        one.serverEnd.queuePair.close();
+        start(two, 102_000, "third");
+        start(two, 103_000, "fourth");
+        while (ofTwo.size() < 2) {
+            pumpUntil(() -> ofTwo.size() == 2 || !ofOne.isEmpty());
+            if (!ofOne.isEmpty()) {
+                post((int) ofOne.remove().id());
+            }
+        }
+        assertEquals("third", text(ofTwo.remove()));
+        assertEquals("fourth", text(ofTwo.remove()));
+    }
+
+    @Test
+    void shouldDoWithTheReceivesThatItSaysItNeeds() throws IOException {
+        openQueue(8);
+        Connection connection = connect(FIRST_NUMBER);
+        int needed = queue.neededReceives(8, 2);
+        assertTrue(needed <= 8);
+        for (int id = 0; id < needed; id++) {
+            post(id);
+        }
+        start(connection, 100_000, "first");
+        start(connection, 101_000, "second");
+        assertEquals("first", text(next(FIRST_NUMBER)));
+        assertEquals("second", text(next(FIRST_NUMBER)));
+        assertTrue(queue.neededReceives(1, 1) <= 1);
+    }
+
+    /** Whose data it is could not be told. */
+    @Test
+    void shouldFailTheReceiveOfImmediateData() throws IOException {
+        assumeTrue(provider().capabilities().writeWithImmediate());
+        openQueue(4);
+        Connection connection = connect(FIRST_NUMBER);
+        post(3);
+        connection.clientEnd.queuePair.postSend(client.work().writeWithImmediate(1, 0, 0, 77));
+        connection.clientEnd.queuePair.flush();
+        assertEquals(new Completion(3, WorkCompletionStatus.BAD_RESPONSE_ERROR, 0, false, 0, 0), next(FIRST_NUMBER));
+        assertTrue(server.immediates.isEmpty());
     }
 
     @Test
