@@ -4,6 +4,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.ServiceLoader;
+import org.nettyrdma.verbs.VerbsProvider;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExecutionException;
@@ -60,7 +62,7 @@ public final class NfsCommand implements Runnable {
     /** Read when the first event loop asks for a provider, which is after the options were read. */
     @Option(names = "--provider", paramLabel = "NAME", scope = ScopeType.INHERIT, converter = ProviderConverter.class,
             description = {"What carries RDMA: iwarp (TCP), shm (shared memory, on one host), iwarp-shm (TCP, and to "
-                    + "processes of this host shared memory) or disni (a device);",
+                    + "processes of this host shared memory), disni (a device), or another on the class path;",
                     "default: disni where there is a device, else iwarp-shm where /dev/shm has room, else iwarp; demo: iwarp "
                     + "for iwarp-shm."})
     private void useProvider(String name) {
@@ -70,12 +72,11 @@ public final class NfsCommand implements Runnable {
     /** Does not ask the library, which looks for its providers once, and needs the name then. */
     static final class ProviderConverter implements ITypeConverter<String> {
 
-        static final List<String> NAMES = List.of("iwarp", "shm", "iwarp-shm", "disni");
-
         @Override
         public String convert(String value) {
-            if (!NAMES.contains(value)) {
-                throw new TypeConversionException("'" + value + "' is none of " + String.join(", ", NAMES));
+            List<String> names = ServiceLoader.load(VerbsProvider.class).stream().map(found -> found.get().name()).toList();
+            if (!names.contains(value)) {
+                throw new TypeConversionException("'" + value + "' is none of " + String.join(", ", names));
             }
             return value;
         }

@@ -11,18 +11,20 @@ import java.io.PrintWriter;
 import java.io.SequenceInputStream;
 import java.io.StringWriter;
 import java.net.ServerSocket;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -32,6 +34,9 @@ import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.verbs.Capabilities;
+import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
 import picocli.CommandLine;
 
@@ -72,10 +77,10 @@ class NfsCommandTest extends CommandTest {
         "serve --drain-timeout x,   'nfs serve: Invalid value for option ''--drain-timeout'': ''x'' is not a number from 0 to "
                 + "1000000; try ''nfs serve --help'''",
         "serve --metrics-bind ::1,  'nfs serve: --metrics-bind is for --metrics-port only; try ''nfs serve --help'''",
-        "ls --provider x rdma://x/, 'nfs ls: Invalid value for option ''--provider'': ''x'' is none of iwarp, shm, iwarp-shm, "
-                + "disni; try ''nfs ls --help'''",
-        "--provider x ls rdma://x/, 'nfs: Invalid value for option ''--provider'': ''x'' is none of iwarp, shm, iwarp-shm, "
-                + "disni; try ''nfs --help'''",
+        "ls --provider x rdma://x/, 'nfs ls: Invalid value for option ''--provider'': ''x'' is none of disni, iwarp, shm, "
+                + "iwarp-shm; try ''nfs ls --help'''",
+        "--provider x ls rdma://x/, 'nfs: Invalid value for option ''--provider'': ''x'' is none of disni, iwarp, shm, "
+                + "iwarp-shm; try ''nfs --help'''",
         "ping -c 0 tcp://x,  'nfs ping: Invalid value for option ''-c'': ''0'' is not a number from 1 to 2147483647; try ''nfs "
                 + "ping --help'''",
     })
@@ -84,10 +89,52 @@ class NfsCommandTest extends CommandTest {
         assertEquals(error, err.strip());
     }
 
+    /** Also that of a provider of others on the class path. */
     @Test
-    void shouldTakeTheNamesOfAllProviders() {
-        assertEquals(Rdma.providers().stream().map(VerbsProvider::name).collect(Collectors.toSet()),
-                Set.copyOf(NfsCommand.ProviderConverter.NAMES));
+    void shouldTakeTheNamesOfAllProviders(@TempDir Path directory) throws IOException {
+        Path services = Files.createDirectories(directory.resolve("META-INF/services"));
+        Files.writeString(services.resolve(VerbsProvider.class.getName()), OtherProvider.class.getName());
+        var converter = new NfsCommand.ProviderConverter();
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        try (var loader = new URLClassLoader(new URL[] {directory.toUri().toURL()}, before)) {
+            thread.setContextClassLoader(loader);
+            for (VerbsProvider provider : Rdma.providers()) {
+                assertEquals(provider.name(), converter.convert(provider.name()));
+            }
+            assertEquals("other", converter.convert("other"));
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    /** Has a name. */
+    public static final class OtherProvider implements VerbsProvider {
+
+        @Override
+        public String name() {
+            return "other";
+        }
+
+        @Override
+        public Throwable unavailabilityCause() {
+            return new UnsupportedOperationException();
+        }
+
+        @Override
+        public Capabilities capabilities() {
+            throw new IllegalStateException();
+        }
+
+        @Override
+        public MemoryRegion registerMemory(ByteBuffer memory) {
+            throw new IllegalStateException();
+        }
+
+        @Override
+        public VerbsContext openContext() {
+            throw new IllegalStateException();
+        }
     }
 
     @ParameterizedTest
