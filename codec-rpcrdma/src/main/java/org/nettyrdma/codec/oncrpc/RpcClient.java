@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Outcome;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallAbandoned;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
@@ -240,6 +241,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             case UNKNOWN -> {
                 increment(droppedMessages);
                 message.release();
+                DemandedRead.restore(context);
             }
         }
     }
@@ -249,6 +251,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         if (call == null) {
             increment(unmatchedReplies);
             message.release();
+            DemandedRead.restore(ctx);
             return;
         }
         int bytes = message.readableBytes();

@@ -306,6 +306,17 @@ class NettyContractTest {
         assertFalse(pair.channel.config().isAutoRead());
     }
 
+    /** Ahead of the first reply the server tells its properties, which no handler of the application gets. */
+    @Test
+    void shouldDeliverTheFirstReplyOfVersionTwoToTheFirstRead() throws Exception {
+        connect(VersionPolicy.V2_ONLY, pipeline -> { }, pipeline -> { });
+        pair.channel.config().setAutoRead(false);
+        pair.channel.eventLoop().submit(() -> { }).sync();
+        Future<ByteBuf> call = pair.start(BulkProgram.ECHO, pair.words(1));
+        pair.channel.read();
+        RpcRdmaPair.result(call).release();
+    }
+
     /** Calls whose arguments come inline, with the call, and such whose arguments have to be fetched meanwhile. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -222,6 +222,8 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
         }
         if (!taken) {
             context.fireChannelRead(message);
+        } else if (!context.channel().config().isAutoRead()) {
+            context.read(); // the application, which has asked for a message, gets another one
         }
     }
 

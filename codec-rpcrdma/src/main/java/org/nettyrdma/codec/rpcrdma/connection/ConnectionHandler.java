@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.net.SocketAddress;
 import java.util.function.IntSupplier;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.format.SpokenVersions;
@@ -153,6 +154,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         if (header instanceof Malformed malformed && message.isWithoutCall()) {
             message.release();
             refuse(ctx, malformed);
+            DemandedRead.restore(ctx);
         } else if (header == null || header instanceof Control) {
             received(ctx, message, message.version() == RpcRdmaVersion.TWO.number() ? RpcRdmaVersion.TWO : RpcRdmaVersion.ONE);
         } else {
@@ -201,6 +203,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         if (message.isControl() && message.header() instanceof ConnectionProperties header) {
             message.release();
             propertiesReceived(ctx, header);
+            DemandedRead.restore(ctx);
             return;
         }
         if (!connection.isAgreed()) {
@@ -258,6 +261,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         if (message.isWithoutCall()) {
             message.release();
             statistics.increment(Counter.STRAY_MESSAGES_DROPPED);
+            DemandedRead.restore(ctx);
             return;
         }
         statistics.increment(Counter.MALFORMED_MESSAGES);

@@ -11,6 +11,7 @@ import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
@@ -148,6 +149,7 @@ public final class ReverseDirectionHandler extends ChannelDuplexHandler {
             PeerLog.warn(LOGGER, ctx.channel(), "refusing reverse call {}: {}", Integer.toHexString(message.xid()), cause);
             statistics.increment(Counter.CHUNK_ERRORS);
             ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(message.xid(), message.header().version(), cause)));
+            DemandedRead.restore(ctx);
         } else {
             ctx.fireUserEventTriggered(new RpcCallFailure(message.xid(), cause));
         }

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.channel.RemoteInvalidation;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
@@ -151,7 +152,9 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             context.close();
             return;
         }
-        if (message != null) {
+        if (message == null) {
+            DemandedRead.restore(context);
+        } else {
             context.fireChannelRead(message);
         }
     }

@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma.requester;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 import org.nettyrdma.codec.rpcrdma.CallObserver;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
@@ -126,6 +127,7 @@ final class ReplyDelivery {
             reply.release();
             releaseMemory(call); // first, as it may be needed for the call itself
             sender.sendAgain(call, again);
+            DemandedRead.restore(ctx);
         }
     }
 

@@ -4,9 +4,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCounted;
 import java.util.function.IntConsumer;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallAbandoned;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallFailure;
 import org.nettyrdma.codec.rpcrdma.CallObserver;
@@ -43,6 +45,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
     /** Whether the calls go from server to client. */
     private final boolean reverse;
     private final ReplyFetch.Opener fetches;
+    private ChannelHandlerContext ctx;
     private RequesterCallTable calls;
     private RequestSender sender;
     private ReplyDelivery delivery;
@@ -76,6 +79,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
+        ctx = context;
         calls = new RequesterCallTable(context, parts, unanswerable);
         sender = new RequestSender(context, parts, policy, reverse, calls);
         sender.take(inlinePath);
@@ -117,8 +121,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
         } else if (!answer) {
             context.fireChannelRead(message);
         } else if (call == null) {
-            statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
-            message.release();
+            drop(message);
         } else {
             receive(call, message);
         }
@@ -163,17 +166,26 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
     public void inlineReceived(int xid, ByteBuf message) {
         RequesterCall call = calls.take(xid);
         if (call == null) { // what the reply has let go has ended the call
-            statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
-            message.release();
+            drop(message);
         } else {
             delivery.repliedInline(call, message);
         }
     }
 
+    private void drop(ReferenceCounted reply) {
+        reply.release();
+        countDropped();
+    }
+
+    private void countDropped() {
+        statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
+        DemandedRead.restore(ctx);
+    }
+
     @Override
     public void replied(RequesterCall call, RpcRdmaMessage reply) {
         if (call.isWithdrawn()) {
-            statistics.increment(Counter.UNKNOWN_REPLIES_DROPPED);
+            countDropped();
             delivery.repliedTooLate(call, reply);
         } else {
             delivery.replied(call, reply);

@@ -8,6 +8,7 @@ import java.nio.channels.ClosedChannelException;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
@@ -116,6 +117,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
         if (msg instanceof RpcRdmaMessage done && done.chunks() == null && done.header() instanceof Done) {
             done.release();
             unplaced.done(done.xid());
+            DemandedRead.restore(context);
             return;
         }
         // A response answers a call of the other direction.
@@ -129,6 +131,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
             if (call.header() instanceof Malformed malformed) {
                 refuse(malformed);
             }
+            DemandedRead.restore(context);
         } else if (chunks.isEmpty() && !call.isNoMsg()) {
             statistics.increment(Counter.CALLS_INLINE);
             arrived(call.xid(), chunks, 0, call.content());
@@ -180,11 +183,20 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
     @Override
     public void unusable(RpcRdmaMessage call, RpcRdmaException cause) {
         replies.refuse(call.xid(), call.version(), cause, ctx.newPromise());
+        readOn();
     }
 
     @Override
     public void violatesBinding(int xid, ChunkLists chunks, long memoryBytes, ByteBuf message) {
         replies.writeGarbageArguments(xid, new ResponderCall(chunks, message, memoryBytes));
+        readOn();
+    }
+
+    /** A call will not come that may be what the application has asked for, perhaps some time ago. */
+    private void readOn() {
+        if (callDemanded) {
+            DemandedRead.restore(ctx);
+        }
     }
 
     @Override
