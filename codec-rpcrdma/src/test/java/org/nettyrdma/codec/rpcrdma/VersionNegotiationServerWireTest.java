@@ -108,6 +108,30 @@ class VersionNegotiationServerWireTest {
         exchange(2, "00000003");
     }
 
+    /** The version comes first, whatever else is wrong: a presence word, properties, a type that is unknown. */
+    @Test
+    void shouldRefuseAnotherVersionAlsoWhereTheRestCannotBeParsed() throws Exception {
+        start(VersionPolicy.PREFER_V2);
+        exchange(1, "00000001");
+        client.peer.sendHex(call(2, "00000002", "00000000 00000007 00000000 00000000", NULL_CALL));
+        assertEquals(Bytes.digits("00000002" + ERR_VERS_TO_2), client.peer.receiveHex());
+        client.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000000 00000007"); // no call, so no answer
+        client.peer.sendHex("00000007 00000002 00000001 00000063 00000000 00000000");
+        exchange(1, "00000003");
+        assertEquals(2, client.server.statistics().get(Counter.STRAY_MESSAGES_DROPPED));
+        assertEquals(3, client.server.statistics().get(Counter.MALFORMED_MESSAGES));
+        assertEquals(1, client.server.statistics().get(Counter.VERSION_ERRORS));
+    }
+
+    @Test
+    void shouldRefuseVersionOneBehindVersionTwoAlsoWhereTheRestCannotBeParsed() throws Exception {
+        start(VersionPolicy.PREFER_V2);
+        negotiate();
+        client.peer.sendHex(call(1, "00000002", "00000007 00000000 00000000", NULL_CALL));
+        assertEquals(Bytes.digits("00000002 00000001 00000020 00000004 00000001 00000002 00000002"), client.peer.receiveHex());
+        exchange(2, "00000003");
+    }
+
     @Test
     void shouldAcceptOnlyWhatThePolicySays() throws Exception {
         start(VersionPolicy.V2_ONLY);

@@ -151,12 +151,14 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             return;
         }
         RpcRdmaHeader header = message.chunks() == null ? message.header() : null;
-        if (header instanceof Malformed malformed && message.isWithoutCall()) {
+        if (header instanceof Malformed malformed && isOfOtherVersion(message, malformed)) {
+            refuseVersion(ctx, message);
+        } else if (header instanceof Malformed malformed && message.isWithoutCall()) {
             message.release();
             refuse(ctx, malformed);
             DemandedRead.restore(ctx);
         } else if (header == null || header instanceof Control) {
-            received(ctx, message, message.version() == RpcRdmaVersion.TWO.number() ? RpcRdmaVersion.TWO : RpcRdmaVersion.ONE);
+            received(ctx, message, versionOf(message));
         } else {
             if (header instanceof TransportError && !connection.isAgreed()) {
                 connection.agree(RpcRdmaVersion.TWO); // a responder has to know the version to have something else to say
@@ -170,6 +172,16 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
                     malformed.cause()))
                     : message);
         }
+    }
+
+    private static RpcRdmaVersion versionOf(RpcRdmaMessage message) {
+        return message.version() == RpcRdmaVersion.TWO.number() ? RpcRdmaVersion.TWO : RpcRdmaVersion.ONE;
+    }
+
+    /** Whatever else is wrong with a message, its version comes first (version-two-08, section 10.1). */
+    private boolean isOfOtherVersion(RpcRdmaMessage message, Malformed header) {
+        return message.role() != Role.RESPONSE && header.cause().reason() != RpcRdmaException.Reason.VERSION
+                && !connection.accepts(versionOf(message), isServer());
     }
 
     /**
@@ -264,8 +276,10 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             DemandedRead.restore(ctx);
             return;
         }
-        statistics.increment(Counter.MALFORMED_MESSAGES);
         RpcRdmaHeader header = message.header();
+        if (!(header instanceof Malformed)) { // which the codec has counted
+            statistics.increment(Counter.MALFORMED_MESSAGES);
+        }
         SpokenVersions settled = new SpokenVersions(connection.version(), connection.version());
         ctx.fireChannelRead(inPlaceOf(message, new Malformed(header.xid(), header.version(), header.credits(), mayGrant(),
                 RpcRdmaFailures.version(header.version(), settled))));
