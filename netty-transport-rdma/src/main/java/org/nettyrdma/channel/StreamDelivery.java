@@ -90,7 +90,7 @@ final class StreamDelivery {
         } else if (readPending && receiver.readableBytes() > 0 || isEnd(receiver)) {
             read(receiver);
         }
-        if ((readPending || endTold) && inputShutdown && config.isAllowHalfClosure() && !readCompleteTold) {
+        if ((readPending || endTold) && inputShutdown && channel.isOpen() && config.isAllowHalfClosure() && !readCompleteTold) {
             readCompleteTold = true;
             readPending = false;
             channel.pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);

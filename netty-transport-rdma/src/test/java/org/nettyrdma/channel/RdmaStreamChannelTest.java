@@ -381,6 +381,22 @@ class RdmaStreamChannelTest extends StreamFixture {
     }
 
     @Test
+    void shouldTellNoMoreOfItsInputOnceAHandlerHasClosedTheChannel() throws Exception {
+        Pair pair = pair(true);
+        pair.server().channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                ctx.fireUserEventTriggered(event);
+                ctx.close();
+            }
+        });
+        pair.server().channel.eventLoop().submit(() -> { }).sync(); // the handler is there
+        await(pair.client().channel.shutdownOutput());
+        pair.server().awaitEvent("inactive");
+        assertEquals(List.of("active", "ChannelInputShutdownEvent", "inactive"), pair.server().events());
+    }
+
+    @Test
     void shouldFailWhatIsQueuedWhenTheOutputIsShutDown() throws Exception {
         RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
         End client = connect(bootstrap(), listener.localAddress());
