@@ -335,14 +335,18 @@ class VersionNegotiationClientWireTest {
         return (RpcRdmaException) (failure instanceof RpcRdmaException ? failure : failure.getCause());
     }
 
-    @Test
-    void shouldBeginWithVersionOneWhereTheServerHasHungUpOnVersionTwo() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldBeginWithVersionOneWhereTheServerHasHungUpOnVersionTwoOrDroppedIt(boolean dropped) throws Exception {
         start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
         Future<ByteBuf> first = startNull();
         Future<ByteBuf> second = startNull();
         requireCall(server.peer, "00000002");
+        if (dropped && first.cancel(false)) { // then it is the client that hangs up, in the end
+            server.channel.close().sync();
+        }
         hangUp(first, second);
-        assertEquals(1, server.client.statistics().get(Counter.VERSION_OFFERS_LOST));
+        RpcRdmaPair.awaitValue(() -> server.client.statistics().get(Counter.VERSION_OFFERS_LOST), 1);
         callOnNextConnection("00000001");
         assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS_REMEMBERED));
     }

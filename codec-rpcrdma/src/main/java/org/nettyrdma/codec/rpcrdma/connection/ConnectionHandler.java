@@ -24,6 +24,7 @@ import org.nettyrdma.codec.rpcrdma.header.TransportProperty;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
+import org.nettyrdma.handler.credit.RequestGivenUp;
 import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,6 +65,8 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     private boolean remembered;
     private boolean offered;
     private boolean answered;
+    /** A call that nobody has answered has timed out, or was cancelled. */
+    private boolean givenUp;
     private boolean closing;
     private boolean announced;
     /** The peer has made the connection useless, which ends as soon as it was told. */
@@ -129,11 +132,20 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         ctx.close(promise);
     }
 
-    /** The server has hung up where an answer was due: it may not be able to cope with the version. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        givenUp |= event instanceof RequestGivenUp && offered && !answered;
+        ctx.fireUserEventTriggered(event);
+    }
+
+    /**
+     * The server has hung up where an answer was due, or this side has for want of one (version-two-08, section 7.2): the server
+     * may not be able to cope with the version.
+     */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         boolean known = connection.isAgreed() && connection.version() == RpcRdmaVersion.TWO;
-        if (!isServer() && offered && !answered && !known && !closing && connection.isFallbackPossible()) {
+        if (!isServer() && offered && !answered && !known && (givenUp || !closing) && connection.isFallbackPossible()) {
             statistics.increment(Counter.VERSION_OFFERS_LOST);
             fallbacks.remember(server);
         }
