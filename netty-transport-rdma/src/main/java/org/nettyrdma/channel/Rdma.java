@@ -83,7 +83,7 @@ public final class Rdma {
             if (wantedName != null && !wantedName.equals(provider.name())) {
                 continue;
             }
-            Throwable cause = provider.unavailabilityCause();
+            Throwable cause = unavailabilityCause(provider);
             if (cause == null) {
                 LOGGER.info("RDMA provider: {} ({})", provider.name(), wantedName != null ? "set by " + PROVIDER_PROPERTY
                         : refusals.isEmpty() ? "the first found" : "not available: " + String.join("; ", refusals));
@@ -97,6 +97,15 @@ public final class Rdma {
         throw new IllegalStateException(wantedName == null ? "no RDMA provider on the class path"
                 : "no RDMA provider is named '" + wantedName + "' (" + PROVIDER_PROPERTY + "), found: "
                         + providers.stream().map(VerbsProvider::name).toList());
+    }
+
+    /** A provider of others may throw what it should return, for instance where its native library is missing. */
+    private static Throwable unavailabilityCause(VerbsProvider provider) {
+        try {
+            return provider.unavailabilityCause();
+        } catch (RuntimeException | LinkageError e) {
+            return e;
+        }
     }
 
     /**

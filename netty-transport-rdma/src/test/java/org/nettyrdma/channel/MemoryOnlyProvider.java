@@ -15,7 +15,7 @@ import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /** Registers memory and does nothing else: enough to test the allocator, and to be unavailable. */
-final class MemoryOnlyProvider implements VerbsProvider {
+class MemoryOnlyProvider implements VerbsProvider {
 
     private final String name;
     private final Throwable unavailabilityCause;

@@ -21,6 +21,19 @@ class RdmaTest {
     }
 
     @Test
+    void shouldPassOverAProviderThatCannotSayWhyItIsNotAvailable() {
+        var faulty = new MemoryOnlyProvider("faulty", null) {
+            @Override
+            public Throwable unavailabilityCause() {
+                throw new UnsatisfiedLinkError("no library");
+            }
+        };
+        assertSame(first, Rdma.choose(List.of(faulty, first), null));
+        var e = assertThrows(IllegalStateException.class, () -> Rdma.choose(List.of(faulty), null));
+        assertEquals("no RDMA provider is available: faulty: no library", e.getMessage());
+    }
+
+    @Test
     void shouldChooseTheProviderAskedFor() {
         assertSame(second, Rdma.choose(List.of(broken, first, second), "second"));
     }
