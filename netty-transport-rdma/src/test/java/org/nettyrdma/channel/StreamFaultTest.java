@@ -235,8 +235,8 @@ class StreamFaultTest extends StreamFixture {
             End server = awaitAccepted();
             peer.send(new byte[StreamMemory.RECEIVE_BYTES + 1]);
             server.awaitEvent("inactive");
-            assertEquals(List.of("active", "stream protocol: a message is longer than its receive (limit: 220 bytes)", "inactive"),
-                    server.events());
+            String cause = "stream protocol: a message is longer than its receive (limit: 220 bytes)";
+            assertEquals(List.of("active", cause, "inactive"), server.events());
         }
     }
 

@@ -5,8 +5,8 @@ import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
- * What every provider must do, without a channel. To run it on another provider, extend this and override {@link #provider}. The parts
- * can be run one by one, too. A test of something that the provider cannot do, by its {@link Capabilities}, is skipped, or
+ * What every provider must do, without a channel. To run it on another provider, extend this and override {@link #provider}. The
+ * parts can be run one by one, too. A test of something that the provider cannot do, by its {@link Capabilities}, is skipped, or
  * demands that the provider refuses it.
  *
  * <p>The tests listen at {@link TestAddress#LOCAL}, connect with a port that the system has chosen, and look for the provider by

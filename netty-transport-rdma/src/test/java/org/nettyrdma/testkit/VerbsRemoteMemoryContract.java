@@ -131,7 +131,8 @@ public abstract class VerbsRemoteMemoryContract extends VerbsFixture {
         assumeTrue(provider().capabilities().exposure() != Capabilities.Exposure.PERSISTENT);
         long[] within = {-1, 1, 10, -5};
         long[] beyond = {1L << 32, (1L << 32) - 5, Long.MIN_VALUE};
-        for (long distance : checksBounds() ? LongStream.concat(LongStream.of(within), LongStream.of(beyond)).toArray() : beyond) {
+        LongStream refused = LongStream.of(beyond);
+        for (long distance : (checksBounds() ? LongStream.concat(LongStream.of(within), refused) : refused).toArray()) {
             assertRefused(QueuePair.ACCESS_REMOTE_READ | QueuePair.ACCESS_REMOTE_WRITE, true, distance);
             assertRefused(QueuePair.ACCESS_REMOTE_READ | QueuePair.ACCESS_REMOTE_WRITE, false, distance);
         }

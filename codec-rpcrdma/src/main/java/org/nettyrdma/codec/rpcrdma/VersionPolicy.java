@@ -18,9 +18,9 @@ public enum VersionPolicy {
      * Version 2, or version 1 with a peer that does not speak version 2. A client finds out by its first call. If that is refused
      * with ERR_VERS, the client sends it again in version 1, with the same XID: that costs one round trip. If the connection is
      * lost before a first answer, or closed here after a call has timed out or was cancelled, the next connections to the same
-     * address begin with version 1 for five minutes (version-two-08, section 7.2). If the server then refuses version 1 and speaks
-     * version 2, that connection ends, and the next one begins with version 2. A server takes the version that the client begins
-     * with.
+     * address begin with version 1 for five minutes (version-two-08, section 7.2). If the server then refuses version 1 and
+     * speaks version 2, that connection ends, and the next one begins with version 2. A server takes the version that the client
+     * begins with.
      */
     PREFER_V2(SpokenVersions.BOTH);
 

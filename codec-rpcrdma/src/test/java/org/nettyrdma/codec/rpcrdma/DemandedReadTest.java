@@ -165,8 +165,8 @@ class DemandedReadTest {
             stopReading(server.channel);
             Future<ByteBuf> call = server.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
             String xid = server.peer.receiveHex().substring(0, 8);
-            server.peer.sendHex("00000009 00000001 00000001 00000000 00000000 00000001 00000001 00000007 00000040 0000000000000000"
-                    + "00000000 00000000" + NULL_CALL);
+            server.peer.sendHex("00000009 00000001 00000001 00000000 00000000 00000001 00000001 00000007 00000040"
+                    + "0000000000000000 00000000 00000000" + NULL_CALL);
             server.channel.read();
             awaitAnswer(server.peer, "00000009");
             server.peer.sendHex(xid + "00000001 00000020 00000000" + NO_CHUNKS + xid + SUCCESS);
@@ -178,8 +178,8 @@ class DemandedReadTest {
     void shouldReadOnWhereACallIsSentAgain() throws Exception {
         try (VersionTwoServer server = new VersionTwoServer(ShortSends.client())) {
             stopReading(server.raw.channel);
-            Future<ByteBuf> call = server.raw.start(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER)
-                    .setReplySpace(new ReplySpace(24)));
+            RpcRequest request = new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+            Future<ByteBuf> call = server.raw.start(request.setReplySpace(new ReplySpace(24)));
             String xid = server.receive().xid();
             server.raw.peer.sendHex(xid + VersionTwoServer.error("00000008 00001388"));
             server.raw.channel.read();

@@ -36,7 +36,7 @@ import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.SingleVersionProgram;
 
 /** A peer has a full window of slow calls at a server over RDMA and TCP with one executor, and another one makes one call. */
-@Timeout(60)
+@Timeout(120)
 class FairExecutorTest {
 
     private static final int PROGRAM = 0x20000099;

@@ -114,7 +114,8 @@ final class WorkQueues {
             throw new IOException("the send queue is full: depth " + attributes.sendQueueDepth());
         }
         // A Read of nothing has no memory to register, and its sink's key lets nobody write.
-        if (read && request.totalBytes() > 0 && limits.iwarp() && parts.device().exposureMode() != MemoryExposureMode.PERSISTENT) {
+        if (read && request.totalBytes() > 0 && limits.iwarp()
+                && parts.device().exposureMode() != MemoryExposureMode.PERSISTENT) {
             addReadIntoOwnRegistration(request);
             return;
         }

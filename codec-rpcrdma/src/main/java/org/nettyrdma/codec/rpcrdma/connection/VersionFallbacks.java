@@ -8,8 +8,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The servers that dropped a connection, or did not answer, when they were offered version 2: assumed not to speak it, so that a
- * client does not offer it again and again (version-two-08, section 7.2). Each is forgotten after {@link #REMEMBERED_MINUTES}, for
- * it may have been something else, and the oldest one where there are too many. Thread safe.
+ * client does not offer it again and again (version-two-08, section 7.2). Each is forgotten after {@link #REMEMBERED_MINUTES},
+ * for it may have been something else, and the oldest one where there are too many. Thread safe.
  */
 public final class VersionFallbacks {
 
