@@ -17,6 +17,7 @@ final class SharedReceives extends SharedReceiveTaker implements Receives {
     private final int queuePairNumber;
     private final Runnable resumed;
     private boolean waiting;
+    private int takenBefore;
 
     /**
      * @param mine    is this connection's while it has its turn
@@ -32,6 +33,7 @@ final class SharedReceives extends SharedReceiveTaker implements Receives {
 
     @Override
     public boolean take() {
+        takenBefore = mine.taken();
         waiting = !holdBack() && !queue().take(this);
         return mayTake();
     }
@@ -44,6 +46,11 @@ final class SharedReceives extends SharedReceiveTaker implements Receives {
     @Override
     protected void taken(long workRequestId, MemoryRegion region, int offset, int length) {
         mine.add(workRequestId, region, offset, length);
+    }
+
+    @Override
+    protected void notTaken() {
+        mine.takeBack(takenBefore);
     }
 
     @Override

@@ -30,6 +30,11 @@ final class TakenReceives {
         taken++;
     }
 
+    /** Only so many were taken. */
+    void takeBack(int count) {
+        taken = count;
+    }
+
     ByteBuffer memory() {
         return memory;
     }

@@ -144,11 +144,18 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
             waiting.add(by);
             return false;
         }
-        available--;
+        int index = available - 1;
+        try {
+            by.taken(workRequestIds[index], regions[index], offsets[index], lengths[index]);
+        } catch (Throwable t) {
+            by.notTaken();
+            throw t;
+        }
+        // No call from here on: a late error of a failed access, see MappedFiles of shm, comes at calls.
+        available = index;
         taken++;
         by.messages++;
-        by.taken(workRequestIds[available], regions[available], offsets[available], lengths[available]);
-        regions[available] = null;
+        regions[index] = null;
         return true;
     }
 

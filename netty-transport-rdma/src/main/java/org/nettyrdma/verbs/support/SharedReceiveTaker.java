@@ -86,6 +86,11 @@ public abstract class SharedReceiveTaker {
      */
     protected abstract void taken(long workRequestId, MemoryRegion region, int offset, int length);
 
+    /** {@link #taken} has failed, at its end perhaps: the buffer remains the queue's. */
+    protected void notTaken() {
+        // Memory that cannot fail is taken, or is not.
+    }
+
     /** There may be a buffer now for what waits. */
     protected abstract void resume();
 

@@ -12,9 +12,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SharedReceiveQueue;
@@ -154,6 +156,36 @@ class ShmSharedReceivesTest {
         assertEquals(new SharedCompletion(1, 1, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0), side.sharedCompletions.get(0));
         side.queuePair.close();
         queue.close();
+    }
+
+    /** As JDK 17 tells of it when the peer has truncated what was copied before. */
+    @Test
+    void shouldLoseNoReceiveToAnErrorThatComesLate() throws IOException {
+        listen(false);
+        HostileShmPeer peer = peer(1);
+        AtomicBoolean failing = new AtomicBoolean();
+        MemoryRegion region = new MemoryRegion() {
+            @Override
+            public ByteBuffer memory() {
+                if (failing.getAndSet(false)) {
+                    throw new InternalError("a fault occurred in a recent unsafe memory access operation in compiled Java code");
+                }
+                return side.memory;
+            }
+
+            @Override
+            public void close() {
+                // Belongs to the other one.
+            }
+        };
+        queue.postReceive(0, region, 0, BUFFER_BYTES);
+        failing.set(true);
+        send(peer, 10);
+        side.awaitTrue(() -> side.ended);
+        assertEquals(List.of(), side.sharedCompletions);
+        send(peer(2), 20);
+        awaitCompletions(1);
+        assertEquals(List.of(new SharedCompletion(2, 0, WorkCompletionStatus.SUCCESS, 20)), side.sharedCompletions);
     }
 
     @Test
