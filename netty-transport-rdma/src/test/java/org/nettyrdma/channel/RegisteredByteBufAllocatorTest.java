@@ -219,20 +219,6 @@ class RegisteredByteBufAllocatorTest {
         assertEquals(0, pooled.registeredBytes());
     }
 
-    /** For a receive that is to be posted, for instance, other memory is of no use. */
-    @Test
-    void shouldTakeNoOtherMemoryWhereItMustBeRegistered() {
-        var limited = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), 2 * MIB);
-        ByteBuf all = limited.directBuffer(2 * MIB);
-        String atTheLimit = assertThrows(RdmaException.class, () -> limited.newRegistered(MIB, "a test")).getMessage();
-        assertTrue(atTheLimit.contains("org.nettyrdma.maxRegisteredBytes"), atTheLimit);
-        String tooLarge = assertThrows(RdmaException.class,
-                () -> limited.newRegistered(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1, "a test")).getMessage();
-        assertEquals("no registered memory for the 16777217 bytes of a test: one piece has at most 16777216", tooLarge);
-        assertEquals(0, limited.unregisteredBuffers());
-        all.release();
-    }
-
     static Stream<Throwable> shortagesOfMemory() {
         return Stream.of(new OutOfMemoryError("all of 3 files are mapped"), new IOException("no space left on device"));
     }

@@ -1,6 +1,9 @@
 package org.nettyrdma.channel;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.util.ResourceLeakDetector;
@@ -10,9 +13,25 @@ import org.nettyrdma.verbs.support.ShortHeap;
 
 class UntrackedBufferTest {
 
+    private static final int MIB = 1 << 20;
+
     @Test
     void shouldNotLoseABufferThatLeakDetectionHasNoMemoryFor() throws Exception {
         ShortHeap.run(Untracked.class);
+    }
+
+    /** For a receive that is to be posted, for instance, other memory is of no use. */
+    @Test
+    void shouldTakeNoOtherMemoryWhereItMustBeRegistered() {
+        var limited = new RegisteredByteBufAllocator(new MemoryOnlyProvider(), 2 * MIB);
+        ByteBuf all = limited.directBuffer(2 * MIB);
+        String atTheLimit = assertThrows(RdmaException.class, () -> limited.newRegistered(MIB, "a test")).getMessage();
+        assertTrue(atTheLimit.contains("org.nettyrdma.maxRegisteredBytes"), atTheLimit);
+        String tooLarge = assertThrows(RdmaException.class,
+                () -> limited.newRegistered(RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1, "a test")).getMessage();
+        assertEquals("no registered memory for the 16777217 bytes of a test: one piece has at most 16777216", tooLarge);
+        assertEquals(0, limited.unregisteredBuffers());
+        all.release();
     }
 
     /** In a JVM of its own, as Netty asks for its leak detectors once. */
