@@ -24,25 +24,26 @@ class AcceptorTest {
     void shouldCloseAConnectionWhoseRequestNobodyListensForAnyMore() throws IOException {
         DeliveryRing deliveries = new DeliveryRing();
         ReadySockets sockets = new ReadySockets();
-        try (ServerSocketChannel listener = ServerSocketChannel.open()
+        ServerSocketChannel listener = ServerSocketChannel.open()
                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-                SocketChannel peer = SocketChannel.open(listener.getLocalAddress());
+        try (SocketChannel peer = SocketChannel.open(listener.getLocalAddress());
                 SocketChannel accepted = listener.accept()) {
             Acceptor acceptor = new Acceptor(listener, sockets, new TimerQueue(System::nanoTime), deliveries, null, null);
-            acceptor.complete(new Request(accepted));
-            assertTrue(peer.isConnected() && accepted.isOpen());
+            acceptor.complete(new Request(accepted, peer));
+            assertTrue(accepted.isOpen());
             listener.close();
             deliveries.deliver(null, 1);
             assertFalse(accepted.isOpen());
         } finally {
+            listener.close();
             sockets.close();
         }
     }
 
     private static final class Request extends SocketConnectionRequest {
 
-        Request(SocketChannel accepted) throws IOException {
-            super(accepted, accepted.getLocalAddress(), accepted.getRemoteAddress());
+        Request(SocketChannel accepted, SocketChannel peer) throws IOException {
+            super(accepted, accepted.getLocalAddress(), peer.getLocalAddress());
         }
 
         @Override
@@ -67,7 +68,7 @@ class AcceptorTest {
                     SocketChannel peer = SocketChannel.open(listener.getLocalAddress());
                     SocketChannel accepted = listener.accept()) {
                 Acceptor acceptor = new Acceptor(listener, sockets, new TimerQueue(System::nanoTime), deliveries, null, null);
-                var request = new Request(accepted);
+                var request = new Request(accepted, peer);
                 assertThrows(OutOfMemoryError.class, () -> {
                     while (true) {
                         deliveries.event(() -> { });
