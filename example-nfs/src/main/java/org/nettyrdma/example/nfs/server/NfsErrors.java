@@ -17,6 +17,7 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.NotLinkException;
 import java.nio.file.ReadOnlyFileSystemException;
 import java.util.Map;
+import java.util.Set;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** Turns what a file system throws into the status that the client is told. The only place that does. */
@@ -46,6 +47,9 @@ final class NfsErrors {
             entry("No such device", NfsStatus.NODEV),
             entry("Operation not supported", NfsStatus.NOTSUPP));
 
+    /** Of this process, and of all processes. */
+    private static final Set<String> NO_DESCRIPTOR_LEFT = Set.of("Too many open files", "Too many open files in system");
+
     private NfsErrors() {
     }
 
@@ -56,10 +60,19 @@ final class NfsErrors {
         if (failure instanceof RuntimeException && failure.getCause() instanceof IOException wrapped) {
             return statusOf(wrapped); // as directory streams do
         }
+        if (isOutOfDescriptors(failure)) {
+            return NfsStatus.JUKEBOX;
+        }
         if (failure instanceof FileSystemException withReason && withReason.getReason() != null) {
             return ofText(withReason.getReason(), ofType(failure));
         }
         return failure.getMessage() == null ? ofType(failure) : ofText(failure.getMessage(), ofType(failure));
+    }
+
+    /** Whether a file could not be opened because too many are open, which says nothing about that file. */
+    static boolean isOutOfDescriptors(Exception failure) {
+        return failure instanceof FileSystemException withReason && withReason.getReason() != null
+                && NO_DESCRIPTOR_LEFT.contains(withReason.getReason());
     }
 
     private static NfsStatus ofText(String text, NfsStatus otherwise) {

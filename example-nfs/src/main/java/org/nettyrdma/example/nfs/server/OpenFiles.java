@@ -130,6 +130,12 @@ final class OpenFiles implements AutoCloseable {
         evictIf(entry -> entry.getValue().isIdle(nowNanos, idleNanos));
     }
 
+    /** Closes all, those in use later, so that what a call found no descriptor for can be opened when it is repeated. */
+    void makeRoom(Exception failure) {
+        faults.warn("a call for which no file descriptor was left", failure);
+        close();
+    }
+
     synchronized int size() {
         return files.size();
     }

@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs.server;
 
+import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.locks.Lock;
@@ -30,9 +31,11 @@ final class ProcedureTable {
 
     private final Map<NfsProcedure, Entry> entries = new EnumMap<>(NfsProcedure.class);
     private final FileTree tree;
+    private final OpenFiles openFiles;
 
     ProcedureTable(FileTree tree, Export export, OpenFiles openFiles, NfsServiceOptions options, WriteVerifier verifier) {
         this.tree = tree;
+        this.openFiles = openFiles;
         AttributeChanges changes = new AttributeChanges(tree, export, openFiles);
         FileLocks contents = new FileLocks();
         AttributeProcedures attributes = new AttributeProcedures(tree, export, contents, changes);
@@ -70,7 +73,21 @@ final class ProcedureTable {
     }
 
     private void put(NfsProcedure procedure, Names names, boolean repeatable, Procedure code) {
-        entries.put(procedure, new Entry(names, repeatable, locked(names, code)));
+        entries.put(procedure, new Entry(names, repeatable, makingRoom(locked(names, code))));
+    }
+
+    /** Outside of the locks, since closing files may take long. */
+    private Procedure makingRoom(Procedure code) {
+        return (call, out) -> {
+            try {
+                code.call(call, out);
+            } catch (IOException e) {
+                if (NfsErrors.isOutOfDescriptors(e)) {
+                    openFiles.makeRoom(e);
+                }
+                throw e;
+            }
+        };
     }
 
     private Procedure locked(Names names, Procedure code) {
