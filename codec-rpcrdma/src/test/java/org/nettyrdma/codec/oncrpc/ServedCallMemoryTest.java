@@ -82,6 +82,9 @@ class ServedCallMemoryTest {
         server.writeInbound(hex(CALL));
         server.writeInbound(hex(CALL));
         assertEquals(1, budget.waiting());
+        int beforeThose = reads.get();
+        server.read();
+        assertEquals(beforeThose, reads.get(), "calls wait");
         other.release(1 << 20);
         server.runPendingTasks();
         assertEquals(0, budget.usedBytes());
