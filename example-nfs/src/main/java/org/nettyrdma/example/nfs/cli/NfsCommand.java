@@ -3,7 +3,9 @@ package org.nettyrdma.example.nfs.cli;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import org.nettyrdma.verbs.VerbsProvider;
 import picocli.CommandLine;
@@ -74,11 +76,26 @@ public final class NfsCommand implements Runnable {
 
         @Override
         public String convert(String value) {
-            List<String> names = ServiceLoader.load(VerbsProvider.class).stream().map(found -> found.get().name()).toList();
+            List<String> names = names();
             if (!names.contains(value)) {
                 throw new TypeConversionException("'" + value + "' is none of " + String.join(", ", names));
             }
             return value;
+        }
+
+        private static List<String> names() {
+            List<String> names = new ArrayList<>();
+            var candidates = ServiceLoader.load(VerbsProvider.class).iterator();
+            while (true) {
+                try {
+                    if (!candidates.hasNext()) {
+                        return names;
+                    }
+                    names.add(candidates.next().name());
+                } catch (ServiceConfigurationError e) {
+                    // The library passes over a provider that cannot be loaded, too, and says so.
+                }
+            }
         }
     }
 

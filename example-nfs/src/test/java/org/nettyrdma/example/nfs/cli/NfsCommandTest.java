@@ -89,11 +89,11 @@ class NfsCommandTest extends CommandTest {
         assertEquals(error, err.strip());
     }
 
-    /** Also that of a provider of others on the class path. */
+    /** Also that of a provider of others on the class path, beside one that cannot be loaded. */
     @Test
     void shouldTakeTheNamesOfAllProviders(@TempDir Path directory) throws IOException {
         Path services = Files.createDirectories(directory.resolve("META-INF/services"));
-        Files.writeString(services.resolve(VerbsProvider.class.getName()), OtherProvider.class.getName());
+        Files.writeString(services.resolve(VerbsProvider.class.getName()), "is.Missing\n" + OtherProvider.class.getName());
         var converter = new NfsCommand.ProviderConverter();
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
