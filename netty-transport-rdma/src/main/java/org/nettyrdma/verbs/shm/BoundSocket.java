@@ -15,6 +15,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.verbs.support.SocketFailures;
@@ -36,12 +37,14 @@ final class BoundSocket {
     private final ServerSocketChannel channel;
     private final SocketAddress address;
     private final Path socket;
+    private final Object key;
     private final List<Path> links;
 
     private BoundSocket(ServerSocketChannel channel, SocketAddress address, Path socket, List<Path> links) {
         this.channel = channel;
         this.address = address;
         this.socket = socket;
+        key = keyOf(socket);
         this.links = links;
     }
 
@@ -175,18 +178,45 @@ final class BoundSocket {
         return address;
     }
 
+    /**
+     * Removes its names, unless they have become those of another process; first, as who finds a name that leads to nobody
+     * takes it.
+     */
     void close() {
         if (!channel.isOpen()) {
             return;
         }
-        SocketFailures.closeQuietly(channel);
         try {
             for (Path link : links) {
-                Files.deleteIfExists(link);
+                if (leadsHere(link)) {
+                    Files.deleteIfExists(link);
+                }
             }
-            Files.deleteIfExists(socket);
+            if (key != null && key.equals(keyOf(socket))) {
+                Files.deleteIfExists(socket);
+            }
         } catch (IOException e) {
             LOGGER.warn("{} could not be removed: {}", socket, e.toString());
+        } finally {
+            SocketFailures.closeQuietly(channel);
+        }
+    }
+
+    /** It does not where the end of the JVM has removed the socket, and another process listens at the address by now. */
+    private boolean leadsHere(Path link) {
+        try {
+            return link.resolveSibling(Files.readSymbolicLink(link)).equals(socket);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Tells the file at a path from another one that is put there, {@code null} if there is none. */
+    private static Object keyOf(Path path) {
+        try {
+            return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS).fileKey();
+        } catch (IOException e) {
+            return null;
         }
     }
 }

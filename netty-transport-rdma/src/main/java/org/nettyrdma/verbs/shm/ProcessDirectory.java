@@ -503,11 +503,7 @@ final class ProcessDirectory {
     private void endWithJvm() {
         synchronized (IN_THIS_JVM) {
             end();
-            try {
-                removeDead(shared); // links that led to this process
-            } catch (IOException e) {
-                LOGGER.debug("{} could not be tidied: {}", shared, e.toString());
-            }
+            removeDead(); // links that led to this process
         }
     }
 

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -88,8 +89,40 @@ class EndOfProcessTest {
         assertEquals(List.of("lock"), names(temporary.resolve("shm")));
     }
 
+    /** A new process has made its directory, and is about to make and lock the file in it that tells others that it lives. */
+    @Test
+    void shouldLeaveAloneTheDirectoryThatAnotherProcessIsMaking() throws Exception {
+        Path shared = temporary.resolve("shm");
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-cp",
+                System.getProperty("java.class.path"), EndOfProcessTest.class.getName(), temporary.toString(), "wait")
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try {
+            assertEquals('1', process.getInputStream().read());
+            Path made = shared.resolve("i0000000000000002");
+            FileChannel locked = ProcessDirectory.lockShared(shared, 10_000);
+            try {
+                Files.createDirectory(made);
+                process.getOutputStream().close();
+                assertTrue(process.waitFor(ShmSide.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            } finally {
+                locked.close();
+            }
+            assertTrue(Files.exists(made));
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(3, process.exitValue());
+    }
+
     public static void main(String[] arguments) throws IOException {
         ShmProvider provider = new ShmProvider(new ShmSettings(Path.of(arguments[0]).resolve("shm"), Set.of()));
+        if (arguments.length > 1) {
+            provider.openContext();
+            System.out.write('1');
+            System.out.flush();
+            System.in.read();
+            System.exit(3);
+        }
         ShmSide server = new ShmSide(provider);
         ShmSide client = new ShmSide(provider);
         client.connect(server.listen(), 8);
