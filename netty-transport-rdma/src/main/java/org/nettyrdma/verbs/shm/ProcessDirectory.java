@@ -124,10 +124,9 @@ final class ProcessDirectory {
     static ProcessDirectory of(ShmSettings settings) throws IOException {
         synchronized (IN_THIS_JVM) {
             Path shared = settings.directory().toAbsolutePath().normalize();
-            boolean othersMayRead = !settings.otherUsers().isEmpty();
             ProcessDirectory open = OPEN.get(shared);
             if (open == null) {
-                open = MappedFiles.uninterrupted(() -> create(shared, othersMayRead));
+                open = MappedFiles.uninterrupted(() -> create(shared, settings));
                 OPEN.put(shared, open);
                 open.own.toFile().deleteOnExit(); // first, as what was named last is removed first
                 open.own.resolve(LOCK).toFile().deleteOnExit();
@@ -136,43 +135,47 @@ final class ProcessDirectory {
         }
     }
 
-    private static ProcessDirectory create(Path shared, boolean othersMayRead) throws IOException {
-        createShared(shared, othersMayRead);
+    private static ProcessDirectory create(Path shared, ShmSettings settings) throws IOException {
+        createShared(shared, settings);
         FileChannel locked = lockShared(shared, OPENING_LIMIT_MILLIS);
         try {
-            if (othersMayRead) {
+            if (settings.othersMayRead()) {
                 shareLock(shared);
             }
             removeDead(shared);
-            return new ProcessDirectory(shared, othersMayRead);
+            return new ProcessDirectory(shared, settings.othersMayRead());
         } finally {
             locked.close();
         }
     }
 
-    private static void createShared(Path shared, boolean othersMayRead) throws IOException {
+    private static void createShared(Path shared, ShmSettings settings) throws IOException {
         try {
-            createDirectory(shared, othersMayRead);
+            createDirectory(shared, settings.othersMayRead());
         } catch (FileAlreadyExistsException e) {
-            checkShared(shared, othersMayRead);
+            checkShared(shared, settings);
         } catch (FileSystemException e) { // which may say no more than the path
             throw new IOException(shared + " cannot be made: " + e + "; " + ShmSettings.DIRECTORY_PROPERTY
                     + " names another directory", e);
         }
     }
 
-    /** Whoever can write there could give us other memory than the peer's. */
-    private static void checkShared(Path shared, boolean othersMayRead) throws IOException {
-        if (!Files.isDirectory(shared, LinkOption.NOFOLLOW_LINKS)) {
+    /**
+     * Whoever can put another directory in the place of a peer's could give us other memory than the peer's: the owner, and where
+     * the sticky bit is missing all who may write.
+     */
+    private static void checkShared(Path shared, ShmSettings settings) throws IOException {
+        UnixFile found = UnixFile.at(shared);
+        if (!found.isDirectory()) {
             throw new IOException(shared + " is no directory; " + ShmSettings.DIRECTORY_PROPERTY + " names another one");
         }
-        Set<PosixFilePermission> mode = Files.getPosixFilePermissions(shared);
-        boolean open = mode.stream().anyMatch(each -> each.name().startsWith("OTHERS"))
-                || !othersMayRead && mode.stream().anyMatch(each -> each.name().startsWith("GROUP"));
-        int owner = ShmSettings.userId(shared);
-        if (open || !othersMayRead && owner != ShmSettings.userId()) {
-            throw new IOException(shared + ": mode " + PosixFilePermissions.toString(mode) + ", owner " + owner
-                    + " (expected: rwx------ and the user of this process)");
+        boolean othersMayRead = settings.othersMayRead();
+        boolean trusted = found.userId() == ShmSettings.userId() || othersMayRead && (found.userId() == 0
+                || settings.otherUsers().contains(Files.getOwner(shared, LinkOption.NOFOLLOW_LINKS).getName()));
+        if (!trusted || !found.isSafe(othersMayRead)) {
+            throw new IOException(String.format("%s: mode %04o, owner %d (expected: %s)", shared, found.rights(), found.userId(),
+                    othersMayRead ? "at most 3770, not 2770, and the user of this process, root or one of "
+                            + ShmSettings.USERS_PROPERTY : "0700 and the user of this process"));
         }
     }
 

@@ -35,6 +35,11 @@ record ShmSettings(Path directory, Set<String> otherUsers) {
                         .map(String::trim).filter(name -> !name.isEmpty()).collect(Collectors.toUnmodifiableSet()));
     }
 
+    /** Whether others than the user of this process may connect, and read its files. */
+    boolean othersMayRead() {
+        return !otherUsers.isEmpty();
+    }
+
     /** The number of the user of this process. */
     static int userId() throws IOException {
         return userId(Path.of("/proc/self/stat"));

@@ -24,6 +24,8 @@ record UnixFile(int userId, int mode) {
     private static final int DIRECTORY = 0x4000;
     private static final int PLAIN = 0x8000;
     private static final int SOCKET = 0xC000;
+    private static final int STICKY = 01000;
+    private static final int GROUP_WRITES = 020;
 
     static UnixFile at(Path path) throws IOException {
         Map<String, Object> attributes = Files.readAttributes(path, "unix:uid,mode", LinkOption.NOFOLLOW_LINKS);
@@ -41,5 +43,19 @@ record UnixFile(int userId, int mode) {
 
     boolean isSocket() {
         return (mode & KIND) == SOCKET;
+    }
+
+    /** The rights, with the bits before them. */
+    int rights() {
+        return mode & ~KIND;
+    }
+
+    /**
+     * Whether in this directory nobody but its owner can replace what another user has made, and all others have no rights.
+     *
+     * @param forGroup whether the group may have rights
+     */
+    boolean isSafe(boolean forGroup) {
+        return (mode & (forGroup ? 07 : 077)) == 0 && ((mode & GROUP_WRITES) == 0 || (mode & STICKY) != 0);
     }
 }

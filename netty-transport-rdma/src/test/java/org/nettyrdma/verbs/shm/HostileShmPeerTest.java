@@ -436,7 +436,7 @@ class HostileShmPeerTest {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         ShmProvider provider = new ShmProvider(new ShmSettings(open, Set.of()));
         String message = assertThrows(IOException.class, provider::openContext).getMessage();
-        assertTrue(message.contains("rwxr-xr-x"), message);
+        assertTrue(message.contains("mode 0755, owner "), message);
     }
 
     @Test

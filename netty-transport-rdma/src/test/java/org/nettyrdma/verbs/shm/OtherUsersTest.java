@@ -77,6 +77,36 @@ class OtherUsersTest {
         }
     }
 
+    /** Who may write there could put a directory of his own in the place of a peer's, unless it is sticky. */
+    @ParameterizedTest
+    @CsvSource({"0700, '', true", "01700, '', true", "0770, '', false", "0704, '', false", "0750, somebody, true",
+            "03770, somebody, true", "02770, somebody, false", "01777, somebody, false"})
+    void shouldTakeNoDirectoryInWhichOthersCanReplaceFiles(String mode, String user, boolean safe) throws IOException {
+        Path shared = Files.createDirectory(temporary.resolve("shm"));
+        Files.setAttribute(shared, "unix:mode", Integer.parseInt(mode, 8));
+        ShmSettings settings = new ShmSettings(shared, user.isEmpty() ? Set.of() : Set.of(user));
+        if (safe) {
+            ProcessDirectory.of(settings).forget();
+        } else {
+            String message = assertThrows(IOException.class, () -> ProcessDirectory.of(settings)).getMessage();
+            assertTrue(message.startsWith(String.format("%s: mode %04o, owner ", shared, Integer.parseInt(mode, 8))), message);
+        }
+    }
+
+    /** Its owner can replace what is in it, and reads all if the group is his. Only root can make one of another user. */
+    @Test
+    void shouldTakeADirectoryOfAnotherUserOnlyIfHeIsListed() throws IOException {
+        assumeTrue(ShmSettings.userId() == 0);
+        Path shared = Files.createDirectory(temporary.resolve("shm"));
+        Files.setAttribute(shared, "unix:mode", 03770);
+        Files.setAttribute(shared, "unix:uid", HOSTILE);
+        String message = assertThrows(IOException.class, () ->
+                ProcessDirectory.of(new ShmSettings(shared, Set.of("somebody")))).getMessage();
+        assertEquals(shared + ": mode 3770, owner " + HOSTILE + " (expected: at most 3770, not 2770, and the user of this "
+                + "process, root or one of " + ShmSettings.USERS_PROPERTY + ')', message);
+        ProcessDirectory.of(new ShmSettings(shared, Set.of(Integer.toString(HOSTILE)))).forget();
+    }
+
     /** It could be put there after its kind was looked at. */
     @Test
     @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
