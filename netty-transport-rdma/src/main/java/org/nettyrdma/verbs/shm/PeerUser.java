@@ -10,22 +10,39 @@ import java.nio.file.attribute.UserPrincipal;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * Who is at the other end of a socket, as the system says.
+ * Who is at the other end of a socket, as the system says: a user with whom this process may be connected.
  */
 final class PeerUser {
 
-    private PeerUser() {
+    private final UserPrincipal user;
+
+    private PeerUser(UserPrincipal user) {
+        this.user = user;
     }
 
     /**
-     * Checks that the peer's user may connect, and that the files which the peer names are that user's: otherwise it could have
-     * this process read files for it that it cannot read itself.
+     * The user of a peer.
+     *
+     * @param refusal what the text says of one with whom this process may not be connected
+     * @throws IOException if it is one
+     */
+    static PeerUser of(SocketChannel channel, ShmSettings settings, ProcessDirectory directory, String refusal)
+            throws IOException {
+        UserPrincipal user = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+        if (!user.equals(directory.owner()) && !settings.otherUsers().contains(user.getName())) {
+            throw new ShmProtocolException(EndReason.FAILED, "user %s %s (%s)", user.getName(), refusal,
+                    ShmSettings.USERS_PROPERTY);
+        }
+        return new PeerUser(user);
+    }
+
+    /**
+     * Checks that the files which the peer names are that user's: otherwise it could have this process read files for it that it
+     * cannot read itself.
      *
      * @throws IOException if not
      */
-    static void check(SocketChannel channel, ShmSettings settings, ProcessDirectory directory, long instance)
-            throws IOException {
-        UserPrincipal user = user(channel, settings, directory);
+    void requireFiles(ProcessDirectory directory, long instance) throws IOException {
         Path files = directory.file(instance, OwnControl.KIND, 0).getParent();
         try {
             if (!Files.getOwner(files, LinkOption.NOFOLLOW_LINKS).equals(user)) {
@@ -36,15 +53,5 @@ final class PeerUser {
             throw new ShmProtocolException(EndReason.FAILED, "the two processes do not share the directory %s (%s)",
                     directory.shared(), ShmSettings.DIRECTORY_PROPERTY);
         }
-    }
-
-    private static UserPrincipal user(SocketChannel channel, ShmSettings settings, ProcessDirectory directory)
-            throws IOException {
-        UserPrincipal user = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
-        if (!user.equals(directory.owner()) && !settings.otherUsers().contains(user.getName())) {
-            throw new ShmProtocolException(EndReason.FAILED, "user %s may not connect (%s)", user.getName(),
-                    ShmSettings.USERS_PROPERTY);
-        }
-        return user;
     }
 }

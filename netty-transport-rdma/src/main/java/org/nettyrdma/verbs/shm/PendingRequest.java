@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import org.nettyrdma.peer.PeerLog;
-import org.nettyrdma.verbs.support.SocketConnectionRequest;
 import org.nettyrdma.verbs.support.SocketFailures;
 import org.nettyrdma.verbs.support.SocketHandler;
 import org.nettyrdma.verbs.support.TimerQueue;
@@ -21,14 +20,17 @@ final class PendingRequest implements SocketHandler {
     private final ShmLoopParts parts;
     private final ShmListener listener;
     private final SocketChannel channel;
+    private final PeerUser user;
     private final SetupFrameReader reader = new SetupFrameReader();
     private final SelectionKey key;
     private final TimerQueue.Timer timer;
 
-    PendingRequest(ShmLoopParts parts, ShmListener listener, SocketChannel channel, int timeoutMillis) throws IOException {
+    PendingRequest(ShmLoopParts parts, ShmListener listener, SocketChannel channel, PeerUser user, int timeoutMillis)
+            throws IOException {
         this.parts = parts;
         this.listener = listener;
         this.channel = channel;
+        this.user = user;
         key = parts.sockets().register(channel, SelectionKey.OP_READ, this);
         timer = parts.timers().schedule(timeoutMillis, () -> drop("sent no whole request within " + timeoutMillis + " ms"));
     }
@@ -43,12 +45,10 @@ final class PendingRequest implements SocketHandler {
             throw new ShmProtocolException(EndReason.FAILED, "setup frame: kind %s (expected: REQUEST)", frame.kind());
         }
         try {
-            PeerUser.check(channel, parts.settings(), parts.directory(), frame.instance());
+            user.requireFiles(parts.directory(), frame.instance());
         } catch (IOException e) {
-            PeerLog.warn(LOGGER, listener.localAddress(), "refused a connection: {}", e);
-            parts.statistics().countInvalidRequest();
             end();
-            SocketConnectionRequest.reject(channel, SetupFrame.rejection(e).encode());
+            listener.refuse(channel, e);
             return;
         }
         ShmConnectionRequest complete = new ShmConnectionRequest(parts.directory(), channel, frame, listener.localAddress());

@@ -51,6 +51,7 @@ final class Setup implements SocketHandler {
     private SocketAddress localAddress;
     private SocketAddress remoteAddress;
     private Path remotePath;
+    private PeerUser listener;
     private SetupFrame frame;
     private SetupFrameReader replyReader;
     private OwnControl own;
@@ -137,6 +138,7 @@ final class Setup implements SocketHandler {
                 retryMillis = Math.min(2 * retryMillis, LAST_RETRY_MILLIS);
                 return;
             }
+            listener = PeerUser.of(attempt, parts.settings(), parts.directory(), "may not be connected to");
             channel = attempt;
             parts.sockets().register(channel, SelectionKey.OP_READ, this);
             send(frame);
@@ -190,7 +192,7 @@ final class Setup implements SocketHandler {
         if (reply.kind() != SetupFrame.Kind.ACCEPT) {
             throw new ShmProtocolException(EndReason.FAILED, "setup frame: kind %s (expected: ACCEPT)", reply.kind());
         }
-        PeerUser.check(channel, parts.settings(), parts.directory(), reply.instance());
+        listener.requireFiles(parts.directory(), reply.instance());
         PeerControl peer = mapPeer(reply);
         try {
             timer.cancel();
@@ -246,7 +248,14 @@ final class Setup implements SocketHandler {
 
     private void send(SetupFrame sent) throws IOException {
         ByteBuffer bytes = sent.encode();
-        channel.write(bytes);
+        try {
+            channel.write(bytes);
+        } catch (IOException e) {
+            if (request == null) {
+                return; // who has ended the connection already may have said why, which is read next
+            }
+            throw e;
+        }
         if (bytes.hasRemaining()) {
             throw new IOException("the system does not take " + bytes.limit() + " bytes on a new socket");
         }

@@ -6,15 +6,20 @@ import java.nio.channels.SocketChannel;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.support.Acceptor;
-import org.nettyrdma.verbs.support.SocketFailures;
+import org.nettyrdma.verbs.support.SocketConnectionRequest;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A listening domain socket, and the connections on it whose request is not complete.
  */
 final class ShmListener implements ConnectionListener, Acceptor.Owner {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ShmListener.class);
 
     private final ShmLoopParts parts;
     private final ListenAttributes attributes;
@@ -57,10 +62,10 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
     public void accepted(SocketChannel accepted) {
         PendingRequest request;
         try {
-            request = new PendingRequest(parts, this, accepted, attributes.requestTimeoutMillis());
-        } catch (IOException e) {
-            SocketFailures.closeQuietly(accepted);
-            parts.statistics().countInvalidRequest();
+            PeerUser user = PeerUser.of(accepted, parts.settings(), parts.directory(), "may not connect");
+            request = new PendingRequest(parts, this, accepted, user, attributes.requestTimeoutMillis());
+        } catch (IOException e) { // whoever may not connect takes no place of those who owe their request
+            refuse(accepted, e);
             return;
         }
         pending.add(request);
@@ -76,6 +81,13 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
         }
         pending.iterator().next().drop("gives way to a newer connection: " + cause.getMessage());
         return Acceptor.Room.MADE;
+    }
+
+    /** Ends a connection, and tells the peer why. */
+    void refuse(SocketChannel channel, IOException cause) {
+        PeerLog.warn(LOGGER, localAddress(), "refused a connection: {}", cause);
+        parts.statistics().countInvalidRequest();
+        SocketConnectionRequest.reject(channel, SetupFrame.rejection(cause).encode());
     }
 
     void ended(PendingRequest request) {
