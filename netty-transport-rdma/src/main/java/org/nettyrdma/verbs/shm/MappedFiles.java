@@ -63,8 +63,12 @@ final class MappedFiles {
         }
     }
 
-    /** A failure of the system to write names no file. */
+    /** A failure of the system to write names no file, and one to find the directory does not tell what that means. */
     static IOException noMemory(ProcessDirectory directory, int bytes, IOException cause) {
+        if (cause instanceof NoSuchFileException) {
+            return new IOException(directory + " was removed by another process: until this one starts again it can share no"
+                    + " more memory", cause);
+        }
         return cause instanceof FileSystemException ? cause : new IOException(
                 "no shared memory for " + bytes + " bytes in " + directory.shared() + ": " + cause.getMessage(), cause);
     }

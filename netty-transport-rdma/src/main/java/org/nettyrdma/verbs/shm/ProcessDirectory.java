@@ -173,9 +173,10 @@ final class ProcessDirectory {
         boolean trusted = found.userId() == ShmSettings.userId() || othersMayRead && (found.userId() == 0
                 || settings.otherUsers().contains(Files.getOwner(shared, LinkOption.NOFOLLOW_LINKS).getName()));
         if (!trusted || !found.isSafe(othersMayRead)) {
-            throw new IOException(String.format("%s: mode %04o, owner %d (expected: %s)", shared, found.rights(), found.userId(),
-                    othersMayRead ? "at most 3770, not 2770, and the user of this process, root or one of "
-                            + ShmSettings.USERS_PROPERTY : "0700 and the user of this process"));
+            throw new IOException(String.format("%s: mode %04o, owner %d (expected: %s); %s names another directory", shared,
+                    found.rights(), found.userId(), othersMayRead ? "at most 3770, not 2770, and the user of this process, root"
+                            + " or one of " + ShmSettings.USERS_PROPERTY : "0700 and the user of this process",
+                    ShmSettings.DIRECTORY_PROPERTY));
         }
     }
 

@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -12,7 +13,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where no file can grow any more; a limit of the process stands for a full file system. The reason names the directory. */
+/** Where no file can be made or grow; a limit of the process stands for a full file system. The reason names the directory. */
 class FullFileSystemTest {
 
     @TempDir
@@ -32,6 +33,23 @@ class FullFileSystemTest {
         assertTrue(lines.get(1).startsWith("no shared memory for 16 bytes in " + shared + ": "), lines.get(1));
         assertTrue(lines.get(2).startsWith("no shared memory for 4096 bytes in " + shared + ": "), lines.get(2));
         assertEquals("lock", lines.get(3));
+    }
+
+    /** As by {@code rm}, or by logind, which removes the files of a user who has logged out. */
+    @Test
+    void shouldTellThatItsDirectoryWasRemoved() throws IOException {
+        ShmSettings settings = new ShmSettings(temporary.resolve("shm"), Set.of());
+        ProcessDirectory directory = ProcessDirectory.of(settings);
+        Path own = directory.file(OwnBlocks.KIND, 1).getParent();
+        Files.delete(own.resolve("lock"));
+        Files.delete(own);
+        for (MappedFiles.Task<?> task : List.<MappedFiles.Task<?>>of(() -> new OwnControl(directory),
+                () -> HostProof.create(directory), () -> new ShmProvider(settings).allocate(4096))) {
+            String message = assertThrows(IOException.class, task::run).getMessage();
+            assertEquals(own + " was removed by another process: until this one starts again it can share no more memory",
+                    message);
+        }
+        directory.forget();
     }
 
     /** The process whose files cannot grow. */

@@ -103,7 +103,8 @@ class OtherUsersTest {
         String message = assertThrows(IOException.class, () ->
                 ProcessDirectory.of(new ShmSettings(shared, Set.of("somebody")))).getMessage();
         assertEquals(shared + ": mode 3770, owner " + HOSTILE + " (expected: at most 3770, not 2770, and the user of this "
-                + "process, root or one of " + ShmSettings.USERS_PROPERTY + ')', message);
+                + "process, root or one of " + ShmSettings.USERS_PROPERTY + "); " + ShmSettings.DIRECTORY_PROPERTY
+                + " names another directory", message);
         ProcessDirectory.of(new ShmSettings(shared, Set.of(Integer.toString(HOSTILE)))).forget();
     }
 
