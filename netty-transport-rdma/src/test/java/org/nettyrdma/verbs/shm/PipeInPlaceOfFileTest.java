@@ -1,7 +1,6 @@
 package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -60,12 +59,12 @@ class PipeInPlaceOfFileTest {
 
     @Test
     void shouldMapAFileOfAPeerOrRefuseIt() {
-        assertTrue(successesOf(() -> MappedFiles.unmap(MappedFiles.map(contested, 1, 4096))) > 0);
+        tryOften(() -> MappedFiles.unmap(MappedFiles.map(contested, 1, 4096)));
     }
 
     @Test
     void shouldTakeTheSharedLockOrRefuseIt() {
-        assertTrue(successesOf(() -> ProcessDirectory.lockShared(temporary, 100).close()) > 0);
+        tryOften(() -> ProcessDirectory.lockShared(temporary, 100).close());
     }
 
     private interface Attempt {
@@ -73,16 +72,16 @@ class PipeInPlaceOfFileTest {
         void run() throws IOException;
     }
 
-    private static int successesOf(Attempt attempt) {
-        int successes = 0;
-        for (long start = System.nanoTime(); System.nanoTime() - start < NANOS; ) {
+    /** For a second, and until one attempt has succeeded: a busy machine may leave the time for few. */
+    private static void tryOften(Attempt attempt) {
+        boolean succeeded = false;
+        for (long start = System.nanoTime(); !succeeded || System.nanoTime() - start < NANOS; ) {
             try {
                 attempt.run();
-                successes++;
+                succeeded = true;
             } catch (IOException e) {
                 // It was a pipe.
             }
         }
-        return successes;
     }
 }
