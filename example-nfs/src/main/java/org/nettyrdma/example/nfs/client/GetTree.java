@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /**
  * One copy from the server to this machine, see {@link TreeCopy}. The server chooses the names, and what is made of them, but
@@ -116,21 +117,50 @@ final class GetTree {
 
     /** Files with several names are copied before the walk goes on, so that the next name finds the first one. */
     private void getLinkedFile(RemoteFile source, CopiedDirectory parent, Path name) throws IOException {
-        FileIdentity identity = new FileIdentity(source.attributes().fileSystemId(), source.attributes().fileId());
         Path wanted = parent.local().path(name);
-        Path file = linkedFiles.get(identity);
+        Path file = linkedFiles.get(identityOf(source));
         if (file == null) {
             if (linkedFiles.size() == MAX_LINKED_FILES) {
                 throw new IOException(source.path() + ": more than " + MAX_LINKED_FILES + " files with several names");
             }
             file = staging.newName(wanted);
-            download(source, staging.directory(), file, wanted);
-            linkedFiles.put(identity, file);
+            linkedFiles.put(identityOf(download(source, staging.directory(), file, wanted)), file);
         }
         staging.directory().moveTo(parent.local(), staging.makeLink(file, wanted), name);
     }
 
-    private void download(RemoteFile source, LocalDirectory directory, Path made, Path wanted) throws IOException {
+    private static FileIdentity identityOf(RemoteFile file) {
+        return new FileIdentity(file.attributes().fileSystemId(), file.attributes().fileId());
+    }
+
+    /** Returns the file that it has copied: {@code source}, or the one in its place. */
+    private RemoteFile download(RemoteFile source, LocalDirectory directory, Path made, Path wanted) throws IOException {
+        try {
+            downloadFound(source, directory, made, wanted);
+            return source;
+        } catch (NfsException e) {
+            RemoteFile replacement = replacement(source, e);
+            directory.delete(made);
+            downloadFound(replacement, directory, made, wanted);
+            return replacement;
+        }
+    }
+
+    /**
+     * Finds what has taken the place of a file since its directory was listed: programs replace files by renaming others to
+     * them, and whole directories are listed before the first of their files is copied.
+     *
+     * @throws NfsException {@code failure}, unless it says that the file is gone, and another one of its type has its name
+     */
+    private RemoteFile replacement(RemoteFile source, NfsException failure) throws IOException {
+        RemoteFile now = failure.status() == NfsStatus.STALE ? files.find(source.path()) : null;
+        if (now == null || now.attributes().type() != source.attributes().type()) {
+            throw failure;
+        }
+        return now;
+    }
+
+    private void downloadFound(RemoteFile source, LocalDirectory directory, Path made, Path wanted) throws IOException {
         Fattr attributes;
         try (FileChannel content = directory.newFile(made, wanted)) {
             Download download = new Download(files, source, content, LocalNames.textOf(wanted), options);
@@ -141,11 +171,19 @@ final class GetTree {
     }
 
     private void getSymbolicLink(RemoteFile source, CopiedDirectory parent, Path name) throws IOException {
-        String target = files.readLink(source);
+        String target = readLink(source);
         try {
             staging.makeSymbolicLink(parent.local(), name, LocalNames.path(name, target));
         } catch (InvalidPathException e) {
             options.listener().skipped(source.path(), "this machine takes no link to " + target + ": " + e.getReason());
+        }
+    }
+
+    private String readLink(RemoteFile source) throws IOException {
+        try {
+            return files.readLink(source);
+        } catch (NfsException e) {
+            return files.readLink(replacement(source, e));
         }
     }
 

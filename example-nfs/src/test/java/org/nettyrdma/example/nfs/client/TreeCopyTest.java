@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystem;
 import java.nio.file.Files;
@@ -31,7 +32,9 @@ import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.demo.DemoTree;
 import org.nettyrdma.example.nfs.demo.TreeSnapshot;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.RenameArguments;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.server.MemoryFileSystem;
 
@@ -213,6 +216,56 @@ class TreeCopyTest {
         }
         try (Stream<Path> left = Files.list(copy)) {
             assertEquals(List.of(), left.toList());
+        }
+    }
+
+    /** Programs replace files by renaming others to them, and a whole directory is listed before its first file is copied. */
+    @Test
+    void shouldCopyWhatHasTakenThePlaceOfAFileSinceItWasListed() throws IOException {
+        Path tree = Files.createDirectory(server.root().resolve("tree"));
+        Path next = Files.createDirectory(server.root().resolve("next"));
+        // What has two names is copied by the walk itself, before anything behind it.
+        Files.createLink(tree.resolve("b"), Files.writeString(tree.resolve("a"), "first"));
+        Files.writeString(tree.resolve("c"), "old");
+        Files.createLink(tree.resolve("e"), Files.writeString(tree.resolve("d"), "old"));
+        Files.createSymbolicLink(tree.resolve("f"), server.root().resolve("old").getFileName());
+        for (String name : List.of("c", "d", "e")) {
+            Files.writeString(next.resolve(name), "new " + name);
+        }
+        Files.createSymbolicLink(next.resolve("f"), server.root().resolve("new").getFileName());
+        Path copy = memory.getPath("/copy");
+        try (NfsSession session = server.open(Transport.RDMA)) {
+            TreeCopy.get(session.files(), session.files().find("/tree"), copy, new CopyOptions().setListener(new CopyListener() {
+                private boolean isFirst = true;
+
+                @Override
+                public void copied(long bytes) {
+                    if (isFirst) {
+                        isFirst = false;
+                        List.of("c", "d", "e", "f").forEach(name -> replace(session.files(), name));
+                    }
+                }
+
+                @Override
+                public void skipped(String path, String reason) {
+                    throw new AssertionError(path + " was skipped: " + reason);
+                }
+            }).setFilesAtOnce(1));
+        }
+        assertEquals("first", Files.readString(copy.resolve("b")));
+        for (String name : List.of("c", "d", "e")) {
+            assertEquals("new " + name, Files.readString(copy.resolve(name)));
+        }
+        assertEquals("new", Files.readSymbolicLink(copy.resolve("f")).toString());
+    }
+
+    private static void replace(RemoteFiles files, String name) {
+        try {
+            Await.result(files.client().rename(new RenameArguments(
+                    new DirectoryOperationArguments(files.find("/next").handle(), name),
+                    new DirectoryOperationArguments(files.find("/tree").handle(), name))));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
