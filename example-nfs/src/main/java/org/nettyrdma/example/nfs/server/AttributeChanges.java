@@ -159,12 +159,11 @@ final class AttributeChanges {
         }
     }
 
-    /** Who is not in the group of a file does not get its rights. A directory may have inherited the bit with its group. */
+    /** Who is not in the group of a file or directory does not get its rights, nor what is made in it. */
     private static int allowedMode(Credentials caller, Fattr now, Sattr changes) {
         int mode = changes.mode().getAsInt() & Fattr.MODE_MASK;
         boolean mayUseGroup = caller.isRoot() || caller.isInGroup(changes.groupId().orElse(now.groupId()));
-        boolean hasInherited = now.isDirectory() && (now.mode() & AccessControl.SET_GROUP_ID) != 0;
-        return mayUseGroup || hasInherited ? mode : mode & ~AccessControl.SET_GROUP_ID;
+        return mayUseGroup ? mode : mode & ~AccessControl.SET_GROUP_ID;
     }
 
     /** Takes the set-id bits off a program that somebody but root changed, as an operating system does. */

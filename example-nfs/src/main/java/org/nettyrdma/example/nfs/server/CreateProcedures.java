@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -262,10 +264,21 @@ final class CreateProcedures {
         return attributes.mode().isEmpty() ? attributes : attributes.withMode(attributes.mode().getAsInt() & ~setId);
     }
 
-    /** Who created a file decides about its first attributes even where it belongs to the user of this process. */
+    /**
+     * Who created a file decides about its first attributes even where it belongs to the user of this process, and is in the
+     * group that a directory has inherited with its bit.
+     */
     private static Credentials creator(Credentials caller, FileObject file) {
-        return AccessControl.owns(caller, file.attributes()) ? caller
-                : new Credentials(file.attributes().userId(), caller.groupId(), caller.groupIds());
+        Fattr now = file.attributes();
+        boolean hasInherited = !caller.isRoot() && now.isDirectory() && (now.mode() & AccessControl.SET_GROUP_ID) != 0;
+        if (AccessControl.owns(caller, now) && !hasInherited) {
+            return caller;
+        }
+        List<Integer> groupIds = new ArrayList<>(caller.groupIds());
+        if (hasInherited) {
+            groupIds.add(now.groupId());
+        }
+        return new Credentials(now.userId(), caller.groupId(), groupIds);
     }
 
     private void writeNew(FileObject file, AttributeSlot directory, ByteBuf out) throws IOException {
