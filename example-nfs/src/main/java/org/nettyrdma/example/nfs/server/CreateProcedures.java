@@ -242,7 +242,7 @@ final class CreateProcedures {
     }
 
     /** As far as this process may: where it is not root, files belong to its own user. */
-    private void giveToCaller(Credentials caller, FileObject directory, FileObject file) {
+    private void giveToCaller(Credentials caller, FileObject directory, FileObject file) throws IOException {
         boolean groupOfDirectory = (directory.attributes().mode() & AccessControl.SET_GROUP_ID) != 0;
         int groupId = groupOfDirectory ? directory.attributes().groupId() : caller.groupId();
         Fattr now = file.attributes();
@@ -251,6 +251,10 @@ final class CreateProcedures {
                 tree.store().setOwner(file.path(), OptionalInt.of(caller.userId()), OptionalInt.of(groupId));
             }
         } catch (IOException e) {
+            NfsStatus status = NfsErrors.statusOf(e);
+            if (status == NfsStatus.DQUOT || status == NfsStatus.NOSPC) {
+                throw e; // what is not the caller's because there is no room would be out of the caller's reach
+            }
             // Said once in the documentation of NfsService, and shown to the client by the attributes in the reply.
         }
     }

@@ -45,6 +45,8 @@ final class NfsErrors {
             entry("Stale file handle", NfsStatus.STALE),
             entry("No such device or address", NfsStatus.NXIO),
             entry("No such device", NfsStatus.NODEV),
+            entry("Device or resource busy", NfsStatus.ACCES), // something is mounted there; as the Linux server has it
+            entry("Cannot allocate memory", NfsStatus.JUKEBOX), // passes, and says nothing about the file
             entry("Operation not supported", NfsStatus.NOTSUPP));
 
     /** Of this process, and of all processes. */

@@ -14,10 +14,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,11 +29,13 @@ import org.nettyrdma.example.nfs.protocol.DeviceNumber;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileType;
+import org.nettyrdma.example.nfs.protocol.MakeDirectoryArguments;
 import org.nettyrdma.example.nfs.protocol.MakeNodeArguments;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.Sattr;
+import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
 import org.nettyrdma.example.nfs.protocol.TimeChange;
 import org.nettyrdma.example.nfs.protocol.WccData;
 import org.nettyrdma.example.nfs.server.NfsTestClient.Created;
@@ -120,6 +124,37 @@ class CreateProceduresTest extends NfsTest {
             assertEquals(NfsStatus.PERM, refused.status());
             assertFalse(Files.exists(root.resolve("other")));
         }
+    }
+
+    /** A file that stayed with the user of this process would take its room, and be out of the reach of who made it. */
+    @Test
+    void shouldLeaveNothingWhereItsOwnerHasNoRoom() throws IOException {
+        AttributeStore store = new DelegatingStore(new PortableAttributes(root)) {
+            @Override
+            public void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException {
+                throw new FileSystemException(path.toString(), null, "Disk quota exceeded");
+            }
+        };
+        FileTree tree = new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        try (OpenFiles openFiles = new OpenFiles(tree, new WriteVerifier(), 4, 1000)) {
+            CreateProcedures procedures = new CreateProcedures(tree, export(), openFiles, new FileLocks(),
+                    new NameQuota(Long.MAX_VALUE), new AttributeChanges(tree, export(), openFiles));
+            DirectoryOperationArguments name = new DirectoryOperationArguments(tree.root().node().handle(), "name");
+            assertNoRoom(tree, procedures::create, new CreateArguments(name, CreateMode.GUARDED, Sattr.NONE, 0)::write);
+            assertNoRoom(tree, procedures::create, new CreateArguments(name, CreateMode.EXCLUSIVE, Sattr.NONE, 1)::write);
+            assertNoRoom(tree, procedures::makeDirectory, new MakeDirectoryArguments(name, Sattr.NONE)::write);
+            assertNoRoom(tree, procedures::makeSymbolicLink, new SymbolicLinkArguments(name, Sattr.NONE, "target")::write);
+            assertEquals(0, openFiles.size());
+        }
+    }
+
+    private void assertNoRoom(FileTree tree, Procedure procedure, Consumer<ByteBuf> writer) {
+        ByteBuf arguments = Unpooled.buffer();
+        writer.accept(arguments);
+        NfsCall call = new NfsCall(tree, new Credentials(OTHER_USER, OTHER_USER, List.of()), arguments, arguments.alloc());
+        Exception refused = assertThrows(IOException.class, () -> procedure.call(call, Unpooled.buffer()));
+        assertEquals(NfsStatus.DQUOT, NfsErrors.statusOf(refused));
+        assertFalse(Files.exists(root.resolve("name"), LinkOption.NOFOLLOW_LINKS));
     }
 
     @Test

@@ -42,6 +42,8 @@ class NfsErrorsTest {
                 Arguments.of(new FileSystemException("/x", null, "Too many links"), NfsStatus.MLINK),
                 Arguments.of(new FileSystemException("/x", null, "Too many open files"), NfsStatus.JUKEBOX),
                 Arguments.of(new FileSystemException("/x", null, "Too many open files in system"), NfsStatus.JUKEBOX),
+                Arguments.of(new FileSystemException("/x", null, "Device or resource busy"), NfsStatus.ACCES),
+                Arguments.of(new FileSystemException("/x", null, "Cannot allocate memory"), NfsStatus.JUKEBOX),
                 Arguments.of(new FileSystemException("/x", null, "something else"), NfsStatus.IO),
                 Arguments.of(new IOException("No space left on device"), NfsStatus.NOSPC),
                 Arguments.of(new IOException("File too large"), NfsStatus.FBIG),
