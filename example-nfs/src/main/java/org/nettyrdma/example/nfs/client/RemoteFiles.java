@@ -221,7 +221,10 @@ public final class RemoteFiles {
                 }
                 budget.take(directory.path(), entry.name());
                 if (!entry.name().equals(".") && !entry.name().equals("..")) {
-                    files.add(file(directory, entry));
+                    RemoteFile file = fileOrNull(directory, entry);
+                    if (file != null) {
+                        files.add(file);
+                    }
                 }
                 cookie = entry.cookie();
             }
@@ -252,10 +255,19 @@ public final class RemoteFiles {
         }
     }
 
-    private RemoteFile file(RemoteFile directory, DirectoryEntry entry) throws IOException {
+    /** Returns {@code null} for what is gone since it was listed: the server of Linux lists such a name without its handle. */
+    private RemoteFile fileOrNull(RemoteFile directory, DirectoryEntry entry) throws IOException {
         String name = entry.name();
-        return entry.handle() == null ? lookup(directory, name)
-                : withAttributes(RemotePath.child(directory.path(), name), entry.handle(), entry.attributes());
+        boolean hasHandle = entry.handle() != null;
+        try {
+            return hasHandle ? withAttributes(RemotePath.child(directory.path(), name), entry.handle(), entry.attributes())
+                    : lookup(directory, name);
+        } catch (NfsException e) {
+            if (e.status() == (hasHandle ? NfsStatus.STALE : NfsStatus.NOENT)) {
+                return null;
+            }
+            throw e;
+        }
     }
 
     /**

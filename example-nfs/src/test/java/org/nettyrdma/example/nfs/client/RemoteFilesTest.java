@@ -9,12 +9,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.Sattr;
@@ -92,6 +94,22 @@ class RemoteFilesTest {
         }
         expected.add(0, "file");
         assertEquals(expected, files.list(files.find("/export/a/b")).stream().map(RemoteFile::name).toList());
+    }
+
+    /** The kernel's server gives neither attributes nor handle of a name that is removed while it lists the directory. */
+    @Test
+    void shouldLeaveOutWhatIsGoneSinceItWasListed() throws IOException {
+        try (HostileServer other = new HostileServer().file(2, "content")) {
+            DirectoryEntry file = other.entry("file", 2);
+            Iterator<List<DirectoryEntry>> states =
+                    List.of(List.of(new DirectoryEntry(3, "gone", 1, null, null), file), List.of(file)).iterator();
+            other.directory(1, cookie -> new HostileServer.Page(states.next(), true));
+            try (NfsSession listing = NfsSession.open(other.endpoint("/"), new NfsClientOptions())) {
+                assertEquals(List.of("/file"),
+                        listing.files().list(listing.files().root()).stream().map(RemoteFile::path).toList());
+            }
+            assertFalse(states.hasNext(), "it was looked up");
+        }
     }
 
     @Test
