@@ -94,7 +94,7 @@ public record StreamHello(boolean bigEndian, int credits, int receiveBytes, long
      */
     public byte[] toBytes() {
         ByteBuffer data = ByteBuffer.allocate(BYTES);
-        boolean dataInMessages = receiveBytes > StreamMessage.BYTES;
+        boolean dataInMessages = takesDataInMessages();
         data.put(0, (byte) VERSION);
         data.put(FLAGS_OFFSET, (byte) (FLAG_IOMAP_SIZE_VALID | (bigEndian ? FLAG_BIG_ENDIAN : 0)
                 | (dataInMessages ? FLAG_DATA_IN_MESSAGES : 0)));

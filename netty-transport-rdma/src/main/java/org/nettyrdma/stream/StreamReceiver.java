@@ -14,13 +14,12 @@ public final class StreamReceiver {
 
     private final int granted;
     private final boolean dataInMessages;
-    private final int maxMessages;
     private final ArrayDeque<Integer> entries = new ArrayDeque<>(TargetList.ENTRIES); // sizes; the first holds the oldest data
     private int arrivedInRing;   // bytes in all entries that are there
     private int takenOfFirst;    // bytes of the first entry
     private int ringBytes;       // the size of all entries that are there
 
-    // The data messages that arrived and were not taken, a ring:
+    // The data messages that arrived and were not taken, a ring of as many as there are credits:
     private final int[] bytes;
     private final int[] receives;
     private int head;
@@ -29,10 +28,8 @@ public final class StreamReceiver {
     private long readableBytes;
 
     // Counters of data messages, which wrap:
-    private int arrived;
     private int taken;
-    private int limit;
-    private int limitTaken; // of which so many were taken when the limit was told
+    private int limitTaken; // when the peer was told its limit, which is so many and the credits
 
     private boolean recalled;
     private int publishedSinceRecall;
@@ -48,10 +45,8 @@ public final class StreamReceiver {
     public StreamReceiver(int granted, boolean dataInMessages) {
         this.granted = granted;
         this.dataInMessages = dataInMessages;
-        maxMessages = granted;
-        bytes = new int[maxMessages];
-        receives = new int[maxMessages];
-        limit = granted;
+        bytes = new int[granted];
+        receives = new int[granted];
     }
 
     /**
@@ -149,7 +144,7 @@ public final class StreamReceiver {
         if (finished) {
             throw new StreamProtocolException("a data message of " + data.bytes() + " bytes after the shutdown (limit: 0)");
         }
-        if (arrived == limit) {
+        if (taken + count == limitTaken + granted) {
             throw new StreamProtocolException("more data messages than credits (limit: " + granted + ')');
         }
         boolean inMessage = behind != 0;
@@ -165,11 +160,10 @@ public final class StreamReceiver {
         } else {
             arriveInRing(data.bytes());
         }
-        int slot = (head + count) % maxMessages;
+        int slot = (head + count) % granted;
         bytes[slot] = data.bytes();
         receives[slot] = inMessage ? receive : RING;
         count++;
-        arrived++;
         readableBytes += data.bytes();
     }
 
@@ -253,7 +247,7 @@ public final class StreamReceiver {
         if (takenOfHead < bytes[head]) {
             return false;
         }
-        head = (head + 1) % maxMessages;
+        head = (head + 1) % granted;
         count--;
         takenOfHead = 0;
         taken++;
@@ -293,8 +287,7 @@ public final class StreamReceiver {
      */
     public int newLimit() {
         limitTaken = taken;
-        limit = taken + granted;
-        return limit;
+        return taken + granted;
     }
 
     /**
