@@ -55,7 +55,8 @@ final class SendCarrier implements MessageCarrier {
         return tools.workRequest().send(sends.nextId()).addElement(memory.region(), memory.inRegion(at), StreamMessage.BYTES);
     }
 
-    private void post(SendWorkRequest request, Object payload, int flushed, boolean isControl) throws IOException {
+    /** The references on the payload pass to the work request, also where this throws. */
+    void post(SendWorkRequest request, Object payload, int flushed, boolean isControl) throws IOException {
         try {
             queuePair.postSend(request);
         } catch (Throwable t) {
