@@ -22,10 +22,10 @@ final class StreamWork implements PostedWork {
     private final StreamSends sends;
     private final MessageCarrier carrier;
     private StreamOutput output; // from the agreement on
+    // Of the end of this side's output, a shutdown or a disconnect; null before that:
     private StreamMessage.Control unsent;
+    private StreamMessage.Control sent;
     private boolean ending;
-    private boolean disconnectSent;
-    private boolean shutdownSent;
 
     StreamWork(QueuePairChannel channel, QueuePair queuePair, int ringBytes) throws IOException {
         this.channel = channel;
@@ -118,7 +118,7 @@ final class StreamWork implements PostedWork {
 
     /** Tells the peer, behind everything else, that this side sends no more, and with a disconnect that it reads no more. */
     void end(StreamMessage.Control message) throws Exception {
-        if (disconnectSent || shutdownSent && message == StreamMessage.Control.SHUTDOWN) {
+        if (isDisconnectSent() || message == sent) {
             return;
         }
         if (unsent != StreamMessage.Control.DISCONNECT) {
@@ -143,13 +143,12 @@ final class StreamWork implements PostedWork {
         }
         releaseRestOfDisconnected();
         boolean posted = output.writeRest();
-        if (!disconnectSent) {
+        if (!isDisconnectSent()) {
             posted |= output.returnRing();
         }
         if (!output.hasRest() && unsent != null && sends.hasRoomForControl(1)) {
             carrier.send(unsent);
-            disconnectSent |= unsent == StreamMessage.Control.DISCONNECT;
-            shutdownSent = true;
+            sent = unsent;
             unsent = null;
             posted = true;
         }
@@ -165,11 +164,11 @@ final class StreamWork implements PostedWork {
 
     /** Whether the peer was told that this side sends no more. */
     boolean isShutdownSent() {
-        return shutdownSent;
+        return sent != null;
     }
 
     boolean isDisconnectSent() {
-        return disconnectSent;
+        return sent == StreamMessage.Control.DISCONNECT;
     }
 
     /** Whether everything that was to be sent is sent. */
