@@ -24,7 +24,6 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionLimitHandler extends ChannelInboundHandlerAdapter {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ConnectionLimitHandler.class);
-    private static final byte[] NO_DATA = {};
 
     private final ConnectionCounts connections;
 
@@ -50,14 +49,14 @@ public final class ConnectionLimitHandler extends ChannelInboundHandlerAdapter {
         String refusal = connections.refusalOf(peer);
         if (refusal != null) {
             PeerLog.warn(LOGGER, accepted.remoteAddress(), "is refused: {}", refusal);
-            refuse(accepted);
+            accepted.unsafe().closeForcibly();
             return;
         }
         try {
             follow(accepted, peer);
         } catch (Throwable t) { // no memory, for instance: nobody else would close it, nor count it off
             connections.ended(peer);
-            refuse(accepted);
+            accepted.unsafe().closeForcibly();
             throw t;
         }
         ctx.fireChannelRead(message);
@@ -78,13 +77,5 @@ public final class ConnectionLimitHandler extends ChannelInboundHandlerAdapter {
             cause.setStackTrace(new StackTraceElement[0]);
         }
         ctx.fireExceptionCaught(cause);
-    }
-
-    private static void refuse(Channel accepted) {
-        if (accepted instanceof RdmaChannel rdma) {
-            rdma.reject(NO_DATA);
-        } else {
-            accepted.unsafe().closeForcibly();
-        }
     }
 }
