@@ -2,8 +2,6 @@ package org.nettyrdma.channel;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.slf4j.Logger;
@@ -17,9 +15,6 @@ final class Slab {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Slab.class);
     private static final int PAGE_BYTES = 4096;
-
-    /** What devices do not let go of; nobody may free it, not even the garbage collector. */
-    private static final Queue<Slab> LOST = new ConcurrentLinkedQueue<>();
 
     final MemoryRegion region;
     private final VerbsProvider provider;
@@ -112,7 +107,7 @@ final class Slab {
             region.close();
         } catch (RuntimeException e) {
             LOGGER.warn("{} bytes of registered memory are given up: the device does not let go of them", bytes(), e);
-            LOST.add(this);
+            LostMemory.keep(this);
             return false;
         }
         provider.free(memory);
