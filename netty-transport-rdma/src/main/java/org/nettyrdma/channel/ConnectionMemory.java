@@ -55,16 +55,9 @@ final class ConnectionMemory {
                     + ofAddress + " bytes, and the last " + left + " (limit: " + maxBytes / RECEIVES_PART + ", half of "
                     + "org.nettyrdma.maxRegisteredBytes) are for addresses that have less");
         }
-        count(peer, bytes);
+        resize(peer, bytes);
         channels++;
         divide();
-    }
-
-    private void count(PeerAddress peer, long change) {
-        receiveBytes += change;
-        if (peer != null) {
-            receiveBytesByAddress.merge(peer, change, (before, more) -> before + more == 0 ? null : before + more);
-        }
     }
 
     /** One more channel, whose receives are not its own; then {@link #leave} has to follow. */
@@ -114,12 +107,15 @@ final class ConnectionMemory {
 
     /** The receives of a channel take so many bytes more from now on, or less if negative, whether or not there is room. */
     synchronized void resize(PeerAddress peer, long change) {
-        count(peer, change);
+        receiveBytes += change;
+        if (peer != null) {
+            receiveBytesByAddress.merge(peer, change, (before, more) -> before + more == 0 ? null : before + more);
+        }
     }
 
     /** A channel has ended. */
     synchronized void close(PeerAddress peer, long bytes) {
-        count(peer, -bytes);
+        resize(peer, -bytes);
         channels--;
         divide();
     }
