@@ -199,22 +199,9 @@ final class InboundMessages {
     }
 
     private SteeringTag checkWriteAccess(int tagValue, long offset) throws ProtocolViolationException {
-        SteeringTag tag = steeringTags.find(tagValue);
-        if (tag == null) {
-            throw new ProtocolViolationException(TerminateReason.TAGGED_INVALID_STEERING_TAG,
-                    "RDMA Write to steering tag 0x%08x", tagValue);
-        }
-        if (!tag.allowsWrite()) {
-            throw new ProtocolViolationException(TerminateReason.ACCESS_RIGHTS_VIOLATION, "RDMA Write to %s", tag);
-        }
-        if (SteeringTag.wraps(offset, payloadLength)) {
-            throw new ProtocolViolationException(TerminateReason.TAGGED_OFFSET_WRAP,
-                    "RDMA Write of %d bytes to tagged offset 0x%x", payloadLength, offset);
-        }
-        if (!tag.contains(offset, payloadLength)) {
-            throw new ProtocolViolationException(TerminateReason.TAGGED_OUT_OF_BOUNDS,
-                    "RDMA Write of %d bytes to tagged offset 0x%x of %s", payloadLength, offset, tag);
-        }
+        SteeringTag tag = find(tagValue, TerminateReason.TAGGED_INVALID_STEERING_TAG);
+        checkAccess(tag, tag.allowsWrite(), offset, payloadLength, TerminateReason.TAGGED_OFFSET_WRAP,
+                TerminateReason.TAGGED_OUT_OF_BOUNDS);
         return tag;
     }
 
@@ -260,23 +247,32 @@ final class InboundMessages {
     }
 
     private SteeringTag checkReadAccess(int tagValue, long offset, long size) throws ProtocolViolationException {
+        SteeringTag tag = find(tagValue, TerminateReason.READ_INVALID_STEERING_TAG);
+        checkAccess(tag, tag.allowsRead(), offset, size, TerminateReason.READ_OFFSET_WRAP, TerminateReason.READ_OUT_OF_BOUNDS);
+        return tag;
+    }
+
+    /** The memory that the current message names. */
+    private SteeringTag find(int tagValue, TerminateReason ifNone) throws ProtocolViolationException {
         SteeringTag tag = steeringTags.find(tagValue);
         if (tag == null) {
-            throw new ProtocolViolationException(TerminateReason.READ_INVALID_STEERING_TAG,
-                    "RDMA Read from steering tag 0x%08x", tagValue);
-        }
-        if (!tag.allowsRead()) {
-            throw new ProtocolViolationException(TerminateReason.ACCESS_RIGHTS_VIOLATION, "RDMA Read from %s", tag);
-        }
-        if (SteeringTag.wraps(offset, size)) {
-            throw new ProtocolViolationException(TerminateReason.READ_OFFSET_WRAP,
-                    "RDMA Read of %d bytes from tagged offset 0x%x", size, offset);
-        }
-        if (!tag.contains(offset, size)) {
-            throw new ProtocolViolationException(TerminateReason.READ_OUT_OF_BOUNDS,
-                    "RDMA Read of %d bytes from tagged offset 0x%x of %s", size, offset, tag);
+            throw new ProtocolViolationException(ifNone, "%s names steering tag 0x%08x, which is not valid", opcode, tagValue);
         }
         return tag;
+    }
+
+    private void checkAccess(SteeringTag tag, boolean allowed, long offset, long size, TerminateReason ifWrap,
+                             TerminateReason ifOutside) throws ProtocolViolationException {
+        if (!allowed) {
+            throw new ProtocolViolationException(TerminateReason.ACCESS_RIGHTS_VIOLATION, "%s to %s", opcode, tag);
+        }
+        if (SteeringTag.wraps(offset, size)) {
+            throw new ProtocolViolationException(ifWrap, "%s of %d bytes at tagged offset 0x%x", opcode, size, offset);
+        }
+        if (!tag.contains(offset, size)) {
+            throw new ProtocolViolationException(ifOutside, "%s of %d bytes at tagged offset 0x%x of %s", opcode, size, offset,
+                    tag);
+        }
     }
 
     private void beginTerminate(ByteBuffer in, int at, int segmentLength) throws ProtocolViolationException {
@@ -348,7 +344,7 @@ final class InboundMessages {
     void placed(int bytes) {
         target.advance(bytes);
         if (opcode == RdmapOpcode.READ_RESPONSE) {
-            outboundReads.oldestReceived(bytes);
+            outboundReads.received(bytes);
         }
     }
 
@@ -405,11 +401,7 @@ final class InboundMessages {
     }
 
     private void withdraw(int tagValue) throws ProtocolViolationException {
-        SteeringTag tag = steeringTags.find(tagValue);
-        if (tag == null) {
-            throw new ProtocolViolationException(TerminateReason.STEERING_TAG_NOT_INVALIDATED,
-                    "Send withdraws steering tag 0x%08x, which is not valid", tagValue);
-        }
+        SteeringTag tag = find(tagValue, TerminateReason.STEERING_TAG_NOT_INVALIDATED);
         // The user takes the message as the sign that its memory is its own again, so nothing may be reading it.
         if (tag.isBeingRead()) {
             throw new ProtocolViolationException(TerminateReason.STEERING_TAG_NOT_INVALIDATED,

@@ -92,7 +92,8 @@ final class OutboundReadQueue {
         return oldestCursor;
     }
 
-    void oldestReceived(int bytes) {
+    /** More bytes of the oldest Read have arrived. */
+    void received(int bytes) {
         oldestReceived += bytes;
     }
 
