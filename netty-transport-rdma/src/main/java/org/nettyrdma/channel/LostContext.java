@@ -67,7 +67,7 @@ final class LostContext implements VerbsContext {
             }
             wakeUps.drainPermits();
         } catch (InterruptedException e) {
-            return; // as good as a wake-up; an event loop ends by its own shutdown only
+            // As good as a wake-up; an event loop ends by its own shutdown only.
         }
     }
 

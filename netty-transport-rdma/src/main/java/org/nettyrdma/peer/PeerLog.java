@@ -112,7 +112,7 @@ public final class PeerLog {
                 logger.debug("such a failure", cause);
             }
         } catch (OutOfMemoryError e) {
-            return; // untold, as in log()
+            // Untold, as in log().
         }
     }
 
@@ -153,7 +153,7 @@ public final class PeerLog {
                 write(logger, lineOf(connection, format, arguments));
             }
         } catch (OutOfMemoryError e) {
-            return; // untold: the caller has more to do, often to mend what there was no memory for
+            // Untold: the caller has more to do, often to mend what there was no memory for.
         }
     }
 

@@ -118,12 +118,11 @@ final class DuplexStream {
 
     private void afterInput() {
         receives.turnEnded();
-        if (inbound.isWaitingForReceive()) {
+        boolean isWaiting = inbound.isWaitingForReceive();
+        if (isWaiting) {
             statistics.countReceiveWait();
-            setInterest(SelectionKey.OP_READ, writeFailure != null);
-        } else {
-            setInterest(SelectionKey.OP_READ, true);
         }
+        setInterest(SelectionKey.OP_READ, !isWaiting || writeFailure != null);
         if (sentBeforeFirst < 0 && hasReceived()) {
             sentBeforeFirst = outbound.handedToTcp();
             outbound.release();

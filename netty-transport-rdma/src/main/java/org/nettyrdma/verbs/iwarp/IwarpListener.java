@@ -80,7 +80,6 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
         } catch (IOException e) {
             SocketFailures.closeQuietly(accepted);
             PeerLog.warn(LOGGER, localAddress, "could not take up a connection: {}", e);
-            return;
         } catch (Throwable t) {
             SocketFailures.closeQuietly(accepted);
             throw t;

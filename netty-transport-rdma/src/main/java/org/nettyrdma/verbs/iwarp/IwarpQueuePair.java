@@ -149,14 +149,6 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         }
     }
 
-    private void announceAgain() {
-        try {
-            stream.announce();
-        } catch (Throwable t) { // of this connection, and no matter of the others whose timers are due
-            SocketFailures.fail(this, t);
-        }
-    }
-
     private void connectedAtOnce() {
         if (state == State.CONNECTING) {
             try {
@@ -226,11 +218,17 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         }
         established(reply);
         stream.announce();
-        timer = parts.timers().schedule(SECOND_ANNOUNCEMENT_MILLIS, () -> {
-            if (state == State.ESTABLISHED && !stream.hasAnswered()) {
-                announceAgain();
+        timer = parts.timers().schedule(SECOND_ANNOUNCEMENT_MILLIS, this::announceAgain);
+    }
+
+    private void announceAgain() {
+        if (state == State.ESTABLISHED && !stream.hasAnswered()) {
+            try {
+                stream.announce();
+            } catch (Throwable t) { // of this connection, and no matter of the others whose timers are due
+                SocketFailures.fail(this, t);
             }
-        });
+        }
     }
 
     private void established(MpaFrame peerFrame) {
