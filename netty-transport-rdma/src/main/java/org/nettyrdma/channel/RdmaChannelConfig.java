@@ -36,8 +36,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     private volatile byte[] privateData = NO_PRIVATE_DATA;
     private volatile boolean checksum;
     private volatile int closeTimeoutMillis = 2000;
-    private volatile boolean allocatorSet;
-    private volatile RegisteredByteBufAllocator registeredAllocator;
+    private boolean allocatorSet;
     private final Runnable readsCleared;
     private final Runnable receiveBufferSizeSet;
 
@@ -50,8 +49,10 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     }
 
     /** The channel has got its event loop, hence its provider. */
-    void registered(RegisteredByteBufAllocator allocator) {
-        registeredAllocator = allocator;
+    synchronized void registered(RegisteredByteBufAllocator allocator) {
+        if (!allocatorSet) {
+            super.setAllocator(allocator);
+        }
     }
 
     /** What a queue pair is created with. */
@@ -395,13 +396,7 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
     }
 
     @Override
-    public ByteBufAllocator getAllocator() {
-        RegisteredByteBufAllocator registered = registeredAllocator;
-        return allocatorSet || registered == null ? super.getAllocator() : registered;
-    }
-
-    @Override
-    public RdmaChannelConfig setAllocator(ByteBufAllocator allocator) {
+    public synchronized RdmaChannelConfig setAllocator(ByteBufAllocator allocator) {
         super.setAllocator(allocator);
         allocatorSet = true;
         return this;

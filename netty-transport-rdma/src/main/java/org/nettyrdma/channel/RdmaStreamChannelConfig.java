@@ -29,8 +29,7 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     private static final int MAX_TRAFFIC_CLASS = 255;
 
     private final Runnable readsCleared;
-    private volatile boolean allocatorSet;
-    private volatile RegisteredByteBufAllocator registeredAllocator;
+    private boolean allocatorSet;
     private volatile boolean tcpNoDelay = true;
     private volatile int soLinger = -1;
     private volatile int sendBufferSize = 256 << 10;
@@ -50,8 +49,10 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     }
 
     /** The channel has got its event loop, hence its provider. */
-    void registered(RegisteredByteBufAllocator allocator) {
-        registeredAllocator = allocator;
+    synchronized void registered(RegisteredByteBufAllocator allocator) {
+        if (!allocatorSet) {
+            super.setAllocator(allocator);
+        }
     }
 
     /** What a queue pair is created with. RDMA Reads are not used; one each way as a peer in C asks for. */
@@ -298,13 +299,7 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     }
 
     @Override
-    public ByteBufAllocator getAllocator() {
-        RegisteredByteBufAllocator registered = registeredAllocator;
-        return allocatorSet || registered == null ? super.getAllocator() : registered;
-    }
-
-    @Override
-    public RdmaStreamChannelConfig setAllocator(ByteBufAllocator allocator) {
+    public synchronized RdmaStreamChannelConfig setAllocator(ByteBufAllocator allocator) {
         super.setAllocator(allocator);
         allocatorSet = true;
         return this;
