@@ -93,27 +93,29 @@ final class StreamOutput {
             waiting = true;
             return;
         }
-        waiting = false;
         if (postedBytes == 0) {
             in.removeBytes(0); // what is empty
         }
-        while (in.current() != null) {
-            if (!hasRoom() || !post(in)) {
-                break;
-            }
-        }
         waiting = in.current() != null;
+        boolean isPosting = true;
+        while (waiting && isPosting && hasRoom()) {
+            isPosting = post(in);
+        }
     }
 
     private boolean hasRoom() {
         return postedBytes < maxPostedBytes && credits.isAvailable() && sends.hasRoomForData();
     }
 
+    /** Posts one message, and finds out whether more is left; {@code false} if it must wait. */
     private boolean post(ChannelOutboundBuffer in) throws Exception {
         if (postedBytes == 0 && in.current() instanceof FileRegion region) {
-            return postRegion(in, region);
+            boolean isPosted = postRegion(in, region);
+            waiting = in.current() != null;
+            return isPosted;
         }
         int bytes = collect(in);
+        waiting = batch.isCut();
         if (bytes > 0) {
             postBatch(bytes, bytes);
             postedBytes += bytes;
