@@ -38,10 +38,10 @@ final class WorkRequests implements PostedWork {
         this.queuePair = queuePair;
         this.messageArrived = messageArrived;
         statistics = channel.statistics();
-        sharedReceives = pool == null ? null : new SharedReceives(pool, queuePair, config);
-        ownReceives = pool != null ? null : new ReceiveQueue(channel, tools, queuePair, config);
-        receives = pool == null ? ownReceives : sharedReceives;
         sends = new SendQueue(tools, queuePair, channel.workRequestChannelId(), config, statistics);
+        ownReceives = pool != null ? null : new ReceiveQueue(channel, tools, queuePair, config);
+        sharedReceives = pool == null ? null : new SharedReceives(pool, queuePair, config); // last: what it promises stays so
+        receives = pool == null ? ownReceives : sharedReceives;
     }
 
     Receives receives() {
