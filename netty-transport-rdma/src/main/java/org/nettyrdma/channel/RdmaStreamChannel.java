@@ -322,7 +322,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             if (hasPeerEnded() && !isSending() && (delivery.isEndTold() || !delivery.isReadExpected())) {
                 queuePairUnsafe().flush0(); // which has waited for reads
             }
-            if (state() == ChannelState.ENDED && !connection.isEndPending() && delivery.isDone(endCause)) {
+            boolean hasFailed = state() == ChannelState.ENDED && !connection.isEndPending() && endCause != null;
+            if (hasFailed && delivery.isAllPassedOn()) { // an end in order is told when it is read
                 finish(endCause);
             }
         } catch (Throwable t) {

@@ -67,9 +67,9 @@ final class StreamDelivery {
         channel.schedule();
     }
 
-    /** Whether nothing keeps the connection, which has ended, from being closed; {@code null} for an end in order. */
-    boolean isDone(IOException cause) {
-        return cause != null && input.receiver().readableBytes() == 0;
+    /** Whether everything was passed on that had arrived before the connection failed. */
+    boolean isAllPassedOn() {
+        return input.receiver().readableBytes() == 0;
     }
 
     /** Passes on what there is, if a read is wanted. Afterwards the caller looks again at what was flushed meanwhile. */
@@ -112,8 +112,7 @@ final class StreamDelivery {
             ByteBuf buffer = config.getAllocator() instanceof RegisteredByteBufAllocator
                     ? input.readWithoutCopy(handle.guess()) : null;
             if (buffer == null) {
-                buffer = allocate(receiver.readableBytes());
-                copyInto(buffer, buffer.writableBytes());
+                buffer = copy(receiver.readableBytes());
             } else {
                 handle.attemptedBytesRead(buffer.readableBytes());
             }
@@ -140,6 +139,17 @@ final class StreamDelivery {
         }
     }
 
+    private ByteBuf copy(long readableBytes) throws IOException {
+        ByteBuf buffer = allocate(readableBytes);
+        try {
+            input.read(buffer);
+            return buffer;
+        } catch (Throwable t) {
+            buffer.release();
+            throw t;
+        }
+    }
+
     /**
      * Not more than there is data: peers may send little at a time, in any number of messages, and handlers that keep what they
      * have read, for instance until it is written somewhere else, count its bytes only.
@@ -154,15 +164,6 @@ final class StreamDelivery {
         ByteBuf buffer = handle.allocate(config.getAllocator());
         handle.attemptedBytesRead(buffer.writableBytes());
         return buffer;
-    }
-
-    private void copyInto(ByteBuf buffer, int most) throws IOException {
-        try {
-            input.read(buffer, most);
-        } catch (Throwable t) {
-            buffer.release();
-            throw t;
-        }
     }
 
     private void end(ChannelPipeline pipeline) {

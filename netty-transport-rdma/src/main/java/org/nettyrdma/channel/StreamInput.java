@@ -161,10 +161,10 @@ final class StreamInput implements IdleRings.Owner {
     }
 
     /** Moves data into a buffer, as much as it has room for and there is. */
-    int read(ByteBuf to, int most) throws IOException {
-        int left = most;
-        while (left > 0 && receiver.oldestBytes() > 0) {
-            int bytes = Math.min(left, receiver.oldestBytes());
+    void read(ByteBuf to) throws IOException {
+        int before = to.readableBytes();
+        while (to.isWritable() && receiver.oldestBytes() > 0) {
+            int bytes = Math.min(to.writableBytes(), receiver.oldestBytes());
             int receive = receiver.oldestReceive();
             int at = receiver.oldestOffset();
             if (receive == StreamReceiver.RING) {
@@ -172,11 +172,9 @@ final class StreamInput implements IdleRings.Owner {
             } else {
                 to.writeBytes(memory.buffer(), StreamMemory.receiveAt(receive) + at, bytes);
             }
-            left -= bytes;
             taken(bytes, receive);
         }
-        channel.statistics().add(Counter.RECEIVED_COPIED_BYTES, most - left);
-        return most - left;
+        channel.statistics().add(Counter.RECEIVED_COPIED_BYTES, to.readableBytes() - before);
     }
 
     /** Forgets what has arrived: nobody will read it. */
