@@ -51,12 +51,12 @@ final class InboundDelivery {
 
     /** The size of the receives to post has been set. Any thread. */
     void receiveBufferSizeSet() {
-        if (!channel.eventLoop().inEventLoop()) {
-            channel.eventLoop().execute(this::receiveBufferSizeSet);
-        } else if (channel.isOpen()) {
-            messages.resize();
-            channel.schedule();
-        }
+        channel.onLoop(() -> {
+            if (channel.isOpen()) {
+                messages.resize();
+                channel.schedule();
+            }
+        });
     }
 
     /** A message has arrived that is not passed on yet. */

@@ -128,6 +128,15 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     // --- What its parts call
 
+    /** Does something on the event loop, at once where that is this thread. Any thread. */
+    final void onLoop(Runnable step) {
+        if (eventLoop().inEventLoop()) {
+            step.run();
+        } else {
+            eventLoop().execute(step);
+        }
+    }
+
     /** Asks for a turn in the loop, once for all that ask. */
     final void schedule() {
         loop.schedule(this);

@@ -133,17 +133,9 @@ final class QueuePairConnection implements QueuePair.Listener {
         attempt = ConnectAttempt.start(promise, remote, timeoutMillis, this::fail);
         promise.addListener(future -> {
             if (future.isCancelled()) {
-                closeOnEventLoop(); // the promise may be one of another executor
+                channel.onLoop(channel::closeNow); // the promise may be one of another executor
             }
         });
-    }
-
-    private void closeOnEventLoop() {
-        if (channel.eventLoop().inEventLoop()) {
-            channel.closeNow();
-        } else {
-            channel.eventLoop().execute(channel::closeNow);
-        }
     }
 
     /** Whether {@link #connect} was called. */

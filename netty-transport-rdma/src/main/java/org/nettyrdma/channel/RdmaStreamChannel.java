@@ -154,14 +154,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         return promise;
     }
 
-    private void onLoop(Runnable step) {
-        if (eventLoop().inEventLoop()) {
-            step.run();
-        } else {
-            eventLoop().execute(step);
-        }
-    }
-
     @Override
     public ChannelFuture shutdownOutput() {
         return shutdownOutput(newPromise());
