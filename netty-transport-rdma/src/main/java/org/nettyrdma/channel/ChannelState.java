@@ -1,6 +1,6 @@
 package org.nettyrdma.channel;
 
-/** The life of an {@link RdmaChannel}; it only moves forward. */
+/** The life of a {@link QueuePairChannel}; it only moves forward. */
 enum ChannelState {
     /** No connection asked for. */
     OPEN,
@@ -8,7 +8,7 @@ enum ChannelState {
     CONNECTING,
     /** Connected. */
     ACTIVE,
-    /** The connection is over, but messages that arrived before have not been read, or the cause is not known yet. */
+    /** The connection is over, but what arrived before has not been read, or the cause is not known yet. */
     ENDED,
     /** Closed. What is left of the queue pair is {@link Draining}. */
     CLOSED

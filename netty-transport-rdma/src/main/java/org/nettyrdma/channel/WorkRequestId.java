@@ -11,13 +11,13 @@ package org.nettyrdma.channel;
  */
 final class WorkRequestId {
 
-    /** A receive; the slot is its place in the {@link ReceiveQueue}. */
+    /** A receive; the slot is its place in the {@link ReceiveQueue}, or in {@link StreamMemory}. */
     static final int RECEIVE = 1;
 
-    /** A Send, RDMA Write or RDMA Read; the slot is its place in the {@link SendQueue}. */
+    /** A Send, RDMA Write or RDMA Read; the slot is its place in the {@link SendQueue}, or in {@link StreamSends}. */
     static final int SEND = 2;
 
-    /** The invalidation of a steering tag; the slot is its number in the {@link ExposureTable}. */
+    /** The invalidation of a steering tag; the slot is its number in the {@link ExposureTable}, or in the {@link StreamRing}. */
     static final int INVALIDATE = 3;
 
     /** Largest slot; queues have at most one more entries than this. */
