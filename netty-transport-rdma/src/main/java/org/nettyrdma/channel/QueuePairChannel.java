@@ -170,9 +170,9 @@ abstract class QueuePairChannel extends AbstractChannel {
         return false;
     }
 
-    /** Whether what is flushed waits, for a connection that is about to stand, instead of being failed. */
-    boolean holdsFlushed() {
-        return false;
+    /** Whether what is flushed waits instead of being failed: an accepted socket can be written to before it is active. */
+    private boolean holdsFlushed() {
+        return connection.isRequested() && isOpen() && !isActive();
     }
 
     /** The connection that stood has ended; {@code null} for an orderly end. */
@@ -367,7 +367,7 @@ abstract class QueuePairChannel extends AbstractChannel {
             if (promise.isDone() || !ensureOpen(promise)) {
                 return;
             }
-            if (state != ChannelState.OPEN) {
+            if (state != ChannelState.OPEN || connection.isRequested()) {
                 promise.tryFailure(state == ChannelState.CONNECTING && connection.isAttempted() ? new ConnectionPendingException()
                         : new AlreadyConnectedException());
                 return;

@@ -207,6 +207,8 @@ final class QueuePairConnection implements QueuePair.Listener {
         channel.pipeline().fireChannelActive();
         if (!wanted) {
             channel.closeNow(); // cancelled
+        } else if (request != null) {
+            channel.queuePairUnsafe().flush0(); // what was held until now
         }
     }
 

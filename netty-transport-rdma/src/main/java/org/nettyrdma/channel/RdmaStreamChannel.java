@@ -253,13 +253,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         firstMessageTimeout.cancel(false);
         firstMessageTimeout = null;
         connection.activate();
-        queuePairUnsafe().flush0();
-    }
-
-    /** An accepted socket can be written to before it is active. */
-    @Override
-    boolean holdsFlushed() {
-        return connection.isRequested() && isOpen() && !isActive();
     }
 
     // --- Work

@@ -202,6 +202,20 @@ public abstract class ConnectingContract extends TransportFixture {
     }
 
     @Test
+    void shouldNotConnectWhatIsBeingAccepted() throws Exception {
+        BlockingQueue<ChannelFuture> attempts = new LinkedBlockingQueue<>();
+        Connection connection = connect(serverBootstrap().childHandler(recording(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void handlerAdded(ChannelHandlerContext ctx) {
+                attempts.add(ctx.connect(ctx.channel().parent().localAddress()));
+            }
+        })), bootstrap());
+        assertInstanceOf(AlreadyConnectedException.class, Endpoint.awaitFailure(attempts.take()));
+        connection.client().send("still there");
+        assertEquals("still there", connection.server().awaitText());
+    }
+
+    @Test
     @EnabledOnOs(OS.LINUX) // elsewhere the loopback interface has one address only
     void shouldConnectFromTheBoundAddress() throws Exception {
         assumeLoopback();

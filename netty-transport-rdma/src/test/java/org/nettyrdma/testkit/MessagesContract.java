@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -23,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -136,6 +138,41 @@ public abstract class MessagesContract extends TransportFixture {
         assertEquals("hello", connection.client().awaitText());
         connection.client().send("and hello");
         assertEquals("and hello", connection.server().awaitText());
+    }
+
+    /** As with an accepted socket, which stands when its pipeline is made. */
+    @Test
+    void shouldSendWhatTheServerHasWrittenBeforeItIsActive() throws Exception {
+        List<ChannelFuture> writes = new CopyOnWriteArrayList<>();
+        Connection connection = connect(serverBootstrap().childHandler(recording(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void handlerAdded(ChannelHandlerContext ctx) {
+                assertFalse(ctx.channel().isActive());
+                write(ctx, "first");
+            }
+
+            @Override
+            public void channelRegistered(ChannelHandlerContext ctx) {
+                write(ctx, "second");
+                ctx.fireChannelRegistered();
+            }
+
+            @Override
+            public void channelActive(ChannelHandlerContext ctx) {
+                write(ctx, "third");
+                ctx.fireChannelActive();
+            }
+
+            private void write(ChannelHandlerContext ctx, String text) {
+                writes.add(ctx.writeAndFlush(ByteBufUtil.writeUtf8(ctx.alloc(), text)));
+            }
+        })), bootstrap());
+        for (String text : List.of("first", "second", "third")) {
+            assertEquals(text, connection.client().awaitText());
+        }
+        for (ChannelFuture write : writes) {
+            Endpoint.await(write);
+        }
     }
 
     @Test
