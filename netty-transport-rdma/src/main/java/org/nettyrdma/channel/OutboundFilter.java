@@ -41,6 +41,11 @@ final class OutboundFilter {
         if (message instanceof RdmaRead read) {
             read.requireFit();
             requireLength(read.length());
+            if (read.length() > RegisteredByteBufAllocator.MAX_POOLED_BYTES && !tools.findSink(read)) {
+                throw new RdmaException("an RDMA Read of " + read.length() + " bytes needs a sink in registered memory, in "
+                        + "at most " + capabilities.maxReadScatterElements() + " pieces (into other memory: "
+                        + RegisteredByteBufAllocator.MAX_POOLED_BYTES + " bytes at most)");
+            }
             if (agreed != null && agreed.outboundReadDepth() == 0) {
                 throw new RdmaException("no RDMA Read can be sent: the outbound read depth is 0, by RdmaChannelOption."
                         + "OUTBOUND_READ_DEPTH of this side or INBOUND_READ_DEPTH of the peer");

@@ -21,6 +21,12 @@ record PostingTools(VerbsProvider provider, RegisteredByteBufAllocator registere
         return new PostingTools(provider, allocator, allocator.newPieces(maxPieces), new SendWorkRequest(maxPieces));
     }
 
+    /** Whether the device can read into the sink itself; else the bytes have to be copied there. */
+    boolean findSink(RdmaRead read) {
+        return pieces.find(read.content(), read.content().writerIndex(), read.length())
+                && pieces.count() <= provider.capabilities().maxReadScatterElements();
+    }
+
     /** Registered memory for bytes that must be copied in order to be sent. */
     ByteBuf newCopy(int bytes) throws RdmaException {
         return RegisteredByteBufAllocator.track(registeredAllocator.newRegistered(bytes, "a copy to send"));

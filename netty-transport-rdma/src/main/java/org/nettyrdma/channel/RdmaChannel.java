@@ -29,9 +29,10 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * fails with {@link UnsupportedOperationException}. Messages are sent in the order in which they were written. Their promises
  * complete in this order, each when the device has completed its message. Until then a message counts towards the water marks.
  * Data outside of registered memory ({@link RegisteredByteBufAllocator}) is copied into it and counted. A message that is too
- * long fails alone, and so does an {@link RdmaRead} where {@link RdmaConnectionInfo#outboundReadDepth} is 0. A work request that
- * fails ends the connection, as RDMA demands. The cause is fired as {@code exceptionCaught} and fails everything that was
- * flushed. What is written to an accepted channel before it is active goes out when it becomes active.
+ * long fails alone, and so does an {@link RdmaRead} where {@link RdmaConnectionInfo#outboundReadDepth} is 0, or one of more than
+ * {@link RegisteredByteBufAllocator#MAX_POOLED_BYTES} into memory that is not registered. A work request that fails ends the
+ * connection, as RDMA demands. The cause is fired as {@code exceptionCaught} and fails everything that was flushed. What is
+ * written to an accepted channel before it is active goes out when it becomes active.
  *
  * <h2>Memory exposed to the peer</h2>
  * {@link #expose} opens memory to the peer of this channel until it is invalidated. Where a message of the peer invalidates

@@ -10,7 +10,8 @@ import java.util.Objects;
  * the promise succeeds. The write passes the one reference of this message to the channel, which drops it when the read
  * completes. A caller that wants the bytes retains the sink before. Until the read completes, nothing else may use the writable
  * part of the sink, not even another read. Give each read a slice of its own. A read whose sink has no room for it any more when
- * it is written fails.
+ * it is written fails. So does one of more than {@link RegisteredByteBufAllocator#MAX_POOLED_BYTES} whose sink the device cannot
+ * reach: the sink has to be in registered memory, in no more pieces than {@code maxReadScatterElements} of the provider.
  */
 public final class RdmaRead extends RdmaOperation<RdmaRead> {
 

@@ -83,7 +83,7 @@ final class SendQueue {
                 if (sinks == null) {
                     sinks = new Object[messages.length];
                 }
-                sink = findSink(read) ? Pin.of(read.content(), true) : newBounce(read.length());
+                sink = tools.findSink(read) ? Pin.of(read.content(), true) : newBounce(read.length());
             }
             describe(message, WorkRequestId.encode(channelId, WorkRequestId.SEND, slot(number)), request);
             tools.pieces().addTo(request);
@@ -113,12 +113,6 @@ final class SendQueue {
 
     private static int slot(int number) {
         return number & WorkRequestId.MAX_SLOT;
-    }
-
-    private boolean findSink(RdmaRead read) {
-        RegisteredPieces pieces = tools.pieces();
-        return pieces.find(read.content(), read.content().writerIndex(), read.length())
-                && pieces.count() <= tools.provider().capabilities().maxReadScatterElements();
     }
 
     private ByteBuf newBounce(int length) throws RdmaException {

@@ -39,6 +39,7 @@ import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RdmaWrite;
+import org.nettyrdma.channel.RegisteredByteBufAllocator;
 import org.nettyrdma.channel.RemoteAccess;
 import org.nettyrdma.channel.RemoteInvalidation;
 import org.nettyrdma.channel.RemoteSegment;
@@ -271,6 +272,19 @@ public abstract class RemoteMemoryContract extends TransportFixture {
         heap.release();
         pieces.release();
         memory.release();
+    }
+
+    /** What is read by way of registered memory has to fit into one piece of it. */
+    @Test
+    void shouldFailOnlyAReadThatIsTooLongForTheMemoryItPasses() throws Exception {
+        int length = RegisteredByteBufAllocator.MAX_POOLED_BYTES + 1;
+        ByteBuf sink = Unpooled.buffer(length);
+        Throwable cause = Endpoint.awaitFailure(read(client, new RemoteSegment(1, length, 0), sink));
+        assertInstanceOf(RdmaException.class, cause);
+        assertEquals(1, sink.refCnt());
+        sink.release();
+        client.send("still there");
+        assertEquals("still there", server.awaitText());
     }
 
     @Test
