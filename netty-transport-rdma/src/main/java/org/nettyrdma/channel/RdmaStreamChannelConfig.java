@@ -16,7 +16,8 @@ import org.nettyrdma.verbs.VerbsProvider;
 /**
  * The settings of one {@link RdmaStreamChannel}. {@code SO_RCVBUF} is how large the receive ring may grow, and
  * {@code SO_SNDBUF} how much may be posted and not sent, in bytes; both count when the channel is registered or connected.
- * {@code SO_RCVBUF} is raised to {@value #MIN_RECEIVE_BUFFER_BYTES}, with which each ring begins, as systems do for TCP.
+ * {@code SO_RCVBUF} is raised to {@value #MIN_RECEIVE_BUFFER_BYTES}, with which each ring begins, as systems do for TCP. No ring
+ * grows beyond 32 MiB, as no piece of registered memory is larger than half of that.
  * {@code SO_LINGER} 0 cuts the connection at the close; other values change nothing. {@code TCP_NODELAY}, {@code SO_KEEPALIVE},
  * {@code IP_TOS}, {@code SO_REUSEADDR} and {@code TCP_FASTOPEN_CONNECT} are kept and mean nothing here.
  *

@@ -70,7 +70,7 @@ final class StreamRing {
         this.queuePair = queuePair;
         tools = channel.loop.postingTools();
         limitedPeer = RdmaServerChannelConfig.limitedPeer(channel);
-        maxBlockBytes = wholeMessages(ringBytes / 2);
+        maxBlockBytes = wholeMessages(Math.min(ringBytes / 2, RegisteredByteBufAllocator.MAX_POOLED_BYTES));
         countedBytes = StreamMemory.BYTES + 2 * FIRST_BLOCK_BYTES;
         memory().open(limitedPeer, countedBytes);
         try {

@@ -85,9 +85,14 @@ class StreamPieceTest extends StreamFixture {
 
         /** Fills the next half; returns where that was. */
         ByteBuffer fill(byte[] bytes) throws IOException {
+            write(entries.getFirst(), bytes);
+            return tell(bytes.length);
+        }
+
+        /** Says that it has filled the next half; returns where that was. */
+        ByteBuffer tell(int bytes) throws IOException {
             ByteBuffer entry = entries.remove();
-            write(entry, bytes);
-            peer.send(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes.length).array());
+            peer.send(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes).array());
             takeEntry();
             return entry;
         }
@@ -118,13 +123,17 @@ class StreamPieceTest extends StreamFixture {
     }
 
     private Filler connect(ByteBufAllocator allocator) throws Exception {
+        return connect(allocator, 2 * BLOCK_BYTES, BLOCK_BYTES);
+    }
+
+    private Filler connect(ByteBufAllocator allocator, int ringBytes, int blockBytes) throws Exception {
         RdmaServerStreamChannel listener = listen(serverBootstrap(channel -> channel.pipeline().addLast(taker))
                 .childOption(ChannelOption.ALLOCATOR, allocator)
-                .childOption(ChannelOption.SO_RCVBUF, 2 * BLOCK_BYTES)
-                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(2 * BLOCK_BYTES)));
+                .childOption(ChannelOption.SO_RCVBUF, ringBytes)
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(ringBytes)));
         Filler filler = new Filler(RawStreamPeer.connect(listener.localAddress()));
-        while (filler.size() < BLOCK_BYTES) {
-            filler.fill(bytes(filler.size(), filler.size()));
+        while (filler.size() < blockBytes) {
+            filler.tell(filler.size());
             taker.take().release();
         }
         return filler;
@@ -183,6 +192,27 @@ class StreamPieceTest extends StreamFixture {
                 assertTrue(RegisteredByteBufAllocator.of(PROVIDER).isRegistered(piece, 0, BLOCK_BYTES + 5000));
                 assertFalse(slice.release());
                 assertTrue(piece.release());
+            }
+            assertEquals(copied, copiedBytes(server));
+        }
+    }
+
+    /** No block can be larger than a piece of registered memory. */
+    @Test
+    void shouldCopyNoFullBlockHoweverLargeTheRingMayBe() throws Exception {
+        RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(PROVIDER);
+        int largest = RegisteredByteBufAllocator.MAX_POOLED_BYTES - RegisteredByteBufAllocator.MAX_POOLED_BYTES
+                % StreamOutput.MAX_MESSAGE_BYTES;
+        assumeTrue(allocator.connectionMemory().shareOf(1) > 4 * largest, "the JVM has little direct memory");
+        try (Filler peer = connect(allocator, 64 << 20, largest)) {
+            End server = awaitAccepted();
+            long copied = copiedBytes(server);
+            for (int i = 0; i < 3; i++) {
+                assertEquals(largest, peer.size());
+                peer.tell(largest);
+                ByteBuf piece = taker.take();
+                assertEquals(largest, piece.readableBytes());
+                piece.release();
             }
             assertEquals(copied, copiedBytes(server));
         }
