@@ -259,6 +259,17 @@ class NamedHandleWireTest {
                     client.peer.receiveHex());
         }
 
+        /** It can be parsed, so it is no bad XDR; and to send fewer chunks would not help. */
+        @Test
+        void shouldAnswerACallThatIsTooLongWithSystemError() throws Exception {
+            connect(true);
+            client.peer.sendHex("0000002a 00000002 00000020 00000000 00000000 00000000 00000001 00000030 00000bad 00110000"
+                    + "0000000000000000" + RawClient.NO_CHUNKS + "0000002a" + RawClient.CALL + "00000002" + RawClient.NO_AUTH
+                    + "00000001 00110000");
+
+            assertEquals(Bytes.digits("0000002a 00000002 00000020 00000004 00000001 00000009"), client.peer.receiveHex());
+        }
+
         @Test
         void shouldDropAnErrorOfARequester() throws Exception {
             connect(true);

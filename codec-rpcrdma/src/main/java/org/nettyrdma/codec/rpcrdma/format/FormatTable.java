@@ -52,7 +52,8 @@ public final class FormatTable {
 
     /**
      * Whether this is the error of a responder that does not know version 2, but quotes it. Such a responder sends ERR_VERS in
-     * 28 bytes. An RDMA2_ERROR of 28 bytes has a code from 4 up where ERR_VERS has the lowest version.
+     * 28 bytes. An RDMA2_ERROR of 28 bytes has its code where ERR_VERS has the lowest version, and a code of 1 to 3 has another
+     * length; there is no version 0.
      */
     private static boolean isErrorOfVersionOne(ByteBuf received) {
         int start = received.readerIndex();
@@ -62,10 +63,11 @@ public final class FormatTable {
         return switch (received.readableBytes()) {
             case HeaderLayout.ERR_CHUNK_LENGTH ->
                 received.getInt(start + HeaderLayout.BODY_OFFSET) == HeaderLayout.ERR_CHUNK;
-            case HeaderLayout.ERR_VERS_LENGTH ->
-                received.getInt(start + HeaderLayout.BODY_OFFSET) == HeaderLayout.ERR_VERS
-                        && Integer.compareUnsigned(received.getInt(start + HeaderLayout.BODY_OFFSET + Integer.BYTES),
-                                VersionTwoLayout.ERR_READ_CHUNKS) < 0;
+            case HeaderLayout.ERR_VERS_LENGTH -> {
+                int lowest = received.getInt(start + HeaderLayout.BODY_OFFSET + Integer.BYTES);
+                yield received.getInt(start + HeaderLayout.BODY_OFFSET) == HeaderLayout.ERR_VERS
+                        && lowest >= HeaderLayout.VERSION && lowest < VersionTwoLayout.ERR_READ_CHUNKS;
+            }
             default -> false;
         };
     }

@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.rpcrdma.responder;
 
 import static org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures.malformed;
+import static org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures.tooLarge;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
@@ -105,7 +106,7 @@ public final class ReadChunkFetch extends CallbackPromise {
         }
         long messageBytes = position + streamBytes - usedBytes;
         if (messageBytes > maxMessageBytes) {
-            throw malformed("%s of %d bytes (limit: %d)", kind, messageBytes, maxMessageBytes);
+            throw tooLarge("%s of %d bytes (limit: %d)", kind, messageBytes, maxMessageBytes);
         }
     }
 

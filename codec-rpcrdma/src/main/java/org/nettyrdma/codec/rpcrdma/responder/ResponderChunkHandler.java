@@ -122,6 +122,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
         }
         // A response answers a call of the other direction.
         if (!(msg instanceof RpcRdmaMessage call) || call.role() != Role.REQUEST || call.isControl()) {
+            callDemanded = false; // who keeps it to itself asks for another
             context.fireChannelRead(msg);
             return;
         }

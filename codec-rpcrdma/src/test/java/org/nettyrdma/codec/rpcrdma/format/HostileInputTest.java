@@ -110,13 +110,21 @@ class HostileInputTest {
             "00000001 00000028 00000bad 00000008 0000000000000000"
                 + "00000001 0000002c 00000bad 00000004 0000000000000000",           // overlap
             "00000001 00000000 00000bad 00000004 0000000000000000",                 // Position Zero chunk and a message
-            "00000001 00000028 00000bad ffffffff 0000000000000000"
-                + "00000001 00000028 00000bad ffffffff 0000000000000000",           // more than 2^32 together
         })
         void shouldRefuseReadListThatMakesNoMessageInVersionTwo(String list) throws Exception {
             try (RawClient client = connect()) {
                 client.peer.sendHex(PREFIXES.get(1) + list + NO_CHUNKS + "00000005" + CALL + "00000001" + NO_AUTH + "00000000");
                 requireBadXdr(client);
+            }
+        }
+
+        /** More than 2^32 bytes in one chunk: longer than any message that is taken. */
+        @Test
+        void shouldRefuseReadListOfSegmentsThatAreTooLongTogether() throws Exception {
+            try (RawClient client = connect()) {
+                client.peer.sendHex(PREFIXES.get(1) + "00000001 00000028 00000bad ffffffff 0000000000000000".repeat(2) + NO_CHUNKS
+                        + "00000005" + CALL + "00000001" + NO_AUTH + "00000000");
+                assertEquals(Bytes.digits("00000005 00000002 00000020 00000004 00000001 00000009"), client.peer.receiveHex());
             }
         }
 

@@ -78,11 +78,12 @@ class HeaderExtensionsTest {
     private static final TransportProperty<String> SITE = new TransportProperty<>(0xFFFFFF01, "Site", "nowhere", TEXT);
     private static final ErrorType<String> BUSY = new ErrorType<>(0x20, "BUSY", XdrType.VOID);
     private static final ErrorType<String> MOVED = new ErrorType<>(0x21, "MOVED", TEXT);
+    private static final ErrorType<String> NUMBER_ZERO = new ErrorType<>(0, "NUMBER_ZERO", TEXT);
     private static final HeaderFlag URGENT = new HeaderFlag(0x80000000, "URGENT");
 
     private final ChunkCounters statistics = new ChunkCounters();
     private final HeaderExtensions extensions = HeaderExtensions.builder().headerType(NOTE).headerType(WRAPPED)
-            .property(SITE).error(BUSY).error(MOVED).flag(URGENT).build();
+            .property(SITE).error(BUSY).error(MOVED).error(NUMBER_ZERO).flag(URGENT).build();
     private final FormatTable formats = new FormatTable(SpokenVersions.BOTH, RpcRdmaLimits.DEFAULT, extensions);
     private final EmbeddedChannel server = new EmbeddedChannel(RpcRdmaCodec.server(formats, statistics, false));
     private final EmbeddedChannel client = new EmbeddedChannel(RpcRdmaCodec.client(formats, statistics, false));
@@ -187,6 +188,13 @@ class HeaderExtensionsTest {
         String moved = "00000001 00000002 00000020 00000004 00000001 00000021 00000002 68690000";
         assertReceived(busy, new TransportError(1, 32, new RpcRdmaError.Registered<>(BUSY, "")));
         assertReceived(moved, new TransportError(1, 32, new RpcRdmaError.Registered<>(MOVED, "hi")));
+    }
+
+    /** As long as an ERR_VERS of version 1, and where that says the lowest version stands the code. */
+    @Test
+    void shouldReadErrorWithTheLengthOfARefusedVersion() {
+        assertReceived("00000001 00000002 00000020 00000004 00000001 00000000 00000000",
+                new TransportError(1, 32, new RpcRdmaError.Registered<>(NUMBER_ZERO, "")));
     }
 
     @Test

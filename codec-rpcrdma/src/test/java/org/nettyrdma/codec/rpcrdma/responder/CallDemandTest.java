@@ -9,6 +9,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaRead;
 import org.nettyrdma.channel.RemoteSegment;
@@ -58,6 +60,7 @@ class CallDemandTest {
 
     private final Queue<ChannelPromise> fetches = new ArrayDeque<>();
     private final List<Integer> delivered = new ArrayList<>();
+    private boolean isReplyForNobody;
     private final EmbeddedChannel channel = new EmbeddedChannel(
             new ChannelOutboundHandlerAdapter() {
                 @Override
@@ -73,9 +76,12 @@ class CallDemandTest {
             new ChannelInboundHandlerAdapter() {
                 @Override
                 public void channelRead(ChannelHandlerContext ctx, Object msg) {
-                    ByteBuf call = (ByteBuf) msg;
-                    delivered.add(call.getInt(0));
-                    call.release();
+                    if (msg instanceof ByteBuf call) {
+                        delivered.add(call.getInt(0));
+                    } else if (isReplyForNobody) {
+                        ctx.read();
+                    }
+                    ReferenceCountUtil.release(msg);
                 }
             });
 
@@ -85,8 +91,12 @@ class CallDemandTest {
     }
 
     private void receive(int xid, ChunkLists chunks) {
+        receive(Role.REQUEST, xid, chunks);
+    }
+
+    private void receive(Role role, int xid, ChunkLists chunks) {
         ByteBuf inline = Unpooled.directBuffer().writeInt(xid).writeInt(0).writeZero(INLINE_BYTES - 8);
-        channel.pipeline().fireChannelRead(RpcRdmaMessage.of(Role.REQUEST, new Msg(xid, 1, chunks), inline));
+        channel.pipeline().fireChannelRead(RpcRdmaMessage.of(role, new Msg(xid, 1, chunks), inline));
         channel.pipeline().fireChannelReadComplete();
     }
 
@@ -107,6 +117,23 @@ class CallDemandTest {
         channel.read();
         channel.runPendingTasks();
         assertEquals(List.of(2, 1), delivered);
+    }
+
+    /** Whoever keeps a reply that is for nobody asks for another message. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldHoldFetchedCallWhenAReplyOfTheOtherDirectionHasSatisfiedTheRead(boolean isForNobody) {
+        isReplyForNobody = isForNobody;
+        receiveToFetch(1);
+        channel.config().setAutoRead(false);
+        channel.read();
+        receive(Role.RESPONSE, 2, ChunkLists.EMPTY);
+        fetches.remove().setSuccess();
+        assertEquals(isForNobody ? List.of(1) : List.of(), delivered);
+
+        channel.read();
+        channel.runPendingTasks();
+        assertEquals(List.of(1), delivered);
     }
 
     @Test
