@@ -183,13 +183,23 @@ final class CallTurns {
 
         private ServedCall removeNewest() {
             synchronized (CallTurns.this) {
-                ServedCall newest = calls.pollLast();
-                if (newest != null) {
-                    address.calls--;
-                    removeWithoutCalls();
-                }
-                return newest;
+                return removed(calls.pollLast());
             }
+        }
+
+        private ServedCall removeOldestIfAnswered() {
+            synchronized (CallTurns.this) {
+                ServedCall oldest = calls.peek();
+                return oldest != null && oldest.isAnswered() ? removed(calls.poll()) : null;
+            }
+        }
+
+        private ServedCall removed(ServedCall call) {
+            if (call != null) {
+                address.calls--;
+                removeWithoutCalls();
+            }
+            return call;
         }
 
         private void removeWithoutCalls() {
@@ -216,6 +226,13 @@ final class CallTurns {
                     busiest = other.calls.size() > busiest.calls.size() ? other : busiest;
                 }
                 return busiest.removeNewest();
+            }
+        }
+
+        /** Calls that were answered while they waited, the oldest first, wait no longer; their tasks run others, or nothing. */
+        void dropAnswered() {
+            for (ServedCall call = removeOldestIfAnswered(); call != null; call = removeOldestIfAnswered()) {
+                call.drop();
             }
         }
 

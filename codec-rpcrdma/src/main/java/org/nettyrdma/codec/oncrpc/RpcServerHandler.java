@@ -14,12 +14,11 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.nettyrdma.codec.oncrpc.RpcCallListener.Side;
 import org.nettyrdma.codec.oncrpc.transport.CallbackPromise;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
 import org.nettyrdma.codec.oncrpc.transport.ServerShutdown;
 import org.nettyrdma.peer.PeerLog;
@@ -52,7 +51,7 @@ import org.slf4j.LoggerFactory;
  * transports that do not count memory themselves, such as TCP. RPC-over-RDMA counts the memory that calls offer.
  *
  * <p><b>Time.</b> A call that its program has not answered in time is answered with SYSTEM_ERR. A later answer of the program is
- * released. A call that still waits for the executor at that time does not run.
+ * released. A call that still waits for the executor at that time does not run, and its arguments are released.
  *
  * <p><b>Writes.</b> All replies are written with one {@linkplain io.netty.channel.ChannelPromise#isVoid void promise}. A handler
  * in front of this one that listens to writes asks the promise for {@link io.netty.channel.ChannelPromise#unvoid}, as with every
@@ -71,8 +70,6 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     public static final long DEFAULT_SERVE_TIMEOUT_MILLIS = 300_000;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(RpcServerHandler.class);
-    /** One in the life of the process. */
-    private static final AtomicBoolean FAILURE_SHOWN = new AtomicBoolean();
 
     private final ProgramTable programs;
     /** {@code null} for the event loop. */
@@ -85,14 +82,13 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     private final TransferLimits transferLimits;
 
     private final ServedCallOwner owner = new Owner();
-    /** Where calls wait for the executor; {@code null} before the first one, as the peer need not be known earlier. */
-    private CallTurns.Connection turns;
     private ChannelHandlerContext ctx;
     private FlushBatch flushBatch;
     private HeadRoom headRoom;
     private ReplyHandOver handOver;
     private ReadPause pause;
     private ReadThrottle throttle;
+    private CallRunner runner;
     /** {@code null} without a budget. */
     private ServedCallMemory callMemory;
     /** For all replies. */
@@ -237,6 +233,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         timer = RpcCallTimer.of(context, Side.SERVER);
         pause = new ReadPause(context);
         throttle = new ReadThrottle(context.channel(), context.executor(), maxBytesInProgress, pause);
+        runner = new CallRunner(context.channel(), executor, throttle, nanoClock, programFailures);
         callMemory = memory == null ? null : new ServedCallMemory(context, memory, transferLimits, pause, this::replyWritten);
         unanswered = new UnansweredCalls(context.executor(), serveTimeoutMillis, nanoClock, this::overdue);
         replyPromise = new CallbackPromise(context) {
@@ -272,6 +269,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             case UNKNOWN -> {
                 increment(droppedMessages);
                 message.release();
+                readOn();
             }
         }
     }
@@ -308,6 +306,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             refusal = e.answer();
         }
         message.release();
+        readOn();
         if (callMemory == null) {
             refuse(refusal, null, measured, 0);
         } else {
@@ -316,9 +315,16 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         }
     }
 
+    /** No program sees what has come, and the application may have asked for one call, as {@link DemandedRead} says. */
+    private void readOn() {
+        if (!channel().config().isAutoRead()) {
+            read(ctx);
+        }
+    }
+
     private void begin(RpcProgram program, RpcCall call) {
         beginning = call;
-        execute(program, call);
+        runner.run(program, call);
         beginning = null;
         if (!call.isAnswered()) {
             unanswered.add(call); // if it is answered now, then by another thread, whose reply comes through here
@@ -330,6 +336,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         if (needed < 0) {
             call.arguments().release();
             call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+            readOn();
             return;
         }
         callMemory.admit(needed, bytes -> {
@@ -342,29 +349,6 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         VersionRange versions = programs.versionsOf(header.program());
         return versions == null ? new RpcReplyHeader.Accepted(header.xid(), AcceptStatus.PROG_UNAVAIL)
                 : new RpcReplyHeader.Accepted(header.xid(), OpaqueAuth.NONE, AcceptStatus.PROG_MISMATCH, versions);
-    }
-
-    private void execute(RpcProgram program, RpcCall call) {
-        if (executor == null) {
-            serve(program, call);
-            return;
-        }
-        call.letGoOfLargeBuffer();
-        if (turns == null) {
-            turns = CallTurns.of(executor).open(channel().remoteAddress(), nanoClock);
-        }
-        ServedCall served = new ServedCall(this, throttle, turns, program, call);
-        turns.add(served);
-        throttle.callStarted(served.bytes());
-        try {
-            executor.execute(served);
-        } catch (Throwable t) { // rejected, or no thread can be started
-            if (!(t instanceof RejectedExecutionException)) {
-                programFailed(call.header(), t);
-            }
-            LOGGER.trace("{} no thread for {}", channel(), call.header(), t);
-            served.refuse();
-        }
     }
 
     /** This handler, as its calls see it. */
@@ -387,52 +371,14 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
         @Override
         public void programFailed(RpcCallHeader header, Throwable cause) {
-            RpcServerHandler.this.programFailed(header, cause);
-        }
-    }
-
-    void serve(RpcProgram program, RpcCall call) {
-        try {
-            if (channel().isActive() && !call.isAnswered()) { // overdue before its turn had come
-                call(program, call);
-            }
-        } catch (XdrException e) {
-            PeerLog.warn(LOGGER, channel(), "garbage arguments in {}: {}", call.header(), e);
-            call.tryRefuse(AcceptStatus.GARBAGE_ARGS);
-        } catch (Throwable t) {
-            // Also errors such as a stack overflow or a failed assertion: the caller waits for an answer all the same.
-            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
-            programFailed(call.header(), t);
-        } finally {
-            call.arguments().release();
-        }
-    }
-
-    private static void call(RpcProgram program, RpcCall call) throws Exception {
-        AuthStatus status = program.authenticate(call.header());
-        if (status == AuthStatus.AUTH_OK) {
-            program.call(call);
-        } else {
-            call.replyAuthError(status);
-        }
-    }
-
-    /** Any thread. */
-    private void programFailed(RpcCallHeader header, Throwable cause) {
-        programFailures.incrementAndGet();
-        PeerLog.warn(LOGGER, channel(), "program failed in {}: {}", header, cause.toString());
-        // Where it failed is worth a look once, unless it is memory, which is short everywhere then. A thousand traces like it,
-        // by as many peers as like to cause them, would only fill the log.
-        if (!(cause instanceof VirtualMachineError) && FAILURE_SHOWN.compareAndSet(false, true)) {
-            LOGGER.warn("the first failure of a program", cause);
-        } else {
-            LOGGER.trace("program failed", cause);
+            runner.failed(header, cause);
         }
     }
 
     private void overdue(RpcCall call) {
         if (call.tryGiveUp()) {
             increment(overdueCalls);
+            runner.dropAnswered();
             LOGGER.debug("{} no answer within {} ms to {}", channel(), serveTimeoutMillis, call.header());
         } else {
             handOver.closeIfReplyIsMissing();
@@ -560,9 +506,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
     private void close() {
         unanswered.close();
-        if (turns != null) {
-            turns.close();
-        }
+        runner.close();
         if (timer != null) {
             timer.lose();
         }

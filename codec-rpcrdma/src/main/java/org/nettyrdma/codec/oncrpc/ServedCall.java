@@ -11,7 +11,7 @@ final class ServedCall implements Runnable {
     private static final AtomicIntegerFieldUpdater<ServedCall> DONE =
             AtomicIntegerFieldUpdater.newUpdater(ServedCall.class, "done");
 
-    private final RpcServerHandler handler;
+    private final CallRunner runner;
     private final ReadThrottle throttle;
     private final CallTurns.Connection connection;
     private final RpcProgram program;
@@ -20,14 +20,17 @@ final class ServedCall implements Runnable {
     /** Whether the task has been run, or is not to be. */
     private volatile int done;
 
-    ServedCall(RpcServerHandler handler, ReadThrottle throttle, CallTurns.Connection connection, RpcProgram program,
-               RpcCall call) {
-        this.handler = handler;
+    ServedCall(CallRunner runner, ReadThrottle throttle, CallTurns.Connection connection, RpcProgram program, RpcCall call) {
+        this.runner = runner;
         this.throttle = throttle;
         this.connection = connection;
         this.program = program;
         this.call = call;
         this.bytes = ServedCallMemory.CALL_BYTES + call.arguments().readableBytes();
+    }
+
+    boolean isAnswered() {
+        return call.isAnswered();
     }
 
     /** What it counts for in the {@link ReadThrottle}. */
@@ -48,7 +51,7 @@ final class ServedCall implements Runnable {
     private void serve() {
         long beganNanos = connection.nanoTime();
         try {
-            handler.serve(program, call);
+            runner.serve(program, call);
         } finally {
             connection.addNanosSince(beganNanos);
             throttle.callDone(bytes);
@@ -67,7 +70,10 @@ final class ServedCall implements Runnable {
         }
     }
 
-    /** The connection has ended: the executor may get to this late, and by then other connections may have brought as much. */
+    /**
+     * The call does not run any more. The executor may get to its task late, or not at all, and by then other connections may
+     * have brought as much.
+     */
     void drop() {
         call.arguments().release();
         throttle.callDone(bytes);

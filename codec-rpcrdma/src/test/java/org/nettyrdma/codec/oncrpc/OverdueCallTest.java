@@ -85,6 +85,33 @@ class OverdueCallTest {
         assertEquals(0, message.refCnt());
     }
 
+    /** Otherwise they would wait until the connection ends. */
+    @Test
+    void shouldLetGoOfCallsWhoseTasksTheExecutorHasDropped() {
+        AtomicLong nanos = new AtomicLong();
+        Queue<Runnable> tasks = new ArrayDeque<>();
+        Executor executor = task -> {
+            if (!tasks.isEmpty()) {
+                tasks.add(task);
+            }
+        };
+        slow(call -> call.reply(Unpooled.EMPTY_BUFFER), executor, nanos);
+        List<ByteBuf> messages = List.of(hex(CALL), hex(CALL), hex(CALL));
+        messages.subList(0, 2).forEach(server::writeInbound);
+        advance(nanos, 600);
+        tasks.add(() -> { });
+        server.writeInbound(messages.get(2));
+        advance(nanos, 400);
+        assertEquals(SYSTEM_ERROR, readReply());
+        assertEquals(SYSTEM_ERROR, readReply());
+        assertEquals(List.of(0, 0, 1), messages.stream().map(ByteBuf::refCnt).toList());
+
+        tasks.forEach(Runnable::run);
+        server.runPendingTasks();
+        assertEquals(SUCCESS, readReply());
+        assertNull(CallTurns.of(executor).next());
+    }
+
     @Test
     void shouldForgetCallsWithoutAnAnswerWhenTheConnectionEnds() {
         AtomicLong nanos = new AtomicLong();

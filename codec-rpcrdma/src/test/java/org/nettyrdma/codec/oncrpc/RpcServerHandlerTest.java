@@ -447,6 +447,25 @@ class RpcServerHandlerTest {
         assertEquals(readsOfItself, server.config().isAutoRead());
     }
 
+    /** With AUTO_READ off, somebody has asked once for a call, and no program has got one. */
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "00000007",                                                                                  // no message
+        "00000007 00000002",                                                                         // neither call nor reply
+        "00000007 00000000 00000003 00030d40 00000001 00000005 00000000 00000000 00000000 00000000", // of RPC version 3
+        "00000007 00000000 00000002 00030d41 00000001 00000005 00000000 00000000 00000000 00000000", // to an unknown program
+    })
+    void shouldReadOnBehindWhatNoProgramGets(String message) {
+        Reads reads = new Reads();
+        EmbeddedChannel server = channel(new RpcServerHandler(TestProgram.echo()), reads);
+        server.config().setAutoRead(false);
+        int before = reads.count;
+        server.writeInbound(hex(message));
+        assertEquals(before + 1, reads.count);
+        server.writeInbound(hex(CALL));
+        assertEquals(before + 1, reads.count);
+    }
+
     @Test
     void shouldNotReadOnWhereTheApplicationHasStoppedReadingMeanwhile() {
         Queue<Runnable> tasks = new ArrayDeque<>();
