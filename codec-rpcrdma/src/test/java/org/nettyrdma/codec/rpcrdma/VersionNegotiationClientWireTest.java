@@ -31,7 +31,6 @@ import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
-import org.nettyrdma.codec.oncrpc.client.ReconnectingRpcClient;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
 import org.nettyrdma.codec.rpcrdma.format.HeaderDigits;
@@ -51,10 +50,7 @@ class VersionNegotiationClientWireTest {
     private static final String MSG_2_CALL = " 00000000 00000000 00000000 ";
     private static final String MSG_2_REPLY = " 00000000 00000001 00000000 ";
     private static final String LISTS = " 00000000 00000000 00000000 ";
-    private static final String ERR_VERS_1 = " 00000002 00000020 00000004 00000001 00000001 00000001";
-
-    /** To a call of version 1: only version 2 is spoken. */
-    private static final String ERR_VERS_TO_1 = " 00000001 00000020 00000004 00000001 00000002 00000002";
+    static final String ERR_VERS_1 = " 00000002 00000020 00000004 00000001 00000001 00000001";
 
     private RawServer server;
 
@@ -76,7 +72,7 @@ class VersionNegotiationClientWireTest {
     }
 
     /** Requires a call of NULL that asks for 128 credits, and returns its XID. */
-    private static String requireCall(RawPeer peer, String version) throws Exception {
+    static String requireCall(RawPeer peer, String version) throws Exception {
         String sent = peer.receiveHex();
         String xid = sent.substring(0, 8);
         String header = version.equals("00000001") ? "00000000" : MSG_2_CALL;
@@ -85,7 +81,7 @@ class VersionNegotiationClientWireTest {
         return xid;
     }
 
-    private static void reply(RawPeer peer, String version, String xid) throws Exception {
+    static void reply(RawPeer peer, String version, String xid) throws Exception {
         peer.sendHex(xid + version + "00000020" + (version.equals("00000001") ? "00000000" : MSG_2_REPLY) + LISTS + xid
                 + SUCCESS);
     }
@@ -330,118 +326,9 @@ class VersionNegotiationClientWireTest {
         assertEquals(new RpcRdmaError.Versions(3, 4), failureOf(call).error());
     }
 
-    private static RpcRdmaException failureOf(Future<ByteBuf> call) throws Exception {
+    static RpcRdmaException failureOf(Future<ByteBuf> call) throws Exception {
         Throwable failure = RpcRdmaPair.failure(call);
         return (RpcRdmaException) (failure instanceof RpcRdmaException ? failure : failure.getCause());
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldBeginWithVersionOneWhereTheServerHasHungUpOnVersionTwoOrDroppedIt(boolean dropped) throws Exception {
-        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
-        Future<ByteBuf> first = startNull();
-        Future<ByteBuf> second = startNull();
-        requireCall(server.peer, "00000002");
-        if (dropped && first.cancel(false)) { // then it is the client that hangs up, in the end
-            server.channel.close().sync();
-        }
-        hangUp(first, second);
-        RpcRdmaPair.awaitValue(() -> server.client.statistics().get(Counter.VERSION_OFFERS_LOST), 1);
-        callOnNextConnection("00000001");
-        assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS_REMEMBERED));
-    }
-
-    @Test
-    void shouldBeginWithVersionOneWhereTheServerHasHungUpBehindItsErrVers() throws Exception {
-        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
-        Future<ByteBuf> first = startNull();
-        server.peer.sendHex(requireCall(server.peer, "00000002") + ERR_VERS_1);
-        requireCall(server.peer, "00000001");
-        hangUp(first);
-        callOnNextConnection("00000001");
-        assertEquals(1, server.client.statistics().get(Counter.VERSION_FALLBACKS_REMEMBERED));
-    }
-
-    @Test
-    void shouldOfferVersionTwoAgainWhereTheServerHasShownThatItKnowsIt() throws Exception {
-        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
-        Future<ByteBuf> first = startNull();
-        requireCall(server.peer, "00000002");
-        server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000000");
-        hangUp(first);
-        callOnNextConnection("00000002");
-    }
-
-    @Test
-    void shouldOfferVersionTwoAgainWhereItWasNotTheServerThatHungUp() throws Exception {
-        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
-        Future<ByteBuf> first = startNull();
-        requireCall(server.peer, "00000002");
-        server.channel.close().sync();
-        RpcRdmaPair.failure(first);
-        callOnNextConnection("00000002");
-        assertEquals(0, server.client.statistics().get(Counter.VERSION_OFFERS_LOST));
-    }
-
-    /** It was lost for another reason: without this, each call would fail for as long as the server is remembered. */
-    @Test
-    void shouldOfferVersionTwoAgainWhereTheServerSpeaksNothingElse() throws Exception {
-        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
-        Future<ByteBuf> first = startNull();
-        requireCall(server.peer, "00000002");
-        hangUp(first);
-        RdmaChannel again = server.connect();
-        try (RawPeer peer = server.accepted()) {
-            Future<ByteBuf> call = callOn(again);
-            peer.sendHex(requireCall(peer, "00000001") + ERR_VERS_TO_1);
-            assertSame(Reason.REFUSED, failureOf(call).reason());
-            peer.awaitClose();
-        }
-        callOnNextConnection("00000002");
-    }
-
-    @Test
-    void shouldCarryACallOverToVersionTwoWhereTheServerSpeaksNothingElse() throws Exception {
-        start(ShortSends.client().versions(VersionPolicy.PREFER_V2));
-        Bootstrap bootstrap = server.client.configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class));
-        try (ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap, server.channel.remoteAddress()).connect()) {
-            Future<ByteBuf> call = client.call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
-            try (RawPeer peer = server.accepted()) {
-                requireCall(peer, "00000002");
-            }
-            try (RawPeer peer = server.accepted()) {
-                peer.sendHex(requireCall(peer, "00000001") + ERR_VERS_TO_1);
-            }
-            try (RawPeer peer = server.accepted()) {
-                reply(peer, "00000002", requireCall(peer, "00000002"));
-                RpcRdmaPair.result(call).release();
-            }
-        }
-    }
-
-    @SafeVarargs
-    private void hangUp(Future<ByteBuf>... calls) throws Exception {
-        server.peer.channel().close();
-        for (Future<ByteBuf> call : calls) {
-            RpcRdmaPair.failure(call);
-        }
-        server.channel.closeFuture().sync();
-        server.channel.eventLoop().submit(() -> { }).sync(); // behind channelInactive
-    }
-
-    private void callOnNextConnection(String version) throws Exception {
-        RdmaChannel again = server.connect();
-        try (RawPeer peer = server.accepted()) {
-            Future<ByteBuf> call = callOn(again);
-            reply(peer, version, requireCall(peer, version));
-            RpcRdmaPair.result(call).release();
-            again.close().sync();
-        }
-    }
-
-    private static Future<ByteBuf> callOn(RdmaChannel connection) {
-        return connection.pipeline().get(RpcClient.class)
-                .call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER));
     }
 
     @Test

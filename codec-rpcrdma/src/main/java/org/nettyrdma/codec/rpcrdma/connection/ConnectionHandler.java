@@ -63,7 +63,8 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     private SocketAddress server;
     /** The connection has begun with version 1, as the server is one of {@link #fallbacks}. */
     private boolean remembered;
-    private boolean offered;
+    private boolean called;
+    /** By a reply; in version 1 by anything, where {@link #remembered}. */
     private boolean answered;
     /** A call that nobody has answered has timed out, or was cancelled. */
     private boolean givenUp;
@@ -120,9 +121,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
-        if (!answered && msg instanceof RpcRdmaMessage message && message.role() == Role.REQUEST) {
-            offered |= message.version() == RpcRdmaVersion.TWO.number();
-        }
+        called |= !answered && msg instanceof RpcRdmaMessage message && message.role() == Role.REQUEST;
         ctx.write(msg, promise);
     }
 
@@ -134,20 +133,25 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        givenUp |= event instanceof RequestGivenUp && offered && !answered;
+        givenUp |= event instanceof RequestGivenUp && called && !answered;
         ctx.fireUserEventTriggered(event);
     }
 
     /**
      * The server has hung up where an answer was due, or this side has for want of one (version-two-08, section 7.2): the server
-     * may not be able to cope with the version.
+     * may not be able to cope with the version. Unless version 1 fares no better: then it was something else, such as a server
+     * that is slow, and version 2 is offered again.
      */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         boolean known = connection.isAgreed() && connection.version() == RpcRdmaVersion.TWO;
-        if (!isServer() && offered && !answered && !known && (givenUp || !closing) && connection.isFallbackPossible()) {
-            statistics.increment(Counter.VERSION_OFFERS_LOST);
-            fallbacks.remember(server);
+        if (!isServer() && called && !answered && !known && (givenUp || !closing) && connection.isFallbackPossible()) {
+            if (remembered) {
+                fallbacks.forget(server);
+            } else {
+                statistics.increment(Counter.VERSION_OFFERS_LOST);
+                fallbacks.remember(server);
+            }
         }
         ctx.fireChannelInactive();
     }
@@ -172,6 +176,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         } else if (header == null || header instanceof Control) {
             received(ctx, message, versionOf(message));
         } else {
+            answered |= remembered;
             if (header instanceof TransportError && !connection.isAgreed()) {
                 connection.agree(RpcRdmaVersion.TWO); // a responder has to know the version to have something else to say
             }
