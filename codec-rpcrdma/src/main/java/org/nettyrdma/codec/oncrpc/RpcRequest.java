@@ -140,6 +140,9 @@ public final class RpcRequest {
      * another connection under the same id. Then the server can recognise the call, and need not carry it out twice (RFC 8167,
      * section 5.4). For that, set the id of the first attempt, too.
      *
+     * <p>The id of a call that was cancelled, or has timed out, must not be used for another call on the same connection before
+     * its reply has come. Over RDMA that fails. Over TCP a late reply would be taken for that of the other call.
+     *
      * @param newXid the id; all 32 bits are significant. This call fails if another call in progress of the client has the id
      * @return this
      */
