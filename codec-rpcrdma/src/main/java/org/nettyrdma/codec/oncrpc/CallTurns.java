@@ -18,7 +18,8 @@ import org.nettyrdma.peer.PeerAddress;
  * least, the oldest. Peers that have had the same take turns. Any thread may use it; nothing foreign is called meanwhile.
  *
  * <p>This is fair queueing by start time (Goyal, Vin and Cheng, 1996) at two levels: whoever begins to wait has had at least as
- * much as the one that was served last, so that nobody saves time up.
+ * much as the one that was served last, so that nobody saves time up. Calls that run count for what they have taken so far, or
+ * slow calls of one peer would get each thread that comes free before the first of them has ended.
  */
 final class CallTurns {
 
@@ -59,15 +60,19 @@ final class CallTurns {
         return connection;
     }
 
-    /** The call whose turn it is, which waits no longer; {@code null} if none waits. Makes no object, as nobody could wait on. */
-    synchronized ServedCall next() {
-        Address address = turns.first();
+    /**
+     * The call whose turn it is, which waits no longer and runs; {@link Connection#ended} has to follow. {@code null} if none
+     * waits. Makes no object, as nobody could wait on.
+     */
+    synchronized ServedCall next(long nowNanos) {
+        Address address = turns.first(nowNanos);
         if (address == null) {
             return null;
         }
-        Connection connection = address.turns.first();
+        Connection connection = address.turns.first(nowNanos);
         ServedCall call = connection.calls.poll();
         address.calls--;
+        call.begun(address.begun(), connection.begun());
         address.turns.taken(!connection.calls.isEmpty());
         turns.taken(address.calls > 0);
         return call;
@@ -80,6 +85,43 @@ final class CallTurns {
         /** What it has had since it began to wait. */
         long addedNanos;
         long ticket;
+        /** Calls that run and count; up to when they have been counted. */
+        private int running;
+        private long countedNanos;
+        /** How often the calls that ran have counted for as much as they may. */
+        private int round;
+
+        /** Counts what the calls that run have taken since the last time. */
+        void count(long nowNanos) {
+            long nanos = nowNanos - countedNanos;
+            if (nanos > 0) { // else another thread has looked at its clock later
+                addedNanos += running * nanos;
+                countedNanos = nowNanos;
+            }
+        }
+
+        /**
+         * A call begins, at the moment that was last counted.
+         *
+         * @return to be told at its end
+         */
+        int begun() {
+            running++;
+            return round;
+        }
+
+        void ended(int begunInRound, long nowNanos) {
+            count(nowNanos);
+            if (begunInRound == round) {
+                running--;
+            }
+        }
+
+        /** However long they go on, those that run count for no more. */
+        void stopCounting() {
+            running = 0;
+            round++;
+        }
     }
 
     /** Those that wait, who has had least first. */
@@ -92,19 +134,26 @@ final class CallTurns {
         private long tickets;
 
         void add(T peer) {
-            peer.usedNanos = Math.min(Math.max(servedNanos, peer.usedNanos + peer.addedNanos), servedNanos + MAX_AHEAD_NANOS);
+            long usedNanos = Math.max(servedNanos, peer.usedNanos + peer.addedNanos);
+            long mostNanos = servedNanos + MAX_AHEAD_NANOS;
+            if (usedNanos >= mostNanos) {
+                peer.stopCounting();
+            }
+            peer.usedNanos = Math.min(usedNanos, mostNanos);
             peer.addedNanos = 0;
             peer.ticket = tickets++;
             waiting.add(peer);
         }
 
-        T first() {
-            T first = waiting.peek();
-            while (first != null && first.addedNanos > 0) {
+        T first(long nowNanos) {
+            for (T first = waiting.peek(); first != null; first = waiting.peek()) {
+                first.count(nowNanos);
+                if (first.addedNanos == 0) {
+                    return first;
+                }
                 add(waiting.poll());
-                first = waiting.peek();
             }
-            return first;
+            return null;
         }
 
         /** The first has had its turn. */
@@ -172,12 +221,12 @@ final class CallTurns {
             return nanoClock.getAsLong();
         }
 
-        /** A call of this connection has taken the executor's time. */
-        void addNanosSince(long beganNanos) {
-            long nanos = nanoClock.getAsLong() - beganNanos;
+        /** A call of this connection has ended that began in these rounds. */
+        void ended(int addressRound, int connectionRound) {
+            long nowNanos = nanoTime();
             synchronized (CallTurns.this) {
-                addedNanos += nanos;
-                address.addedNanos += nanos;
+                address.ended(addressRound, nowNanos);
+                ended(connectionRound, nowNanos);
             }
         }
 

@@ -17,6 +17,9 @@ final class ServedCall implements Runnable {
     private final RpcProgram program;
     private final RpcCall call;
     private final int bytes;
+    // For CallTurns, from the beginning of the call to its end.
+    private int addressRound;
+    private int connectionRound;
     /** Whether the task has been run, or is not to be. */
     private volatile int done;
 
@@ -41,19 +44,23 @@ final class ServedCall implements Runnable {
     @Override
     public void run() {
         if (DONE.compareAndSet(this, 0, 1)) {
-            ServedCall next = connection.turns().next();
+            ServedCall next = connection.turns().next(connection.nanoTime());
             if (next != null) {
                 next.serve();
             }
         }
     }
 
+    void begun(int newAddressRound, int newConnectionRound) {
+        addressRound = newAddressRound;
+        connectionRound = newConnectionRound;
+    }
+
     private void serve() {
-        long beganNanos = connection.nanoTime();
         try {
             runner.serve(program, call);
         } finally {
-            connection.addNanosSince(beganNanos);
+            connection.ended(addressRound, connectionRound);
             throttle.callDone(bytes);
         }
     }

@@ -29,13 +29,15 @@ class CallTurnsTest {
     private final List<EmbeddedChannel> connections = new ArrayList<>();
     private final List<String> order = new ArrayList<>();
     private long nowMillis;
+    /** How many calls are run before the next one ends. */
+    private int othersMeanwhile;
     private Executor executor = tasks::add;
 
     @AfterEach
     void end() {
         connections.forEach(EmbeddedChannel::finishAndReleaseAll);
         assertEquals(0, CallTurns.of(executor).addresses());
-        assertNull(CallTurns.of(executor).next());
+        assertNull(CallTurns.of(executor).next(0));
     }
 
     private EmbeddedChannel connect(int host, String name) {
@@ -48,6 +50,10 @@ class CallTurnsTest {
         TestProgram program = new TestProgram(200000, 1, 1, call -> {
             order.add(name);
             nowMillis += call.procedure();
+            for (int others = othersMeanwhile; others > 0; others--) {
+                othersMeanwhile = 0;
+                tasks.remove().run(); // as another thread would
+            }
             call.reply(Unpooled.EMPTY_BUFFER);
         });
         connection.pipeline().addLast(new RpcServerHandler(List.of(program), executor,
@@ -132,6 +138,28 @@ class CallTurnsTest {
         run(28);
         order.removeIf("a"::equals);
         assertTrue(order.indexOf("b") <= 1, order::toString);
+    }
+
+    @Test
+    void shouldCountCallsThatRun() {
+        call(connect(1, "a"), 2, 50);
+        call(connect(1, "b"), 5, 10); // of the same address
+        call(connect(2, "c"), 9, 10);
+        othersMeanwhile = 15;
+        assertEquals("acccccccccbbbbba", run(1));
+    }
+
+    /** A call that waits for something, for instance. */
+    @Test
+    void shouldNotCountACallThatRunsForMoreThanASecond() {
+        EmbeddedChannel first = connect(1, "a");
+        call(first, 1, 3_600_000);
+        call(first, 3, 0);
+        call(connect(2, "b"), 40, 100);
+        othersMeanwhile = 43;
+        String others = run(1).substring(1);
+        assertTrue(others.indexOf('a') >= 10 && others.indexOf('a') <= 11, order::toString);
+        assertTrue(others.lastIndexOf('a') <= 16, order::toString);
     }
 
     @Test

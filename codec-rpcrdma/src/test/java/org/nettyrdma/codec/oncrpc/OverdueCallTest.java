@@ -109,7 +109,7 @@ class OverdueCallTest {
         tasks.forEach(Runnable::run);
         server.runPendingTasks();
         assertEquals(SUCCESS, readReply());
-        assertNull(CallTurns.of(executor).next());
+        assertNull(CallTurns.of(executor).next(0));
     }
 
     @Test
