@@ -32,6 +32,11 @@ final class InboundStream {
     private static final int MAX_STAGED_TAIL_BYTES = 256;
     /** So many reads in a row at most, lest one connection starve the others. */
     private static final int MAX_READS = 16;
+    /**
+     * No further read after so many segments. Those with data do not come in such numbers, but a read finds thousands that are
+     * empty. Each takes more time here than at a peer that sends the same bytes again and again.
+     */
+    private static final int MANY_SEGMENTS = 1024;
 
     private static final int NOT_STAGED = -1;
 
@@ -97,6 +102,7 @@ final class InboundStream {
      */
     boolean readFrom(SocketChannel channel) throws IOException {
         boolean more = true;
+        long manyFpdus = fpdus + MANY_SEGMENTS;
         for (int i = 0; more && i < MAX_READS; i++) {
             long wanted = state == State.PAYLOAD ? prepareScatter() : prepareStaging();
             long n = state == State.PAYLOAD ? channel.read(scatter, 0, scatterCount) : channel.read(staging);
@@ -113,7 +119,7 @@ final class InboundStream {
             }
             parse();
             adaptStagingRead(n == wanted);
-            more = n == wanted && !waitingForReceive;
+            more = n == wanted && !waitingForReceive && fpdus < manyFpdus;
         }
         releaseStaging();
         return true;

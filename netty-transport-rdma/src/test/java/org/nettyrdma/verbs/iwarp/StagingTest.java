@@ -103,6 +103,25 @@ class StagingTest {
         }
     }
 
+    /** The bytes are few enough for the buffers of TCP, so that all of them are there before the first is read. */
+    @Test
+    void shouldLetOthersHaveTheirTurnBetweenManyEmptySegments() throws IOException {
+        Endpoint busy = connect(false).receive(1, 0, BUFFER_BYTES);
+        Endpoint other = connect(false).receive(1, 0, BUFFER_BYTES);
+        byte[] emptyWrite = Hex.bytes("000e c140 00000000 0000000000000000 00000000");
+        ByteArrayOutputStream stream = new ByteArrayOutputStream();
+        for (int i = 0; i < 5000; i++) {
+            stream.writeBytes(emptyWrite);
+        }
+        stream.writeBytes(message(1, 4096, false));
+        raws.get(0).send(stream.toByteArray());
+        raws.get(1).send(message(1, 4096, false));
+        peer.poll();
+        assertTrue(busy.completions.isEmpty(), "all was read in one turn");
+        other.expectCompletion(1, 4096);
+        busy.expectCompletion(1, 4096);
+    }
+
     /** More connections than there are large buffers wait with as much as a large buffer holds. */
     @Test
     void shouldKeepWhatWasReadUntilReceivesArePosted() throws IOException {
