@@ -179,14 +179,37 @@ final class AttributeChanges {
         }
     }
 
+    /**
+     * Opens a file whose size is to grow, for {@link #extend}, or returns {@code null} if it is not. A file system that knows no
+     * holes, as that in memory, fills them with zeros: that may take long, and nobody is to wait for the name lock meanwhile.
+     * After that, {@link #apply} finds the size set.
+     */
+    OpenFile openToExtend(Credentials caller, FileObject file, Sattr changes) throws IOException {
+        if (changes.size().orElse(0) <= file.attributes().size()) {
+            return null;
+        }
+        clearSetIdBits(caller, file);
+        return openFiles.forWriting(file);
+    }
+
+    /** With the lock of the contents alone. */
+    static void extend(OpenFile file, long size) throws IOException {
+        try (file) {
+            setSize(file.channel(), size);
+        }
+    }
+
     private void resize(FileObject file, long size) throws IOException {
         try (OpenFile open = openFiles.forWriting(file)) {
-            FileChannel channel = open.channel();
-            if (size > channel.size()) {
-                channel.write(ByteBuffer.allocate(1), size - 1); // Java has no other way to extend a file
-            } else {
-                channel.truncate(size);
-            }
+            setSize(open.channel(), size);
+        }
+    }
+
+    private static void setSize(FileChannel channel, long size) throws IOException {
+        if (size > channel.size()) {
+            channel.write(ByteBuffer.allocate(1), size - 1); // Java has no other way to extend a file
+        } else {
+            channel.truncate(size);
         }
     }
 }

@@ -28,29 +28,52 @@ final class AttributeProcedures {
         tree.locate(handle).attributes().write(out);
     }
 
-    /** Takes the locks itself: that of the contents comes first, so that nobody waits for names while a file is written. */
+    /**
+     * Takes the locks itself: that of the contents comes first, so that nobody waits for names while a file is written, nor while
+     * it is extended.
+     */
     void setAttributes(NfsCall call, ByteBuf out) throws IOException {
         SetAttributesArguments arguments = SetAttributesArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
         FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
         try {
-            call.locked(tree.exclusiveNames(), () -> {
-                change(call, arguments, slot);
-                slot.write(out);
-                return null;
-            });
+            OpenFile toExtend = call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, out, true));
+            if (toExtend != null) {
+                extend(call, arguments, slot, toExtend);
+                call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, out, false));
+            }
         } finally {
             contentsOfFile.release();
         }
     }
 
-    private void change(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot) throws IOException {
+    /** Returns the file, opened, if it has to be extended first; {@code null} when done. */
+    private OpenFile change(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, ByteBuf out, boolean isFirst)
+            throws IOException {
         FileObject file = slot.fill(tree.locate(arguments.file()));
         AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
-        AccessControl.require(arguments.guard() == null || arguments.guard().equals(file.attributes().changeTime()),
-                NfsStatus.NOT_SYNC);
+        AccessControl.require(!isFirst || arguments.guard() == null
+                || arguments.guard().equals(file.attributes().changeTime()), NfsStatus.NOT_SYNC);
         changes.requireAllowed(call.caller(), file, arguments.attributes());
-        changes.apply(call.caller(), file, arguments.attributes());
+        OpenFile toExtend = isFirst ? changes.openToExtend(call.caller(), file, arguments.attributes()) : null;
+        if (toExtend == null) {
+            changes.apply(call.caller(), file, arguments.attributes());
+            slot.write(out);
+        }
+        return toExtend;
+    }
+
+    private void extend(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, OpenFile toExtend)
+            throws IOException {
+        try {
+            AttributeChanges.extend(toExtend, arguments.attributes().size().getAsLong());
+        } catch (IOException | RuntimeException e) {
+            call.locked(tree.exclusiveNames(), () -> {
+                slot.fill(null); // what was found without the lock is not the state before any more
+                slot.fill(tree.locate(arguments.file()));
+                throw e;
+            });
+        }
     }
 
     void access(NfsCall call, ByteBuf out) throws IOException {

@@ -13,7 +13,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
@@ -69,25 +68,42 @@ final class CreateProcedures {
     }
 
     /**
+     * A file whose size is to be set.
+     *
+     * @param file     whose lock of the contents that takes
+     * @param caller   who sets it
+     * @param changes  the size, and what setting it would change of a new file
+     * @param isNew    whether it is to be taken away again if that fails
+     * @param toExtend the file, opened, where it has to be extended first, else {@code null}
+     */
+    private record Resize(FileId file, Credentials caller, Sattr changes, boolean isNew, OpenFile toExtend) {
+    }
+
+    /**
      * Takes the locks itself: that of the contents comes first, and which file that is only names tell. So where a file is
-     * there whose size is to be set, begins again with its lock, as often as another file is there then.
+     * there whose size is to be set, begins again with its lock, as often as another file is there then. So does a new file that
+     * is not to be empty. To extend either takes no lock of names, see {@link AttributeChanges#openToExtend}.
      */
     void create(NfsCall call, ByteBuf out) throws IOException {
         CreateArguments arguments = CreateArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileId toResize = createOrTell(call, arguments, slot, out, null);
-        while (toResize != null) {
-            FileLocks.Held contentsOfFile = contents.exclusive(toResize);
+        Resize next = createOrTell(call, arguments, slot, out, null);
+        while (next != null) {
+            FileLocks.Held contentsOfFile = contents.exclusive(next.file());
             try {
-                toResize = createOrTell(call, arguments, slot, out, toResize);
+                next = createOrTell(call, arguments, slot, out, next);
+                if (next != null && next.toExtend() != null) {
+                    extend(call, arguments, slot, next);
+                    next = createOrTell(call, arguments, slot, out, next);
+                }
             } finally {
                 contentsOfFile.release();
             }
         }
     }
 
-    /** Returns the file whose lock is missing, or {@code null} when done. */
-    private FileId createOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, ByteBuf out, FileId locked)
+    /** Returns what has to be done with the lock of the contents, or {@code null} when done; {@code locked} has that lock. */
+    private Resize createOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, ByteBuf out, Resize locked)
             throws IOException {
         return call.locked(tree.exclusiveNames(), () -> {
             slot.fill(null); // what was found without the lock of the contents is not the state before any more
@@ -95,13 +111,62 @@ final class CreateProcedures {
             String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
             AccessControl.requireSearch(call.caller(), directory.attributes());
             FileObject existing = tree.childOrNull(directory, name);
-            if (existing != null && setsSize(existing, arguments) && !existing.node().id().equals(locked)) {
-                return existing.node().id();
+            if (existing != null && locked != null && existing.node().id().equals(locked.file())) {
+                return resizeOrTell(existing, slot, out, locked);
+            }
+            if (existing != null && setsSize(existing, arguments)) {
+                // the other attributes are those of a new file
+                Sattr resize = Sattr.NONE.withSize(arguments.attributes().size().getAsLong());
+                return new Resize(existing.node().id(), call.caller(), resize, false, null);
+            }
+            if (existing == null && arguments.attributes().size().orElse(0) != 0) {
+                return createToResize(call.caller(), directory, name, arguments);
             }
             writeNew(existing == null ? createFile(call.caller(), directory, name, arguments)
-                    : takeExisting(call.caller(), existing, arguments), slot, out);
+                    : takeExisting(existing, arguments), slot, out);
             return null;
         });
+    }
+
+    private void extend(NfsCall call, CreateArguments arguments, AttributeSlot slot, Resize resize) throws IOException {
+        try {
+            AttributeChanges.extend(resize.toExtend(), resize.changes().size().getAsLong());
+        } catch (IOException | RuntimeException e) {
+            call.locked(tree.exclusiveNames(), () -> {
+                slot.fill(null);
+                FileObject directory = openDirectory(arguments.where(), slot);
+                FileObject file = tree.childOrNull(directory, arguments.where().name());
+                if (resize.isNew() && file != null && file.node().id().equals(resize.file())) {
+                    takeAway(directory, arguments.where().name(), file);
+                }
+                throw e;
+            });
+        }
+    }
+
+    private Resize resizeOrTell(FileObject file, AttributeSlot slot, ByteBuf out, Resize locked) throws IOException {
+        changes.requireAllowed(locked.caller(), file, locked.changes());
+        if (locked.toExtend() == null) {
+            OpenFile toExtend = changes.openToExtend(locked.caller(), file, locked.changes());
+            if (toExtend != null) {
+                return new Resize(locked.file(), locked.caller(), locked.changes(), locked.isNew(), toExtend);
+            }
+        }
+        changes.apply(locked.caller(), file, locked.changes());
+        writeNew(file, slot, out);
+        return null;
+    }
+
+    private Resize createToResize(Credentials caller, FileObject directory, String name, CreateArguments arguments)
+            throws IOException {
+        Sattr attributes = arguments.attributes();
+        long size = attributes.size().getAsLong();
+        changes.requireAllowedSize(size);
+        FileObject file = createFile(caller, directory, name,
+                new CreateArguments(arguments.where(), arguments.mode(), attributes.withSize(0), 0));
+        Sattr resize = Sattr.NONE.withMode(file.attributes().mode()).withSize(size)
+                .withTimes(attributes.accessTime(), attributes.modifyTime());
+        return new Resize(file.node().id(), creator(caller, file), resize, true, null);
     }
 
     private static boolean setsSize(FileObject existing, CreateArguments arguments) {
@@ -109,7 +174,8 @@ final class CreateProcedures {
                 && arguments.attributes().size().isPresent();
     }
 
-    private FileObject takeExisting(Credentials caller, FileObject existing, CreateArguments arguments) throws IOException {
+    /** What is not to be resized. */
+    private static FileObject takeExisting(FileObject existing, CreateArguments arguments) throws IOException {
         Fattr attributes = existing.attributes();
         AccessControl.require(attributes.type() == FileType.REGULAR, NfsStatus.EXIST);
         switch (arguments.mode()) {
@@ -118,14 +184,7 @@ final class CreateProcedures {
                     verifierTimes(arguments.verifier()).equals(
                             new VerifierTimes(attributes.accessTime().seconds(), attributes.modifyTime().seconds())),
                     NfsStatus.EXIST);
-            case UNCHECKED -> {
-                OptionalLong size = arguments.attributes().size();
-                if (size.isPresent()) { // the other attributes are those of a new file
-                    Sattr resize = Sattr.NONE.withSize(size.getAsLong());
-                    changes.requireAllowed(caller, existing, resize);
-                    changes.apply(caller, existing, resize);
-                }
-            }
+            case UNCHECKED -> { }
         }
         return existing;
     }
@@ -230,15 +289,19 @@ final class CreateProcedures {
             changes.requireAllowed(creator(caller, owned), owned, allowed);
             changes.apply(creator(caller, owned), owned, allowed);
         } catch (IOException | RuntimeException e) {
-            long nameBytes = names.bytesOf(file);
-            Files.delete(file.path());
-            names.remove(nameBytes);
-            tree.removed(directory, name, file);
-            openFiles.evict(file.node().id());
+            takeAway(directory, name, file);
             throw e;
         }
         tree.changed(directory);
         return tree.child(directory, name);
+    }
+
+    private void takeAway(FileObject directory, String name, FileObject file) throws IOException {
+        long nameBytes = names.bytesOf(file);
+        Files.delete(file.path());
+        names.remove(nameBytes);
+        tree.removed(directory, name, file);
+        openFiles.evict(file.node().id());
     }
 
     /** As far as this process may: where it is not root, files belong to its own user. */

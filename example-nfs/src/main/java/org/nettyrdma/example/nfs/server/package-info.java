@@ -15,7 +15,7 @@
  * file, not while they move data.</li>
  * <li>The <em>lock of the contents</em>, one per file, is shared by WRITE while it moves data, and exclusive to SETATTR and to a
  * CREATE that sets the size of a file. It is taken before the name lock and never with it held, so that a WRITE that takes long
- * keeps nobody from the names of other files.</li>
+ * keeps nobody from the names of other files. Nor does who extends a file: that is done with this lock alone.</li>
  * <li>The <em>force lock</em>, one per file, is shared by calls that make the file stable. No other lock is taken with it.</li>
  * <li>Each cache (open files, directory listings, repeated calls, mounts) guards its map with its own monitor, held for no
  * I/O.</li>
