@@ -72,7 +72,7 @@ final class CallTurns {
         Connection connection = address.turns.first(nowNanos);
         ServedCall call = connection.calls.poll();
         address.calls--;
-        call.begun(address.begun(), connection.begun());
+        call.begun(address.begun(nowNanos), connection.begun(nowNanos));
         address.turns.taken(!connection.calls.isEmpty());
         turns.taken(address.calls > 0);
         return call;
@@ -85,7 +85,7 @@ final class CallTurns {
         /** What it has had since it began to wait. */
         long addedNanos;
         long ticket;
-        /** Calls that run and count; up to when they have been counted. */
+        /** Calls that run and count; where there are any, up to when they have been counted. */
         private int running;
         private long countedNanos;
         /** How often the calls that ran have counted for as much as they may. */
@@ -94,19 +94,21 @@ final class CallTurns {
         /** Counts what the calls that run have taken since the last time. */
         void count(long nowNanos) {
             long nanos = nowNanos - countedNanos;
-            if (nanos > 0) { // else another thread has looked at its clock later
+            if (running > 0 && nanos > 0) { // else another thread has looked at its clock later
                 addedNanos += running * nanos;
                 countedNanos = nowNanos;
             }
         }
 
         /**
-         * A call begins, at the moment that was last counted.
+         * A call begins; those that run have been counted.
          *
          * @return to be told at its end
          */
-        int begun() {
-            running++;
+        int begun(long nowNanos) {
+            if (running++ == 0) {
+                countedNanos = nowNanos;
+            }
             return round;
         }
 

@@ -28,7 +28,7 @@ class CallTurnsTest {
     private final Deque<Runnable> tasks = new ArrayDeque<>();
     private final List<EmbeddedChannel> connections = new ArrayList<>();
     private final List<String> order = new ArrayList<>();
-    private long nowMillis;
+    private long nowMillis = -86_400_000; // of no known origin, as that of System.nanoTime()
     /** How many calls are run before the next one ends. */
     private int othersMeanwhile;
     private Executor executor = tasks::add;
