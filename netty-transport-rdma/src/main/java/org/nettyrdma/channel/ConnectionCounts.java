@@ -1,7 +1,5 @@
 package org.nettyrdma.channel;
 
-import java.util.HashMap;
-import java.util.Map;
 import org.nettyrdma.peer.PeerAddress;
 
 /**
@@ -18,7 +16,7 @@ final class ConnectionCounts {
 
     private final int maxConnections;
     private final int maxConnectionsPerAddress;
-    private final Map<PeerAddress, Integer> byAddress = new HashMap<>(); // this and the next are guarded by this
+    private final AddressSums byAddress = new AddressSums(); // this and the next are guarded by this
     private int connections;
 
     ConnectionCounts(int maxConnections, int maxConnectionsPerAddress) {
@@ -35,22 +33,22 @@ final class ConnectionCounts {
         if (connections >= maxConnections) {
             return "there are " + connections + " connections already (limit: maxConnections)";
         }
-        int ofAddress = byAddress.getOrDefault(peer, 0);
+        long ofAddress = byAddress.of(peer);
         if (ofAddress >= maxConnectionsPerAddress) {
             return "there are " + ofAddress + " connections from " + peer + " already (limit: maxConnectionsPerAddress)";
         }
-        if (maxConnectionsPerAddress < maxConnections && ofAddress >= SHARE_OF_REST * (long) (maxConnections - connections)) {
+        if (maxConnectionsPerAddress < maxConnections && ofAddress >= SHARE_OF_REST * (maxConnections - (long) connections)) {
             return "there are " + ofAddress + " connections from " + peer + " and " + connections
                     + " in all already, and the last ones (limit: maxConnections) are for addresses that have fewer";
         }
+        byAddress.add(peer, 1); // first, as there may be no memory for it
         connections++;
-        byAddress.put(peer, ofAddress + 1);
         return null;
     }
 
     /** A connection that was counted has ended. */
     synchronized void ended(PeerAddress peer) {
         connections--;
-        byAddress.computeIfPresent(peer, (address, count) -> count == 1 ? null : count - 1);
+        byAddress.add(peer, -1);
     }
 }

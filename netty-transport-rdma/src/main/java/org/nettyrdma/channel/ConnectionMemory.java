@@ -1,7 +1,5 @@
 package org.nettyrdma.channel;
 
-import java.util.HashMap;
-import java.util.Map;
 import org.nettyrdma.peer.PeerAddress;
 
 /**
@@ -25,7 +23,7 @@ final class ConnectionMemory {
     // Guarded by this:
     private volatile long receiveBytes;
     private int channels;
-    private final Map<PeerAddress, Long> receiveBytesByAddress = new HashMap<>();
+    private final AddressSums receiveBytesByAddress = new AddressSums();
     /** For messages under way of each channel. */
     private volatile long shareBytes;
 
@@ -49,7 +47,7 @@ final class ConnectionMemory {
                     + " other channels have " + receiveBytes + " (limit: " + maxBytes / RECEIVES_PART + ", half of "
                     + "org.nettyrdma.maxRegisteredBytes)");
         }
-        long ofAddress = receiveBytesByAddress.getOrDefault(peer, 0L);
+        long ofAddress = receiveBytesByAddress.of(peer);
         if (peer != null && ofAddress >= ConnectionCounts.SHARE_OF_REST * left) {
             throw new RdmaException("no registered memory left for receive buffers of " + peer + ": its other channels have "
                     + ofAddress + " bytes, and the last " + left + " (limit: " + maxBytes / RECEIVES_PART + ", half of "
@@ -107,10 +105,10 @@ final class ConnectionMemory {
 
     /** The receives of a channel take so many bytes more from now on, or less if negative, whether or not there is room. */
     synchronized void resize(PeerAddress peer, long change) {
-        receiveBytes += change;
         if (peer != null) {
-            receiveBytesByAddress.merge(peer, change, (before, more) -> before + more == 0 ? null : before + more);
+            receiveBytesByAddress.add(peer, change); // first, as there may be no memory for it
         }
+        receiveBytes += change;
     }
 
     /** A channel has ended. */
