@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
@@ -35,7 +35,8 @@ abstract class AcceptingChannel extends AbstractServerChannel {
     // Event loop only.
     private RdmaEventLoop loop;
     private final Requests requests = new Requests();
-    private final Queue<ConnectionRequest> waiting = new ArrayDeque<>(); // while there are any the provider takes up no more
+    /** While there are any the provider takes up no more. Not an array: where one cannot grow, it loses what is in it. */
+    private final Queue<ConnectionRequest> waiting = new LinkedList<>();
     private boolean readWanted;
     private boolean nextScheduled;
     private boolean batchOpen;
@@ -147,8 +148,8 @@ abstract class AcceptingChannel extends AbstractServerChannel {
     }
 
     /** A connection that was taken up is closed, or was never made. Any thread. */
-    void connectionEnded(SocketAddress remoteAddress) {
-        connections.ended(PeerAddress.of(remoteAddress));
+    void connectionEnded(PeerAddress peer) {
+        connections.ended(peer);
     }
 
     @Override
@@ -157,14 +158,17 @@ abstract class AcceptingChannel extends AbstractServerChannel {
             return;
         }
         open = false;
-        if (listener != null) {
-            listener.close();
-        }
-        while (!waiting.isEmpty()) {
-            waiting.remove().reject(NO_DATA);
-        }
         if (loop != null) {
             loop.remove(this);
+        }
+        try {
+            if (listener != null) {
+                listener.close();
+            }
+        } finally {
+            while (!waiting.isEmpty()) {
+                waiting.remove().reject(NO_DATA);
+            }
         }
     }
 
@@ -176,29 +180,43 @@ abstract class AcceptingChannel extends AbstractServerChannel {
             if (readWanted && waiting.isEmpty()) {
                 takeUp(request);
             } else {
-                waiting.add(request);
+                try {
+                    waiting.add(request);
+                } catch (Throwable t) {
+                    request.reject(NO_DATA);
+                    throw t;
+                }
             }
         }
 
         private void takeUp(ConnectionRequest request) {
-            PeerAddress peer = PeerAddress.of(request.remoteAddress());
-            String refusal = connections.refusalOf(peer);
-            if (refusal != null) {
-                PeerLog.warn(LOGGER, request.remoteAddress(), "is refused: {}", refusal);
-                request.reject(NO_DATA);
-                return;
-            }
+            SocketAddress remoteAddress = null;
+            PeerAddress counted = null;
+            String refusal;
             try {
-                take(newChild(request));
+                remoteAddress = request.remoteAddress();
+                PeerAddress peer = PeerAddress.of(remoteAddress);
+                refusal = connections.refusalOf(peer);
+                if (refusal == null) {
+                    counted = peer;
+                    take(newChild(request));
+                    return;
+                }
             } catch (IOException e) {
-                PeerLog.warn(LOGGER, request.remoteAddress(), "is refused: {}", e.getMessage());
-                connections.ended(peer);
-                request.reject(NO_DATA);
-            } catch (Throwable t) { // no memory, for instance: the peer is told, and does not count
-                connections.ended(peer);
-                request.reject(NO_DATA);
+                refusal = e.getMessage();
+            } catch (Throwable t) { // no memory, for instance: the peer is told
+                refuse(request, counted);
                 throw t;
             }
+            refuse(request, counted);
+            PeerLog.warn(LOGGER, remoteAddress, "is refused: {}", refusal);
+        }
+
+        private void refuse(ConnectionRequest request, PeerAddress counted) {
+            if (counted != null) {
+                connections.ended(counted);
+            }
+            request.reject(NO_DATA);
         }
 
         private void take(QueuePairChannel channel) {

@@ -225,7 +225,7 @@ abstract class QueuePairChannel extends AbstractChannel {
     /** The connection does not count any more towards the limits of the server that has accepted it. */
     final void uncounted() {
         if (connection.isRequested() && parent() instanceof AcceptingChannel server) {
-            server.connectionEnded(connection.remoteAddress());
+            server.connectionEnded(connection.requester());
         }
         if (uncount != null) {
             uncount.run();

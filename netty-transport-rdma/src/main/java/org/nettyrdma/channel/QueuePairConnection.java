@@ -9,6 +9,7 @@ import java.net.ConnectException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionParameters;
 import org.nettyrdma.verbs.ConnectionRequest;
@@ -30,6 +31,7 @@ final class QueuePairConnection implements QueuePair.Listener {
 
     private final QueuePairChannel channel;
     private final ConnectionRequest request; // null unless a peer asked for this connection
+    private final PeerAddress requester;     // who did
     private volatile ByteBuf peerPrivateData = Unpooled.EMPTY_BUFFER;
     private volatile SocketAddress bindAddress; // where to connect from, null for any
     private volatile SocketAddress localAddress;
@@ -50,6 +52,7 @@ final class QueuePairConnection implements QueuePair.Listener {
             localAddress = request.localAddress();
             remoteAddress = request.remoteAddress();
         }
+        requester = request == null ? null : PeerAddress.of(remoteAddress); // there may be no memory for it at the end
     }
 
     private static ByteBuf copyOf(ByteBuffer privateData) {
@@ -60,6 +63,11 @@ final class QueuePairConnection implements QueuePair.Listener {
     /** Whether a peer asked for this connection. */
     boolean isRequested() {
         return request != null;
+    }
+
+    /** By whom it counts if a peer asked for this connection, else {@code null}. */
+    PeerAddress requester() {
+        return requester;
     }
 
     ByteBuf peerPrivateData() {

@@ -51,6 +51,16 @@ public final class FaultyProvider implements VerbsProvider {
     volatile Error nextInvalidationError;
     /** Memory cannot be exposed. */
     volatile boolean refuseExposures;
+    /** The offset of exposed memory cannot be told: this is thrown once. */
+    volatile Error nextOffsetError;
+    /** The next move to the error state fails with this. */
+    volatile Error nextEndError;
+    /** The next request of a peer does not tell where that is. */
+    volatile boolean hideNextPeer;
+    /** Listeners tell of a failure when they are closed. */
+    volatile boolean complainOfListeners;
+    /** The capabilities are told so many times more, and fail once then; not while it is negative. */
+    final AtomicInteger capabilitiesLeft = new AtomicInteger(-1);
     /** Memory cannot be registered. */
     volatile boolean refuseRegistrations;
     /** A connection that this side asks for is told of in one go with the first message that comes over it. */
@@ -77,6 +87,9 @@ public final class FaultyProvider implements VerbsProvider {
 
     @Override
     public Capabilities capabilities() {
+        if (capabilitiesLeft.get() >= 0 && capabilitiesLeft.getAndDecrement() == 0) {
+            throw new OutOfMemoryError("expected");
+        }
         Capabilities all = real.capabilities();
         return new Capabilities(all.maxGatherElements(), all.maxReadScatterElements(), all.maxQueueDepth(), all.maxReadDepth(),
                 all.maxMessageBytes(), all.maxPrivateDataBytes(), all.sendWithInvalidate(), all.writeWithImmediate(),
@@ -146,7 +159,7 @@ public final class FaultyProvider implements VerbsProvider {
         @Override
         public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                          ConnectionListener.Handler listener) throws IOException {
-            return context.listen(address, backlog, attributes, listener);
+            return new Listening(context.listen(address, backlog, attributes, new Requests(listener)));
         }
 
         @Override
@@ -246,6 +259,79 @@ public final class FaultyProvider implements VerbsProvider {
         }
     }
 
+    /** Passes requests on, with an address or not. */
+    private final class Requests implements ConnectionListener.Handler {
+
+        private final ConnectionListener.Handler handler;
+
+        Requests(ConnectionListener.Handler handler) {
+            this.handler = handler;
+        }
+
+        @Override
+        public void connectionRequested(ConnectionRequest request) {
+            boolean hides = hideNextPeer;
+            hideNextPeer = false;
+            handler.connectionRequested(hides ? new Hidden(request) : request);
+        }
+
+        @Override
+        public void acceptFailed(Throwable cause) {
+            handler.acceptFailed(cause);
+        }
+    }
+
+    /** A request that does not tell where the peer is. */
+    private record Hidden(ConnectionRequest request) implements ConnectionRequest {
+
+        @Override
+        public SocketAddress localAddress() {
+            return request.localAddress();
+        }
+
+        @Override
+        public SocketAddress remoteAddress() {
+            throw new IllegalStateException("the device does not tell");
+        }
+
+        @Override
+        public ByteBuffer privateData() {
+            return request.privateData();
+        }
+
+        @Override
+        public void reject(ByteBuffer privateData) {
+            request.reject(privateData);
+        }
+    }
+
+    private final class Listening implements ConnectionListener {
+
+        private final ConnectionListener listener;
+
+        Listening(ConnectionListener listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public SocketAddress localAddress() {
+            return listener.localAddress();
+        }
+
+        @Override
+        public void setAccepting(boolean accepting) {
+            listener.setAccepting(accepting);
+        }
+
+        @Override
+        public void close() {
+            listener.close();
+            if (complainOfListeners) {
+                throw new IllegalStateException("the device complains");
+            }
+        }
+    }
+
     /** Tells of a connection after its end. */
     private static final class Ended implements QueuePair.Listener {
 
@@ -323,6 +409,11 @@ public final class FaultyProvider implements VerbsProvider {
 
         @Override
         public long remoteOffset(int steeringTag) {
+            Error error = nextOffsetError;
+            if (error != null) {
+                nextOffsetError = null;
+                throw error;
+            }
             return pair.remoteOffset(steeringTag);
         }
 
@@ -362,6 +453,11 @@ public final class FaultyProvider implements VerbsProvider {
         @Override
         public void moveToError() {
             refuseEnd();
+            Error error = nextEndError;
+            if (error != null) {
+                nextEndError = null;
+                throw error;
+            }
             pair.moveToError();
         }
 
