@@ -74,7 +74,12 @@ final class IwarpContext implements VerbsContext {
     }
 
     private QueuePair add(IwarpQueuePair queuePair) {
-        queuePairs.add(queuePair);
+        try {
+            queuePairs.add(queuePair);
+        } catch (Throwable t) { // no memory, for instance
+            queuePair.close();
+            throw t;
+        }
         return queuePair;
     }
 

@@ -112,6 +112,9 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
             localAddress = request.localAddress();
             remoteAddress = request.remoteAddress();
         }
+        if (sharedReceives != null) {
+            sharedReceives.open(); // last, so that a queue pair that does not come about has not to be closed
+        }
     }
 
     // ---- Connection setup

@@ -60,7 +60,12 @@ final class SameHostContext implements VerbsContext {
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
         SameHostQueuePair queuePair = new SameHostQueuePair(this, attributes, listener);
-        queuePairs.add(queuePair);
+        try {
+            queuePairs.add(queuePair);
+        } catch (Throwable t) { // no memory, for instance
+            queuePair.close();
+            throw t;
+        }
         return queuePair;
     }
 

@@ -56,10 +56,10 @@ final class SameHostQueuePair implements QueuePair {
         this.attributes = attributes;
         this.listener = listener;
         sharedReceives = (SharedReceiveStack) attributes.sharedReceives();
+        early = new EarlyWork(context.tags(), attributes.receiveQueueDepth());
         if (sharedReceives != null) {
             sharedReceives.opened(); // also before there is a queue pair that uses it
         }
-        early = new EarlyWork(context.tags(), attributes.receiveQueueDepth());
     }
 
     // ---- The choice

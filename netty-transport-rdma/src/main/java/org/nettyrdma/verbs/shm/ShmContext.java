@@ -82,7 +82,12 @@ final class ShmContext implements VerbsContext {
     }
 
     private ShmQueuePair add(ShmQueuePair queuePair) {
-        queuePairs.add(queuePair);
+        try {
+            queuePairs.add(queuePair);
+        } catch (Throwable t) { // no memory, for instance
+            queuePair.close();
+            throw t;
+        }
         return queuePair;
     }
 

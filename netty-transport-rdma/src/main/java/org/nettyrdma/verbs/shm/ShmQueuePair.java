@@ -87,6 +87,9 @@ final class ShmQueuePair implements QueuePair {
                 new SteeringTagTable(parts.steeringTagGenerator()));
         setup = new Setup(parts, this, request, queues.grants().depth(),
                 Math.min(attributes.outboundReadDepth(), SetupFrame.MAX_READ_DEPTH));
+        if (sharedReceives != null) {
+            sharedReceives.open(); // last, so that a queue pair that does not come about has not to be closed
+        }
     }
 
     // ---- Connection setup

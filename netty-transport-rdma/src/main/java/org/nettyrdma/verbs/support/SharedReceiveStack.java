@@ -98,10 +98,10 @@ public final class SharedReceiveStack implements SharedReceiveQueue {
 
     private void grow() {
         int capacity = Math.max(available + 1, Math.min(depth, available * 2));
-        workRequestIds = Arrays.copyOf(workRequestIds, capacity);
         regions = Arrays.copyOf(regions, capacity);
         offsets = Arrays.copyOf(offsets, capacity);
         lengths = Arrays.copyOf(lengths, capacity);
+        workRequestIds = Arrays.copyOf(workRequestIds, capacity); // last, as this one is asked whether there is room
     }
 
     /** One more queue pair uses this queue. */

@@ -21,6 +21,10 @@ public abstract class SharedReceiveTaker {
      */
     protected SharedReceiveTaker(SharedReceiveStack queue) {
         this.queue = queue;
+    }
+
+    /** The queue pair is there; {@link #close} has to follow. */
+    public final void open() {
         queue.opened();
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +32,42 @@ class SharedReceiveStackTest {
     @AfterEach
     void tearDown() {
         core.close();
+    }
+
+    @Test
+    void shouldTakeReceivesAgainAfterThereWasNoMemoryForMore() throws Exception {
+        ShortHeap.run(Growth.class);
+    }
+
+    static final class Growth {
+
+        private static final int DEPTH = 1 << 16;
+        /** Enough for one of the arrays, or two, that have doubled for the first time. */
+        private static final List<Integer> SPARE_BYTES = List.of(4200, 8300, 9000, 12_000);
+
+        public static void main(String[] arguments) throws IOException {
+            MemoryRegion region = new IwarpProvider().registerMemory(ByteBuffer.allocateDirect(64));
+            for (int spareBytes : SPARE_BYTES) {
+                SharedReceiveStack queue = new SharedReceiveStack(new LoopCore(System::nanoTime, () -> 1), DEPTH);
+                for (int i = 0; i < 512; i++) {
+                    queue.postReceive(i, region, 0, 64);
+                }
+                byte[][] spare = {new byte[spareBytes]};
+                ShortHeap.whileFull(() -> {
+                    spare[0] = null;
+                    postOneMore(queue, region);
+                });
+                queue.postReceive(513, region, 0, 64);
+            }
+        }
+
+        private static void postOneMore(SharedReceiveStack queue, MemoryRegion region) {
+            try {
+                queue.postReceive(512, region, 0, 64);
+            } catch (OutOfMemoryError | IOException e) {
+                return; // as expected
+            }
+        }
     }
 
     @Test
@@ -107,6 +144,7 @@ class SharedReceiveStackTest {
 
         Connection(Error failure) {
             super(queue);
+            open();
             this.failure = failure;
         }
 
