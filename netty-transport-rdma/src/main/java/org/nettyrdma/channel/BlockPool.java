@@ -183,7 +183,6 @@ final class BlockPool {
             Slab spare = spares.stream().filter(each -> each.bytes() >= size).min(Comparator.comparingInt(Slab::bytes))
                     .orElse(null);
             if (spare != null) {
-                spares.remove(spare);
                 block = use(spare, sizeClass);
             }
         }
@@ -192,8 +191,9 @@ final class BlockPool {
 
     /** Makes a slab one of a size class. */
     private Block use(Slab slab, int sizeClass) {
+        inUse.add(slab); // first, as there may be no memory for it
+        spares.remove(slab);
         slab.cutInto(sizeClass);
-        inUse.add(slab);
         slabs[sizeClass] = slab;
         slabBytes[sizeClass] += slab.bytes();
         return slab.cut();

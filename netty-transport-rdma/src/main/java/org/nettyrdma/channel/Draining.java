@@ -46,6 +46,14 @@ final class Draining {
         state = State.STARTED;
         limitTime();
         try {
+            end();
+        } finally {
+            finishIfDrained();
+        }
+    }
+
+    private void end() {
+        try {
             try {
                 queuePair.moveToError(); // from here on the device returns every buffer it has
             } finally {
@@ -53,8 +61,6 @@ final class Draining {
             }
         } catch (RuntimeException | Error e) { // no memory, for instance
             PeerLog.fault(LOGGER, channel, "the end of the connection failed", e);
-        } finally {
-            finishIfDrained();
         }
     }
 
@@ -87,6 +93,7 @@ final class Draining {
         if (!overdue) {
             overdue = true;
             pollsWhenOverdue = channel.loop.exhaustivePolls();
+            end(); // once more, if there was no memory for it
         }
         if (channel.loop.exhaustivePolls() == pollsWhenOverdue) {
             limitTime();

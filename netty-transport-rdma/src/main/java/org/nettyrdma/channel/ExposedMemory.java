@@ -19,18 +19,22 @@ public final class ExposedMemory {
 
     private final ExposureTable table;
     private final ByteBuf memory;
-    private final RemoteSegment segment;
     private final Pin pin; // null if the reference is enough
     private State state = State.EXPOSED;
     private ChannelPromise invalidation; // only if somebody waits for it
     private IOException loss;
 
-    /** Takes over one reference on the memory, and the pin. */
-    ExposedMemory(ExposureTable table, ByteBuf memory, Pin pin, RemoteSegment segment) {
+    // The table's notes.
+    int tag;
+    RemoteSegment segment;
+    ExposedMemory older;
+    ExposedMemory newer;
+
+    /** Takes a reference on the memory, and over the pin. */
+    ExposedMemory(ExposureTable table, ByteBuf memory, Pin pin) {
         this.table = table;
-        this.memory = memory;
+        this.memory = memory.retain();
         this.pin = pin;
-        this.segment = segment;
     }
 
     /**

@@ -5,11 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.util.collection.IntObjectHashMap;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.Queue;
-import java.util.Set;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.QueuePair;
@@ -29,7 +25,8 @@ final class ExposureTable {
     private final SendQueue sendQueue;
     private final RdmaChannelStatistics statistics;
     private final IntObjectHashMap<ExposedMemory> byTag = new IntObjectHashMap<>();
-    private final Set<ExposedMemory> all = Collections.newSetFromMap(new IdentityHashMap<>()); // persistent tags serve several
+    /** All of it, linked, since there may be no memory to go through a collection at the end; persistent tags serve several. */
+    private ExposedMemory newest;
     private final IntObjectHashMap<ExposedMemory> invalidating = new IntObjectHashMap<>(); // by slot of the work request id
     private final Queue<ExposedMemory> waiting = new ArrayDeque<>(); // for room in the send queue
     private int lastSlot;
@@ -54,28 +51,52 @@ final class ExposureTable {
         if (!pieces.find(memory, index, length) || pieces.count() != 1) {
             throw new RdmaException("memory to expose must be registered and in one piece: " + memory);
         }
-        memory.retain(); // first of all, so that nothing is open to the peer that nobody holds
         Pin pin = Pin.of(memory, access == RemoteAccess.WRITE);
         ExposedMemory exposed;
         try {
-            int tag = queuePair.expose(pieces.region(0), pieces.offset(0), length, access.right());
-            exposed = new ExposedMemory(this, memory, pin, new RemoteSegment(tag, length, queuePair.remoteOffset(tag)));
-        } catch (IOException e) {
-            release(memory, pin);
-            throw new RdmaException("memory of " + length + " bytes cannot be exposed: " + e.getMessage(), e);
+            exposed = new ExposedMemory(this, memory, pin); // first of all, so that nothing is open that nobody holds
         } catch (Throwable t) {
-            release(memory, pin);
+            Pin.release(pin);
             throw t;
         }
-        byTag.put(exposed.segment().steeringTag(), exposed);
-        all.add(exposed);
+        try {
+            exposed.tag = queuePair.expose(pieces.region(0), pieces.offset(0), length, access.right());
+        } catch (IOException e) {
+            exposed.invalidated();
+            throw new RdmaException("memory of " + length + " bytes cannot be exposed: " + e.getMessage(), e);
+        } catch (Throwable t) {
+            exposed.invalidated();
+            throw t;
+        }
+        link(exposed);
+        try {
+            exposed.segment = new RemoteSegment(exposed.tag, length, queuePair.remoteOffset(exposed.tag));
+            byTag.put(exposed.tag, exposed);
+        } catch (Throwable t) { // no memory, for instance: nobody could withdraw it, but the end of the channel does
+            channel.fail(t);
+            throw t;
+        }
         statistics.increment(Counter.EXPOSURES);
         return exposed;
     }
 
-    private static void release(ByteBuf memory, Pin pin) {
-        Pin.release(pin);
-        memory.release();
+    private void link(ExposedMemory exposed) {
+        exposed.older = newest;
+        if (newest != null) {
+            newest.newer = exposed;
+        }
+        newest = exposed;
+    }
+
+    private void unlink(ExposedMemory exposed) {
+        if (exposed == newest) {
+            newest = exposed.older;
+        } else {
+            exposed.newer.older = exposed.older;
+        }
+        if (exposed.older != null) {
+            exposed.older.newer = exposed.newer;
+        }
     }
 
     /** The channel whose memory this is about. */
@@ -106,7 +127,7 @@ final class ExposureTable {
         try {
             complete = queuePair.invalidate(
                     WorkRequestId.encode(channel.workRequestChannelId(), WorkRequestId.INVALIDATE, slot),
-                    exposed.segment().steeringTag());
+                    exposed.tag);
             if (!complete) {
                 invalidating.put(slot, exposed);
             }
@@ -145,9 +166,9 @@ final class ExposureTable {
         if (exposed.isInvalidated()) {
             return; // the peer was faster
         }
-        all.remove(exposed);
-        if (byTag.get(exposed.segment().steeringTag()) == exposed) {
-            byTag.remove(exposed.segment().steeringTag());
+        unlink(exposed);
+        if (byTag.get(exposed.tag) == exposed) {
+            byTag.remove(exposed.tag);
         }
         statistics.increment(Counter.LOCAL_INVALIDATIONS);
         exposed.invalidated();
@@ -174,7 +195,7 @@ final class ExposureTable {
         if (exposed == null) {
             return; // this side's own invalidation was under way as the message arrived
         }
-        all.remove(exposed);
+        unlink(exposed);
         statistics.increment(Counter.REMOTE_INVALIDATIONS_RECEIVED);
         exposed.invalidated();
     }
@@ -186,14 +207,13 @@ final class ExposureTable {
 
     /** The connection has ended and the peer can touch nothing any more, unless the queue pair tells otherwise. */
     void closed() {
-        var exposed = new ArrayList<>(all);
-        all.clear();
         byTag.clear();
         invalidating.clear();
         waiting.clear();
-        for (ExposedMemory each : exposed) {
+        for (ExposedMemory each = newest; each != null; each = newest) {
+            unlink(each);
             try {
-                if (queuePair.mayUseExposed(each.segment().steeringTag())) {
+                if (queuePair.mayUseExposed(each.tag)) {
                     lost(each);
                 } else {
                     each.invalidated();

@@ -230,15 +230,18 @@ public final class RdmaChannel extends QueuePairChannel {
             inbound = new InboundDelivery(this, config, work);
             outboundFilter = new OutboundFilter(loop.postingTools(), statistics());
         } catch (Throwable t) {
-            if (queuePair != null) {
-                queuePair.close();
-                queuePair = null;
-            }
-            if (work != null) {
-                work.receives().close();
-                work = null;
-            } else if (pool != null) {
-                pool.leave();
+            try {
+                if (queuePair != null) {
+                    queuePair.close();
+                    queuePair = null;
+                }
+            } finally {
+                if (work != null) {
+                    work.receives().close();
+                    work = null;
+                } else if (pool != null) {
+                    pool.leave();
+                }
             }
             throw t;
         }

@@ -219,6 +219,10 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
                 queuePair.close();
                 queuePair = null;
             }
+            if (work != null) {
+                work.exposureEnded();
+                work = null;
+            }
             throw t;
         }
     }

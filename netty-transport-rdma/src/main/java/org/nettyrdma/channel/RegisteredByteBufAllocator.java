@@ -154,7 +154,12 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
     private RegisteredByteBuf open(Block block, int initialCapacity, int maxCapacity) {
         RegisteredByteBuf buffer = block.buffer;
         if (buffer == null) {
-            buffer = new RegisteredByteBuf(this, pool, block, hasAddresses);
+            try {
+                buffer = new RegisteredByteBuf(this, pool, block, hasAddresses);
+            } catch (Throwable t) { // no memory, for instance
+                block.release();
+                throw t;
+            }
         }
         return buffer.open(initialCapacity, maxCapacity);
     }

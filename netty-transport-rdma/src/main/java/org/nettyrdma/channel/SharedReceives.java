@@ -60,7 +60,10 @@ final class SharedReceives implements Receives {
         queuePair.allowReceives(passedOn + window);
     }
 
-    /** A message has arrived, and has invalidated memory unless the last argument is null. This takes over the reference. */
+    /**
+     * A message has arrived, and has invalidated memory unless the last argument is null. This takes over the reference,
+     * unless it throws.
+     */
     void arrived(ByteBuf message, RemoteInvalidation invalidation) {
         if (messages == null) {
             messages = new ArrayDeque<>(4);

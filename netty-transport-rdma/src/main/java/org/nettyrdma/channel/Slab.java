@@ -89,8 +89,9 @@ final class Slab {
         if (blockBytes > bytes() - offset) {
             return null;
         }
-        cut++;
-        return new Block(this, offset, blockBytes);
+        Block block = new Block(this, offset, blockBytes);
+        cut++; // not before there is something that gives it back
+        return block;
     }
 
     /** Whether nobody uses any block, if {@link #free} is up to date. */

@@ -142,11 +142,11 @@ final class StreamOutput {
 
     private void postBatch(int bytes, int flushed) throws IOException {
         statistics.add(Counter.COPIED_BYTES, batch.copiedBytes());
-        post(bytes, batch.takePayload(), flushed);
+        post(new StreamMessage.Data(bytes), bytes, batch.takePayload(), flushed);
     }
 
-    private void post(int bytes, Object payload, int flushed) throws IOException {
-        StreamMessage message = new StreamMessage.Data(bytes);
+    /** The message is there before its payload is taken, which nobody would release for want of memory. */
+    private void post(StreamMessage message, int bytes, Object payload, int flushed) throws IOException {
         credits.sent();
         if (inMessage) {
             carrier.sendWithData(message, payload, flushed);
@@ -179,11 +179,13 @@ final class StreamOutput {
         }
         ByteBuf copy = tools.newCopy((int) Math.min(room, Math.max(left, MIN_COPY_BYTES)));
         long progress;
+        StreamMessage message;
         try {
             progress = region.transferTo(new CopyChannel(copy), region.transferred());
             if (!copy.isReadable()) {
                 throw new IOException("a file region has given nothing of " + left + " bytes that are left of it");
             }
+            message = new StreamMessage.Data(copy.readableBytes());
         } catch (Throwable t) {
             copy.release();
             regionFailure = t;
@@ -193,7 +195,7 @@ final class StreamOutput {
         tools.pieces().find(copy, 0, bytes);
         statistics.add(Counter.COPIED_BYTES, bytes);
         inMessage = false;
-        post(bytes, copy, 0);
+        post(message, bytes, copy, 0);
         in.progress(progress);
         if (region.transferred() >= region.count()) {
             in.remove();

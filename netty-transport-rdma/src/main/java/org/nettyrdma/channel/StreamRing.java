@@ -38,7 +38,7 @@ final class StreamRing {
         final MemoryRegion region;
         final int offset;
         int tag;             // 0 when it was withdrawn
-        TargetEntry entry;   // what the peer is told of it
+        long remoteOffset;   // by which the peer names its first byte
         RingBlock successor; // takes its place when everything in it was taken; there since the tag was withdrawn
 
         RingBlock(ByteBuf buffer, int size, MemoryRegion region, int offset) {
@@ -46,6 +46,11 @@ final class StreamRing {
             this.size = size;
             this.region = region;
             this.offset = offset;
+        }
+
+        /** What the peer is told of it. */
+        TargetEntry entry() {
+            return new TargetEntry(remoteOffset, tag, size);
         }
     }
 
@@ -55,7 +60,7 @@ final class StreamRing {
     private final PeerAddress limitedPeer;
     private final int maxBlockBytes;
     private final ArrayDeque<RingBlock> blocks = new ArrayDeque<>(2); // the first holds the oldest data
-    private final List<RingBlock> withdrawing = new ArrayList<>(0); // null where done
+    private final List<RingBlock> withdrawing = new ArrayList<>(MAX_WITHDRAWALS); // null where done
     private int withdrawals; // that the device has not completed
     private boolean withdrawsAtOnce;
     private RingBlock lent;  // the last one that was read where it is, perhaps still in use
@@ -106,18 +111,18 @@ final class StreamRing {
     private void expose(RingBlock block) throws IOException {
         block.tag = queuePair.expose(block.region, block.offset, block.size, QueuePair.ACCESS_REMOTE_WRITE);
         // The tag ends with the connection, which may have ended before the channel hears that it stands.
-        block.entry = new TargetEntry(queuePair.remoteOffset(block.tag), block.tag, block.size);
+        block.remoteOffset = queuePair.remoteOffset(block.tag);
         channel.statistics().increment(Counter.EXPOSURES);
     }
 
     /** What the peer is told of the first block. */
     TargetEntry first() {
-        return blocks.getFirst().entry;
+        return blocks.getFirst().entry();
     }
 
     /** What the peer is told of the block that was added last, or of the one before. */
     TargetEntry fromLast(int distance) {
-        return (distance == 0 ? blocks.getLast() : blocks.getFirst()).entry;
+        return (distance == 0 ? blocks.getLast() : blocks.getFirst()).entry();
     }
 
     /** The memory of the oldest block. */
@@ -289,18 +294,19 @@ final class StreamRing {
     /** The queue pair is closed: gives all memory back that the peer cannot reach any more. */
     void close() {
         memory().close(limitedPeer, countedBytes);
-        withdrawing.removeIf(block -> block == null);
-        blocks.addAll(withdrawing);
-        withdrawing.clear();
-        if (lent != null) {
-            blocks.add(lent);
-            lent = null;
+        while (!withdrawing.isEmpty()) {
+            giveBack(withdrawing.remove(withdrawing.size() - 1));
         }
+        giveBack(lent);
+        lent = null;
         for (RingBlock block = blocks.poll(); block != null; block = blocks.poll()) {
-            if (block.successor != null) {
-                blocks.add(block.successor);
-                block.successor = null;
-            }
+            giveBack(block);
+            giveBack(block.successor);
+        }
+    }
+
+    private void giveBack(RingBlock block) {
+        if (block != null) {
             if (block.tag != 0 && queuePair.mayUseExposed(block.tag)) {
                 LostMemory.keep(block.buffer);
                 channel.statistics().increment(Counter.BUFFERS_LEAKED_ON_PURPOSE);

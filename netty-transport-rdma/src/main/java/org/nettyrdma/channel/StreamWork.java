@@ -32,17 +32,22 @@ final class StreamWork implements PostedWork {
         this.queuePair = queuePair;
         PostingTools tools = channel.loop.postingTools();
         memory = new StreamMemory(tools, queuePair);
+        StreamRing opened = null;
         try {
-            ring = new StreamRing(channel, queuePair, ringBytes);
+            sends = new StreamSends(channel.workRequestChannelId());
+            carrier = tools.provider().capabilities().writeWithImmediate()
+                    ? new ImmediateCarrier(tools, queuePair, memory, sends) : new SendCarrier(tools, queuePair, memory, sends);
+            opened = new StreamRing(channel, queuePair, ringBytes);
+            input = new StreamInput(channel, memory, opened);
         } catch (Throwable t) {
             queuePair.close(); // before that a device does not let go of the memory
+            if (opened != null) {
+                opened.close();
+            }
             memory.release(true);
             throw t;
         }
-        sends = new StreamSends(channel.workRequestChannelId());
-        carrier = tools.provider().capabilities().writeWithImmediate() ? new ImmediateCarrier(tools, queuePair, memory, sends)
-                : new SendCarrier(tools, queuePair, memory, sends);
-        input = new StreamInput(channel, memory, ring);
+        ring = opened;
     }
 
     StreamInput input() {

@@ -81,7 +81,13 @@ final class WorkRequests implements PostedWork {
     void received(ByteBuf buffer, WorkCompletionStatus status, int byteLength, boolean invalidated, int invalidatedTag,
                   int vendorError) {
         if (status == WorkCompletionStatus.SUCCESS) {
-            sharedReceives.arrived(buffer.writerIndex(byteLength), invalidated ? new RemoteInvalidation(invalidatedTag) : null);
+            try {
+                sharedReceives.arrived(buffer.writerIndex(byteLength),
+                        invalidated ? new RemoteInvalidation(invalidatedTag) : null);
+            } catch (Throwable t) { // no memory, for instance; the channel fails
+                buffer.release();
+                throw t;
+            }
             messageArrived(byteLength, invalidated, invalidatedTag);
             scheduleIfNeeded();
             return;

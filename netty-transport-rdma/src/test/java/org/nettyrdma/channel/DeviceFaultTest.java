@@ -89,6 +89,37 @@ class DeviceFaultTest extends TransportFixture {
         memory.release();
     }
 
+    /** The buffer would be free for others while the peer can reach it. */
+    @Test
+    void shouldKeepMemoryUntilTheEndOfTheConnectionThatCannotTellWhereItIsExposed() throws Exception {
+        Endpoint client = connect().client();
+        Endpoint other = connect().client();
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        faulty.withholdCompletions = true;
+        faulty.nextOffsetError = new OutOfMemoryError("expected");
+        client.call(() -> {
+            assertThrows(OutOfMemoryError.class, () -> client.channel().expose(memory, 0, 100, RemoteAccess.WRITE));
+            assertFalse(client.channel().isOpen());
+            assertEquals(2, memory.refCnt());
+            return null;
+        });
+        faulty.withholdCompletions = false;
+        Endpoint.await(client.channel().releaseFuture());
+        assertEquals(1, memory.refCnt());
+        memory.release();
+        assertTrue(other.channel().isActive());
+    }
+
+    /** The device would have its buffers for ever otherwise. */
+    @Test
+    void shouldTryTheEndOfAConnectionAgainForWhichThereWasNoMemory() throws Exception {
+        Endpoint client = connect(serverBootstrap(), bootstrap().option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 200)).client();
+        faulty.nextEndError = new OutOfMemoryError("expected");
+        client.channel().close();
+        Endpoint.await(client.channel().releaseFuture());
+        assertEquals(0, client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
+    }
+
     /** Whichever side wants none. */
     @ParameterizedTest
     @CsvSource({"0, 16", "16, 0"})

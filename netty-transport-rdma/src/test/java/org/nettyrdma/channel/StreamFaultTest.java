@@ -10,6 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -40,6 +41,28 @@ class StreamFaultTest extends StreamFixture {
     @Override
     VerbsProvider provider() {
         return provider;
+    }
+
+    @Test
+    void shouldLeaveNothingOfAStreamThatHasNoMemoryToBegin() throws Exception {
+        Pair pair = pair();
+        ConnectionMemory memory = RegisteredByteBufAllocator.of(provider).connectionMemory();
+        long receiveBytes = memory.receiveBytes();
+        int failures = 0;
+        for (int told = 0; told < 100; told++) {
+            provider.capabilitiesLeft.set(told);
+            Channel channel = bootstrap().handler(new ChannelInboundHandlerAdapter()).register().await().channel();
+            boolean isMade = provider.capabilitiesLeft.getAndSet(-1) >= 0;
+            await(channel.close());
+            assertTrue(((RdmaStreamChannel) channel).releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            if (isMade) {
+                break;
+            }
+            failures++;
+            assertEquals(receiveBytes, memory.receiveBytes());
+        }
+        assertTrue(failures > 0);
+        assertEquals(List.of("active"), pair.server().events());
     }
 
     /** The memory of the half that was to be replaced would be lost otherwise, and the connection with it. */
