@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.TooLongFrameException;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
@@ -158,16 +159,17 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         }
         increment(calls);
         call.xid = request.xid() != null ? request.xid() : pending.takeXid();
-        Object message;
+        Object message = null;
         try {
             message = encode(call.xid, request);
-        } catch (RuntimeException | Error e) { // no memory, for instance; what there was is released
+            call.written = new PendingCallWrite(ctx, call);
+            // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
+            pending.add(call, timeoutMillis(request));
+        } catch (RuntimeException | Error e) { // no memory, for instance; what there was is released where encode() fails
+            ReferenceCountUtil.release(message);
             call.tryFailure(new RpcConnectionException(request, "not written", false, e));
             return;
         }
-        call.written = new PendingCallWrite(ctx, call);
-        // Entered before it is written, since the write may fail at once; armed last, since the timer must find it.
-        pending.add(call, timeoutMillis(request));
         if (timer != null) {
             call.written.measure(RpcCallTimer.contentOf(message).readableBytes());
             timer.made(call.xid, beginNanos(call));

@@ -291,8 +291,8 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             RpcProgram program = programs.find(header.program(), header.version());
             if (program != null) {
                 increment(calls);
-                callsInProgress++;
                 RpcCall call = new RpcCall(owner, header, message);
+                callsInProgress++; // not before there is something that takes it back
                 call.measure(measured);
                 if (callMemory == null) {
                     begin(program, call);

@@ -389,6 +389,20 @@ class RpcClientTest {
         assertTrue(channel.isOpen());
     }
 
+    /** Its caller would wait for ever, as nothing else knows of it. */
+    @Test
+    void shouldFailACallThatThereIsNoMemoryToKeep() {
+        RpcClient exhausted = new RpcClient(1000, 1, () -> {
+            throw new OutOfMemoryError("expected");
+        });
+        EmbeddedChannel other = new EmbeddedChannel(exhausted);
+        ByteBuf arguments = Unpooled.buffer().writeInt(1);
+        Future<ByteBuf> call = exhausted.call(new RpcRequest(1, 1, 1, arguments));
+        assertInstanceOf(OutOfMemoryError.class, assertInstanceOf(RpcConnectionException.class, call.cause()).getCause());
+        assertEquals(0, arguments.refCnt());
+        other.finishAndReleaseAll();
+    }
+
     @Test
     void shouldReleaseTheArgumentsWhoseItemsAreOutOfRange() {
         ByteBuf arguments = Unpooled.buffer().writeInt(1);

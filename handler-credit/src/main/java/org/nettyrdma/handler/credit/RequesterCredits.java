@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.nettyrdma.handler.credit.support.WaitTimes;
 import org.nettyrdma.handler.credit.support.WaitingWrite;
 import org.nettyrdma.handler.credit.support.XidMap;
@@ -93,8 +94,14 @@ final class RequesterCredits {
     }
 
     private void waitForCredit(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
-        WaitingRequest write = new WaitingRequest(ctx, request, promise);
-        waiting.add(write);
+        WaitingRequest write;
+        try {
+            write = new WaitingRequest(ctx, request, promise);
+            waiting.add(write);
+        } catch (Throwable t) { // no memory, for instance; Netty fails the promise
+            request.release();
+            throw t;
+        }
         highestWaiting.setOpaque(Math.max(highestWaiting.getPlain(), waiting.size()));
         write.watchForCancellation();
         waitingChanged(ctx);
@@ -115,9 +122,17 @@ final class RequesterCredits {
                     + " is in progress"));
             return;
         }
-        begin(xid);
         int wanted = window.maxLimit();
-        ctx.write(request.credits() == wanted ? request : request.withCredits(wanted), promise);
+        CreditedMessage stamped;
+        try {
+            stamped = request.credits() == wanted ? request : request.withCredits(wanted);
+            begin(xid); // last, as nobody would give the credit back
+        } catch (Throwable t) { // no memory, for instance
+            request.release();
+            promise.tryFailure(t);
+            return;
+        }
+        ctx.write(stamped, promise);
         written(xid, promise);
     }
 
@@ -293,11 +308,12 @@ final class RequesterCredits {
         if (waiting.isEmpty() || sending) {
             return; // called from within the loop below, which sees what has changed
         }
+        Supplier<Object> peer = ctx.channel()::remoteAddress; // here, as there may be no memory for it where a request has left
         sending = true;
         try {
             while (!waiting.isEmpty() && isAvailable()) {
                 WaitingRequest write = waiting.poll();
-                write.wait.end(ctx.channel()::remoteAddress);
+                write.wait.end(peer);
                 send(ctx, write.request, write.promise());
                 unflushed = true;
             }

@@ -48,6 +48,25 @@ class CreditGateRequestsTest extends CreditGateFixture {
         request.release();
     }
 
+    /** At once, and from among those that wait. */
+    @Test
+    void shouldTakeNoCreditForARequestThatThereIsNoMemoryToStamp() {
+        TestMessage first = request(1);
+        first.isUnstampable = true;
+        assertInstanceOf(OutOfMemoryError.class, write(first).cause());
+        assertEquals(0, first.refCnt());
+        write(request(2));
+        assertSent(2);
+        TestMessage waiting = request(3);
+        waiting.isUnstampable = true;
+        ChannelFuture waits = write(waiting);
+        write(request(4));
+        receive(response(2, 1));
+        assertInstanceOf(OutOfMemoryError.class, waits.cause());
+        assertEquals(0, waiting.refCnt());
+        assertSent(4);
+    }
+
     @Test
     void shouldUseAsManyAsGrantedForEveryGrant() {
         for (int grant = 1; grant <= 1024; grant++) {

@@ -11,6 +11,7 @@ final class TestMessage extends AbstractReferenceCounted implements CreditedMess
     boolean keepsCredit;
     boolean grantsCredits = true;
     boolean isAnswer;
+    boolean isUnstampable;
     Runnable released = () -> { };
 
     TestMessage(Role role, int xid, long credits) {
@@ -51,6 +52,9 @@ final class TestMessage extends AbstractReferenceCounted implements CreditedMess
 
     @Override
     public CreditedMessage withCredits(int newCredits) {
+        if (isUnstampable) {
+            throw new OutOfMemoryError("expected");
+        }
         credits = newCredits;
         return this;
     }

@@ -199,14 +199,18 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
             context.write(msg, promise);
             return;
         }
-        ByteBuf send;
+        Object send = message;
         try {
-            send = encoder.encode(context.alloc(), message);
+            ByteBuf encoded = encoder.encode(context.alloc(), message);
+            send = encoded;
+            if (message.isInvalidating()) {
+                send = new RdmaSend(encoded, message.invalidatedTag());
+            }
         } catch (RuntimeException | Error e) {
-            ReferenceCountUtil.release(message);
+            ReferenceCountUtil.release(send);
             promise.tryFailure(e);
             return;
         }
-        context.write(message.isInvalidating() ? new RdmaSend(send, message.invalidatedTag()) : send, promise);
+        context.write(send, promise);
     }
 }

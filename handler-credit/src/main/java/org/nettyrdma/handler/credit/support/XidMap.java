@@ -79,8 +79,9 @@ public final class XidMap<V> {
     }
 
     private void allocate(int slots) {
-        values = new Object[slots];
+        Object[] newValues = new Object[slots];
         xids = new int[slots];
+        values = newValues; // not before there is memory for both, or what is in the old ones would be lost
     }
 
     /** Twice the slots: numbers that have different ones keep different ones. */
