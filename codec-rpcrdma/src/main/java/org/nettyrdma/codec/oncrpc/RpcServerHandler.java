@@ -284,27 +284,35 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
     }
 
     private void callReceived(ByteBuf message, RpcCallTimer.Call measured) {
-        RpcReplyHeader refusal;
+        RpcReplyHeader refusal = null;
+        RpcProgram program = null;
+        RpcCall call = null;
         try {
             RpcCallHeader header = RpcCallHeader.read(message, lastCredential);
             lastCredential = header.credential();
-            RpcProgram program = programs.find(header.program(), header.version());
-            if (program != null) {
-                increment(calls);
-                RpcCall call = new RpcCall(owner, header, message);
-                callsInProgress++; // not before there is something that takes it back
-                call.measure(measured);
-                if (callMemory == null) {
-                    begin(program, call);
-                } else {
-                    beginWithMemory(program, call);
-                }
-                return;
+            program = programs.find(header.program(), header.version());
+            if (program == null) {
+                refusal = noSuchProgram(header);
+            } else {
+                call = new RpcCall(owner, header, message);
             }
-            refusal = noSuchProgram(header);
         } catch (RpcCallHeaderException e) {
             PeerLog.warn(LOGGER, channel(), "malformed call: {}", e);
             refusal = e.answer();
+        } catch (Throwable t) { // no memory, for instance
+            message.release();
+            throw t;
+        }
+        if (call != null) {
+            increment(calls);
+            callsInProgress++;
+            call.measure(measured);
+            if (callMemory == null) {
+                begin(program, call);
+            } else {
+                beginWithMemory(program, call);
+            }
+            return;
         }
         message.release();
         readOn();

@@ -11,6 +11,7 @@ import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.support.Acceptor;
 import org.nettyrdma.verbs.support.SocketConnectionRequest;
+import org.nettyrdma.verbs.support.SocketFailures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,6 +68,9 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
         } catch (IOException e) { // whoever may not connect takes no place of those who owe their request
             refuse(accepted, e);
             return;
+        } catch (Throwable t) {
+            SocketFailures.closeQuietly(accepted);
+            throw t;
         }
         pending.add(request);
         if (pending.size() > attributes.maxPendingRequests()) {
