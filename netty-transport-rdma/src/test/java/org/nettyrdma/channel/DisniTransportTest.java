@@ -1,7 +1,9 @@
 package org.nettyrdma.channel;
 
+import org.nettyrdma.testing.DeviceRefusals;
 import org.nettyrdma.testing.RequiresRdmaDevice;
 import org.nettyrdma.testkit.RdmaTransportContract;
+import org.nettyrdma.testkit.Refusals;
 import org.nettyrdma.verbs.VerbsProvider;
 
 @RequiresRdmaDevice
@@ -10,5 +12,10 @@ class DisniTransportTest extends RdmaTransportContract {
     @Override
     protected VerbsProvider provider() {
         return Rdma.provider("disni");
+    }
+
+    @Override
+    protected Refusals refusals() {
+        return DeviceRefusals.of(provider());
     }
 }

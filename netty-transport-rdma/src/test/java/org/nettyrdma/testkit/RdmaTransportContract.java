@@ -4,8 +4,8 @@ import org.junit.jupiter.api.Nested;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
- * What every provider must do below a channel. To run it on another provider, extend this and override one method. The parts can
- * be run one by one, too. Each test has event loops of its own.
+ * What every provider must do below a channel. To run it on another provider, extend this and override {@link #provider}. The
+ * parts can be run one by one, too. Each test has event loops of its own.
  */
 public abstract class RdmaTransportContract {
 
@@ -15,6 +15,15 @@ public abstract class RdmaTransportContract {
      * @return a provider that is available; the same with each call
      */
     protected abstract VerbsProvider provider();
+
+    /**
+     * What the provider refuses.
+     *
+     * @return all, unless a test overrides it
+     */
+    protected Refusals refusals() {
+        return Refusals.ALL;
+    }
 
     @Nested
     class Connecting extends ConnectingContract {
@@ -45,6 +54,11 @@ public abstract class RdmaTransportContract {
         @Override
         protected VerbsProvider provider() {
             return RdmaTransportContract.this.provider();
+        }
+
+        @Override
+        protected Refusals refusals() {
+            return RdmaTransportContract.this.refusals();
         }
     }
 

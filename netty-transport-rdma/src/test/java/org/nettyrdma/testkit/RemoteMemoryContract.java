@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
@@ -19,8 +18,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -48,12 +45,18 @@ import org.nettyrdma.verbs.Capabilities;
 /** RDMA Read and RDMA Write reach what is exposed, and nothing else. A part of {@link RdmaTransportContract}. */
 public abstract class RemoteMemoryContract extends TransportFixture {
 
-    private static final Path RXE = Path.of("/sys/class/infiniband/rxe0");
-    private static final Path SIW = Path.of("/sys/class/infiniband/siw0");
-
     private RdmaServerChannel listener;
     private Endpoint client;
     private Endpoint server;
+
+    /**
+     * What the provider refuses.
+     *
+     * @return all, unless a test overrides it
+     */
+    protected Refusals refusals() {
+        return Refusals.ALL;
+    }
 
     @BeforeEach
     void connectBoth() throws Exception {
@@ -457,10 +460,8 @@ public abstract class RemoteMemoryContract extends TransportFixture {
     @EnumSource(Violation.class)
     void shouldEndOnlyTheConnectionOfAPeerThatBreaksTheRules(Violation violation) throws Exception {
         assumeTrue(violation != Violation.INVALIDATE_UNKNOWN_TAG || provider().capabilities().sendWithInvalidate());
-        assumeFalse(violation == Violation.READ_WHAT_MAY_BE_WRITTEN && provider().name().equals("disni") && Files.exists(SIW),
-                "the siw driver of the kernel does not check the right to read");
-        assumeFalse(violation.isOutOfBounds() && provider().name().equals("disni") && Files.exists(RXE),
-                "the rxe driver of the kernel does not check the bounds of memory windows");
+        assumeTrue(violation != Violation.READ_WHAT_MAY_BE_WRITTEN || refusals().checksRightToRead(), "by its driver");
+        assumeTrue(!violation.isOutOfBounds() || refusals().checksBounds(), "by its driver");
         Endpoint otherClient = connect(bootstrap(), listener);
         Endpoint otherServer = awaitAccepted();
         ByteBuf readable = server.channel().alloc().buffer(1000).setZero(0, 1000);
@@ -496,12 +497,9 @@ public abstract class RemoteMemoryContract extends TransportFixture {
         pristine.release();
     }
 
-    /**
-     * Software says all. An iWARP device fails what waits for an answer; a RoCE device has done a Send that its peer then
-     * refuses.
-     */
+    /** A device fails what waits for an answer; one without iWARP has done a Send that its peer then refuses. */
     private boolean isToldOf(Violation violation, boolean requester) {
-        if (!provider().name().equals("disni")) {
+        if (refusals().tellsBothEnds()) {
             return true;
         }
         return provider().capabilities().receiverWaits() ? !requester || violation != Violation.INVALIDATE_UNKNOWN_TAG

@@ -22,21 +22,12 @@ public abstract class VerbsContract {
     protected abstract VerbsProvider provider();
 
     /**
-     * Whether an access beside what is exposed, but within the same memory region, is refused. On a device, its driver decides.
+     * What the provider refuses.
      *
-     * @return {@code true} unless a test overrides it
+     * @return all, unless a test overrides it
      */
-    protected boolean checksBounds() {
-        return true;
-    }
-
-    /**
-     * Whether an RDMA Read needs a steering tag that grants reading. On a device, its driver decides.
-     *
-     * @return {@code true} unless a test overrides it
-     */
-    protected boolean checksRightToRead() {
-        return true;
+    protected Refusals refusals() {
+        return Refusals.ALL;
     }
 
     @Nested
@@ -79,13 +70,8 @@ public abstract class VerbsContract {
         }
 
         @Override
-        protected boolean checksBounds() {
-            return VerbsContract.this.checksBounds();
-        }
-
-        @Override
-        protected boolean checksRightToRead() {
-            return VerbsContract.this.checksRightToRead();
+        protected Refusals refusals() {
+            return VerbsContract.this.refusals();
         }
     }
 

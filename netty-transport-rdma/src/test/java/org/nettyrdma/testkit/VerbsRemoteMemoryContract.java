@@ -18,14 +18,13 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 /** RDMA Writes, RDMA Reads and the invalidation of steering tags. A part of {@link VerbsContract}. */
 public abstract class VerbsRemoteMemoryContract extends VerbsFixture {
 
-    /** See {@link VerbsContract}. */
-    protected boolean checksBounds() {
-        return true;
-    }
-
-    /** See {@link VerbsContract}. */
-    protected boolean checksRightToRead() {
-        return true;
+    /**
+     * What the provider refuses.
+     *
+     * @return all, unless a test overrides it
+     */
+    protected Refusals refusals() {
+        return Refusals.ALL;
     }
 
     @Test
@@ -132,7 +131,8 @@ public abstract class VerbsRemoteMemoryContract extends VerbsFixture {
         long[] within = {-1, 1, 10, -5};
         long[] beyond = {1L << 32, (1L << 32) - 5, Long.MIN_VALUE};
         LongStream refused = LongStream.of(beyond);
-        for (long distance : (checksBounds() ? LongStream.concat(LongStream.of(within), refused) : refused).toArray()) {
+        LongStream all = refusals().checksBounds() ? LongStream.concat(LongStream.of(within), refused) : refused;
+        for (long distance : all.toArray()) {
             assertRefused(QueuePair.ACCESS_REMOTE_READ | QueuePair.ACCESS_REMOTE_WRITE, true, distance);
             assertRefused(QueuePair.ACCESS_REMOTE_READ | QueuePair.ACCESS_REMOTE_WRITE, false, distance);
         }
@@ -142,7 +142,7 @@ public abstract class VerbsRemoteMemoryContract extends VerbsFixture {
     void shouldRefuseAccessThatTheTagDoesNotGrant() throws IOException {
         assumeTrue(provider().capabilities().exposure() != Capabilities.Exposure.PERSISTENT);
         assertRefused(QueuePair.ACCESS_REMOTE_READ, false, 0);
-        if (checksRightToRead()) {
+        if (refusals().checksRightToRead()) {
             assertRefused(QueuePair.ACCESS_REMOTE_WRITE, true, 0);
         }
     }
