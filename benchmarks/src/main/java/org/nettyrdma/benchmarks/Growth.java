@@ -24,7 +24,8 @@ final class Growth {
     private static final int MAX_PAYLOAD_BYTES = 16 << 20;
     private static final int MAX_BULK_OUTSTANDING = 8;
     private static final int MAX_BYTES_OUTSTANDING = 32 << 20;
-    private static final int CONNECTIONS_PER_EVENT_LOOPS = 4;
+    private static final int[] EVENT_LOOPS = {1, 2, 4};
+    private static final int[] CONNECTIONS_OF_EVENT_LOOPS = {4, 16};
 
     private final int windows;
     private final double seconds;
@@ -185,26 +186,31 @@ final class Growth {
         return new Curves("size", "READ and WRITE, 8 outstanding (of 16 MiB: 2), one process", "bytes", points, List.of());
     }
 
-    /** Rate of small calls against event loops. */
+    /** Rate of small calls against event loops, with few connections and with some. */
     Curves eventLoops() throws IOException {
         record Key(Peer peer, int loops) {
         }
         List<Point> points = new ArrayList<>();
         try (Turns<Key> turns = newTurns()) {
-            for (int loops : new int[] {1, 2}) {
+            for (int loops : EVENT_LOOPS) {
                 for (Peer peer : List.of(Peer.RDMA, Peer.NIO, Peer.EPOLL)) {
                     turns.add(new Key(peer, loops), Setup.of(peer).withEventLoops(loops), Placement.ONE_PROCESS,
-                            CONNECTIONS_PER_EVENT_LOOPS);
+                            CONNECTIONS_OF_EVENT_LOOPS[0]);
                 }
             }
             Load load = new Load(Operation.ECHO, ECHO_BYTES, OUTSTANDING);
             turns.warmUp(load, warmUpSeconds);
-            turns.take(load).forEach((key, seen) ->
-                    points.add(Point.of(key.peer().title(), key.loops(), Figure.SMALL_CALLS, seen)));
+            for (int connections : CONNECTIONS_OF_EVENT_LOOPS) {
+                for (Key key : turns.keys()) {
+                    turns.get(key).reopen(Setup.of(key.peer()).withEventLoops(key.loops()), connections);
+                }
+                String ofConnections = ", " + connections + " connections";
+                turns.take(load).forEach((key, seen) ->
+                        points.add(Point.of(key.peer().title() + ofConnections, key.loops(), Figure.SMALL_CALLS, seen)));
+            }
         }
-        return new Curves("event-loops", "64-byte calls, 4 connections, 32 outstanding on each, one process",
-                "event loops of each end",
-                points, List.of());
+        return new Curves("event-loops", "64-byte calls, 32 outstanding on each connection, one process",
+                "event loops of each end", points, List.of());
     }
 
     private <K> Turns<K> newTurns() {
