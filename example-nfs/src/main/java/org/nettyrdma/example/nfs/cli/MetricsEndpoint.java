@@ -36,10 +36,17 @@ final class MetricsEndpoint implements AutoCloseable {
      */
     private static final int PIECE_BYTES = 4096;
 
+    /** What was asked for meanwhile gets the same text: making it costs far more than asking for it. */
+    private static final long MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final HttpServer server;
     private final ThreadPoolExecutor threads = new ThreadPoolExecutor(MAX_THREADS, MAX_THREADS, IDLE_THREAD_SECONDS,
             TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new DefaultThreadFactory("nfs-metrics", true));
+
+    /** What was shown last, not changed any more; guarded by this, as when that was made. */
+    private byte[] text;
+    private long textNanos;
 
     private MetricsEndpoint(HttpServer server) {
         this.server = server;
@@ -94,8 +101,16 @@ final class MetricsEndpoint implements AutoCloseable {
         }
     }
 
+    private synchronized byte[] text() {
+        if (text == null || System.nanoTime() - textNanos > MAX_AGE_NANOS) {
+            text = registry.scrape().getBytes(StandardCharsets.UTF_8);
+            textNanos = System.nanoTime();
+        }
+        return text;
+    }
+
     private void showMeters(HttpExchange exchange, boolean isHead) throws IOException {
-        byte[] text = registry.scrape().getBytes(StandardCharsets.UTF_8);
+        byte[] text = text();
         exchange.getResponseHeaders().set("Content-Type", CONTENT_TYPE);
         if (isHead) {
             exchange.getResponseHeaders().set("Content-Length", String.valueOf(text.length));

@@ -32,6 +32,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -221,6 +222,46 @@ class MetricsEndpointTest {
             assertEquals(List.of(), lines);
         } finally {
             logger.removeHandler(log);
+        }
+    }
+
+    /** Whoever asks as often as he can would take all processors, and each text its memory. */
+    @Test
+    void shouldMakeTheTextOnceForThoseWhoAskAtOnce() throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+                Socket second = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort())) {
+            AtomicInteger made = new AtomicInteger();
+            FunctionCounter.builder("calls", made, count -> {
+                if (count.incrementAndGet() == 1) {
+                    askFor(second);
+                    awaitBlocked();
+                }
+                return count.get();
+            }).register(endpoint.registry());
+
+            String first = get(endpoint).body();
+            assertTrue(first.contains("calls_total 1.0"), first);
+            String answer = new String(second.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            assertTrue(answer.endsWith(first), answer);
+        }
+    }
+
+    /** Waits until a thread that answers waits for another one, or none does, which the test sees then. */
+    private static void awaitBlocked() {
+        long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        while (System.nanoTime() < giveUpNanos && Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(thread -> thread.getName().startsWith("nfs-metrics-")
+                        && thread.getState() == Thread.State.BLOCKED)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void askFor(Socket socket) {
+        try {
+            socket.setSoTimeout(10_000);
+            socket.getOutputStream().write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException e) {
+            throw new AssertionError(e);
         }
     }
 
