@@ -6,11 +6,17 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.slf4j.Logger;
@@ -21,6 +27,9 @@ import org.slf4j.LoggerFactory;
  * restart, or because another process moved them. One walk remembers all that it passes, so that one serves many handles.
  * Clients cannot keep the server walking: the walks take at most an eleventh of the time, and in between the client is
  * told to come again later. Thread safe; one walk at a time.
+ *
+ * <p>A walk has the name lock for a few names at a time, so that nobody waits for its end. Whoever moves a directory meanwhile
+ * tells it, and it knows directories by their files, not by their paths: so it comes by all that is there all the time.
  */
 final class FileSearch {
 
@@ -28,6 +37,11 @@ final class FileSearch {
 
     private static final int REST_FACTOR = 10;
     private static final int MAX_GONE = 4096;
+    /** How many names are looked at before others may have the name lock: some milliseconds. */
+    private static final int NAMES_AT_ONCE = 100;
+    /** Enough for a walk through some thousand names; behind a longer one no threads are to wait. */
+    private static final long MAX_WAIT_MILLIS = 100;
+    private static final long LONG_WALK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final FileTree tree;
     private final int maxEntries;
@@ -40,10 +54,20 @@ final class FileSearch {
             return size() > MAX_GONE;
         }
     });
-    /** What the walk was for, if it has come by; guarded by this, as what follows. */
-    private FileObject found;
+    /** Held by who walks; guards the two that follow. */
+    private final ReentrantLock walking = new ReentrantLock();
     private long lastWalkEndNanos;
     private long restNanos;
+    /** What the walk looks for, {@code null} when there is none; guarded by the name lock, as all that follows. */
+    private FileId wanted;
+    /** That, if the walk has come by or somebody has moved it. */
+    private FileNode found;
+    /** Those to look into. */
+    private final Deque<FileNode> directories = new ArrayDeque<>();
+    /** Those and the ones that were looked into. */
+    private final Set<FileId> met = new HashSet<>();
+    private boolean hasMoved;
+    private boolean isLost;
 
     FileSearch(FileTree tree, int maxEntries) {
         this.tree = tree;
@@ -65,79 +89,166 @@ final class FileSearch {
         gone.remove(id);
     }
 
-    FileObject find(FileId id) throws IOException {
-        AccessControl.require(!Boolean.TRUE.equals(gone.get(id)), NfsStatus.STALE);
-        FileObject found = walkFor(id);
-        if (found == null && !tree.notFound(id)) {
-            found = tree.atKnownName(id); // another call has seen it behind the walk
-        }
-        AccessControl.require(found != null, NfsStatus.STALE);
-        return found;
+    boolean isGoneForGood(FileId id) {
+        return Boolean.TRUE.equals(gone.get(id));
     }
 
-    private synchronized FileObject walkFor(FileId id) throws IOException {
-        FileObject foundMeanwhile = tree.atKnownName(id);
-        if (foundMeanwhile != null) {
-            return foundMeanwhile;
+    /** Notes that the server renamed a file, with the name lock alone: the walk might come by neither of its places. */
+    void moved(FileNode file, boolean isDirectory) {
+        if (wanted == null) {
+            return;
         }
+        if (file.id().equals(wanted)) {
+            found = file;
+        }
+        if (isDirectory) {
+            hasMoved = true;
+            meet(file);
+        }
+    }
+
+    /** Makes a file known that is there, or says that it is not. The caller has no lock. */
+    void find(FileId id) throws IOException {
+        AccessControl.require(isMyTurn(), NfsStatus.JUKEBOX);
+        try {
+            if (tree.withNames(() -> tree.atKnownName(id)) == null) { // else another walk has come by
+                findByWalk(id);
+            }
+        } finally {
+            walking.unlock();
+        }
+    }
+
+    private boolean isMyTurn() {
+        try {
+            return walking.tryLock(MAX_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private void findByWalk(FileId id) throws IOException {
         long startNanos = System.nanoTime();
         if (startNanos - lastWalkEndNanos < restNanos) {
             throw new NfsException(gone.containsKey(id) ? NfsStatus.STALE : NfsStatus.JUKEBOX);
         }
-        int entries = walk(id);
-        lastWalkEndNanos = System.nanoTime();
-        restNanos = REST_FACTOR * (lastWalkEndNanos - startNanos);
-        LOGGER.debug("looked at {} names for a handle whose file was not known", entries);
-        FileObject known = tree.atKnownName(id);
-        return known != null || found == null ? known : seenAgain(found);
-    }
-
-    /** The names behind a file may have been more than are remembered. */
-    private FileObject seenAgain(FileObject file) throws IOException {
-        FileStatus status = tree.readOrNull(file.path());
-        List<FileNode.Name> names = file.node().names(); // none, if another process has moved it away and back
-        if (status == null || !status.id().equals(file.node().id()) || names.isEmpty()) {
-            return null;
+        try {
+            int entries = walk(id);
+            lastWalkEndNanos = System.nanoTime();
+            long walkNanos = lastWalkEndNanos - startNanos;
+            restNanos = REST_FACTOR * walkNanos;
+            LOGGER.debug("looked at {} names for a handle whose file was not known", entries);
+            if (walkNanos > LONG_WALK_NANOS) { // the rest keeps these lines few
+                LOGGER.warn("looking through {} names for a handle whose file was not known took {} ms", entries,
+                        TimeUnit.NANOSECONDS.toMillis(walkNanos));
+            }
+            tree.withNames(() -> conclude(id));
+        } finally {
+            tree.withNames(this::end);
         }
-        return tree.seen(names.get(0).directory(), names.get(0).name(), file.path(), status);
     }
 
-    private int walk(FileId wanted) throws IOException {
+    private int walk(FileId id) throws IOException {
+        tree.withNames(() -> begin(id));
         int entries = 0;
-        found = null;
-        Deque<FileObject> directories = new ArrayDeque<>();
-        FileObject root = tree.rootOrNull();
-        if (root != null) {
-            directories.add(root);
-        }
-        while (!directories.isEmpty() && entries < maxEntries) {
-            entries += lookInto(directories.remove(), maxEntries - entries, directories, wanted);
+        for (FileNode next = next(); next != null && entries < maxEntries; next = next()) {
+            entries += lookInto(next, maxEntries - entries);
         }
         return entries;
     }
 
-    private int lookInto(FileObject directory, int limit, Deque<FileObject> directories, FileId wanted) {
+    private Void begin(FileId id) throws IOException {
+        wanted = id;
+        FileObject root = tree.rootOrNull();
+        if (root != null) {
+            meet(root.node());
+        }
+        return null;
+    }
+
+    private FileNode next() throws IOException {
+        return tree.withNames(directories::poll);
+    }
+
+    private Void end() {
+        wanted = null;
+        found = null;
+        directories.clear();
+        met.clear();
+        hasMoved = false;
+        isLost = false;
+        return null;
+    }
+
+    private void meet(FileNode directory) {
+        if (met.add(directory.id())) {
+            directories.add(directory);
+        }
+    }
+
+    private Void conclude(FileId id) throws IOException {
+        if (found != null) {
+            tree.keep(found); // the names behind it may have been more than are remembered
+        }
+        if (tree.atKnownName(id) == null) {
+            // A directory that was moved, and that others made the server forget, could not be looked into.
+            AccessControl.require(!hasMoved || !isLost, NfsStatus.JUKEBOX);
+            boolean isSeenMeanwhile = !tree.notFound(id) && tree.atKnownName(id) != null; // by another call, behind the walk
+            AccessControl.require(isSeenMeanwhile, NfsStatus.STALE);
+        }
+        return null;
+    }
+
+    private int lookInto(FileNode directory, int limit) {
         int entries = 0;
-        try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path())) {
-            for (Path path : paths) {
-                if (entries++ == limit) {
-                    break;
+        try (DirectoryStream<Path> paths = tree.withNames(() -> open(directory))) {
+            Iterator<Path> left = paths == null ? Collections.emptyIterator() : paths.iterator();
+            while (entries < limit && left.hasNext()) {
+                List<String> names = new ArrayList<>();
+                while (names.size() < Math.min(NAMES_AT_ONCE, limit - entries) && left.hasNext()) {
+                    names.add(LocalNames.nameOf(left.next()));
                 }
-                FileStatus status = tree.readOrNull(path);
-                if (status != null) {
-                    FileObject file = tree.seen(directory.node(), LocalNames.nameOf(path), path, status);
-                    if (status.id().equals(wanted)) {
-                        found = file;
-                    }
-                    if (status.attributes().isDirectory()) {
-                        directories.add(file);
-                    }
-                }
+                entries += names.size();
+                tree.withNames(() -> lookAt(directory, names));
             }
         } catch (IOException | DirectoryIteratorException e) {
             // Removed meanwhile, or this process may not read it; what is in it is not found.
-            LOGGER.debug("cannot look into {}", directory.path(), e);
+            LOGGER.debug("cannot look into a directory", e);
         }
         return entries;
+    }
+
+    private DirectoryStream<Path> open(FileNode directory) throws IOException {
+        FileObject now = now(directory);
+        return now == null ? null : Files.newDirectoryStream(now.path());
+    }
+
+    /** Finds a directory where it is by now. */
+    private FileObject now(FileNode directory) throws IOException {
+        FileObject now = tree.atKnownName(directory);
+        if (now == null) {
+            now = tree.atKnownName(directory.id()); // forgotten, and moved then
+        }
+        isLost |= now == null && !isGoneForGood(directory.id());
+        return now;
+    }
+
+    private Void lookAt(FileNode directory, List<String> names) throws IOException {
+        FileObject now = now(directory);
+        for (String name : now == null ? List.<String>of() : names) {
+            Path path = LocalNames.child(now.path(), name);
+            FileStatus status = tree.readOrNull(path);
+            if (status != null) {
+                FileNode file = tree.seen(now.node(), name, path, status).node();
+                if (status.id().equals(wanted)) {
+                    found = file;
+                }
+                if (status.attributes().isDirectory()) {
+                    meet(file);
+                }
+            }
+        }
+        return null;
     }
 }

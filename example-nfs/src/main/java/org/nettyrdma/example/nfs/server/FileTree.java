@@ -93,16 +93,37 @@ final class FileTree {
         return known;
     }
 
+    /** Does something with the name lock shared. */
+    <T> T withNames(NfsCall.Step<T> step) throws IOException {
+        names.readLock().lock();
+        try {
+            return step.run();
+        } finally {
+            names.readLock().unlock();
+        }
+    }
+
+    /**
+     * Finds the file of a handle.
+     *
+     * @throws UnknownFileException if that takes a {@link #search}, for which the caller must have no lock
+     */
     FileObject locate(FileHandle handle) throws IOException {
         FileId id = FileHandles.claimedId(handle);
         FileNode node = known.get(id);
         handles.requireEqual(handle, node == null ? handles.handleOf(id) : node.handle());
         FileObject found = node == null ? null : atKnownName(node);
         if (found == null) {
-            found = search.find(id);
+            AccessControl.require(!search.isGoneForGood(id), NfsStatus.STALE);
+            throw new UnknownFileException(id);
         }
         found.node().use();
         return found;
+    }
+
+    /** Looks through the export, so that {@link #locate} finds the file, or fails if that is not there, or has to wait. */
+    void search(FileId id) throws IOException {
+        search.find(id);
     }
 
     /** Finds what a client looks up, also under the names that every directory has. */
@@ -183,7 +204,7 @@ final class FileTree {
         return node == null ? null : atKnownName(node);
     }
 
-    private FileObject atKnownName(FileNode node) throws IOException {
+    FileObject atKnownName(FileNode node) throws IOException {
         if (node == known.root()) {
             FileObject root = rootOrNull();
             if (root == null || root.node() == node) {
@@ -287,9 +308,15 @@ final class FileTree {
         boolean isDirectory = file.attributes().isDirectory();
         known.seen(file.node().id(), id -> file.node(),
                 node -> node.nameSeen(new FileNode.Name(toDirectory.node(), toName), isDirectory));
+        search.moved(file.node(), isDirectory);
         changed(fromDirectory);
         changed(toDirectory);
         changed(file);
+    }
+
+    /** Remembers a file that may have been forgotten. */
+    void keep(FileNode file) {
+        known.seen(file.id(), id -> file, FileNode::use);
     }
 
     /** Whether {@code directory} is {@code ancestor} or below it. */

@@ -72,6 +72,12 @@ final class NfsCall {
         }
     }
 
+    /** Begins anew, as if the procedure had done nothing. */
+    void again(int argumentsIndex) {
+        arguments.readerIndex(argumentsIndex);
+        slots.clear();
+    }
+
     private AttributeSlot open(AttributeSlot slot) {
         slots.add(slot);
         return slot;

@@ -59,6 +59,9 @@ final class NfsErrors {
         if (failure instanceof NfsException known) {
             return known.status();
         }
+        if (failure instanceof UnknownFileException) {
+            return NfsStatus.JUKEBOX;
+        }
         if (failure instanceof RuntimeException && failure.getCause() instanceof IOException wrapped) {
             return statusOf(wrapped); // as directory streams do
         }

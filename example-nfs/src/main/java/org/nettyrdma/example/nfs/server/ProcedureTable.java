@@ -73,7 +73,7 @@ final class ProcedureTable {
     }
 
     private void put(NfsProcedure procedure, Names names, boolean repeatable, Procedure code) {
-        entries.put(procedure, new Entry(names, repeatable, makingRoom(locked(names, code))));
+        entries.put(procedure, new Entry(names, repeatable, makingRoom(searching(locked(names, code)))));
     }
 
     /** Outside of the locks, since closing files may take long. */
@@ -86,6 +86,22 @@ final class ProcedureTable {
                     openFiles.makeRoom(e);
                 }
                 throw e;
+            }
+        };
+    }
+
+    /** Outside of the locks, too, since a search takes long. Where another one is needed then, the client comes again. */
+    private Procedure searching(Procedure code) {
+        return (call, out) -> {
+            int argumentsIndex = call.arguments().readerIndex();
+            int resultsIndex = out.writerIndex();
+            try {
+                code.call(call, out);
+            } catch (UnknownFileException e) {
+                tree.search(e.id());
+                call.again(argumentsIndex);
+                out.writerIndex(resultsIndex);
+                code.call(call, out);
             }
         };
     }

@@ -6,7 +6,7 @@
  * no transport and may serve any number of connections at once.
  *
  * <h2>Threads</h2>
- * A call is executed on the thread that hands it over, and may block there for as long as the file system does. Five
+ * A call is executed on the thread that hands it over, and may block there for as long as the file system does. Six
  * kinds of locks exist, and none is taken while another of the same kind is held:
  * <ul>
  * <li>The <em>name lock</em>, one per service, is shared by calls that use a path and exclusive to calls that change names or
@@ -16,6 +16,9 @@
  * <li>The <em>lock of the contents</em>, one per file, is shared by WRITE while it moves data, and exclusive to SETATTR and to a
  * CREATE that sets the size of a file. It is taken before the name lock and never with it held, so that a WRITE that takes long
  * keeps nobody from the names of other files. Nor does who extends a file: that is done with this lock alone.</li>
+ * <li>The <em>search lock</em>, one per service, belongs to the call that looks through the export. No other lock is held when
+ * it is taken: a call that finds that it needs a search gives up its locks, and begins anew behind it. The name lock is taken
+ * with it for a few names at a time.</li>
  * <li>The <em>force lock</em>, one per file, is shared by calls that make the file stable. No other lock is taken with it.</li>
  * <li>Each cache (open files, directory listings, repeated calls, mounts) guards its map with its own monitor, held for no
  * I/O.</li>
