@@ -28,7 +28,8 @@ final class DirectoryListings {
     static final long MAX_LISTING_BYTES = 16 << 20;
 
     private static final long MAX_BYTES = 2 * MAX_LISTING_BYTES;
-    private static final int MAX_LISTINGS = 32;
+    /** More than a client lists at less cost than it takes to read a large directory anew. All are looked through. */
+    private static final int MAX_LISTINGS = 256;
     /** Longer than the clock tick by which kernels stamp changes. */
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     /** Of file systems that keep no more than full seconds, some of them even ones. */

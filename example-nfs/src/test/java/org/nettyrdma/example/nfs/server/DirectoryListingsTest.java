@@ -66,6 +66,18 @@ class DirectoryListingsTest {
         assertEquals(21, listings.behind(0, tree.root(), true).size());
     }
 
+    /** Whoever lists small ones, which costs little, does not make others read large ones anew for each piece. */
+    @Test
+    void shouldKeepAListingWhileOthersListManyOtherDirectories() throws IOException {
+        create(0, 20);
+        DirectoryListing first = listings.behind(0, tree.root(), true);
+        for (int i = 0; i < 200; i++) {
+            Files.createDirectory(directory.resolve("directory" + i));
+            listings.behind(0, tree.lookup(tree.root(), "directory" + i), true);
+        }
+        assertSame(first, listings.behind(first.cookie(3), tree.root(), false));
+    }
+
     @Test
     void shouldListALargeDirectoryInParts() throws IOException {
         create(0, 1000);
