@@ -25,8 +25,8 @@ class BoundedLogTest {
      * each listener or each failure of the provider as a whole, once, or with a bound of its own. A command of the example
      * tells its user of each connection that it makes again.
      */
-    private static final Set<String> NOT_BY_PEERS = Set.of("BlockPool", "BoundSocket", "Device", "FaultLog", "HostProof",
-            "OwnBlocks", "PeerLog", "ProcessDirectory", "ProviderChoice", "Rdma", "RdmaEventLoop", "RpcServerHandler",
+    private static final Set<String> NOT_BY_PEERS = Set.of("BlockPool", "BoundSocket", "CallRunner", "Device", "FaultLog",
+            "FileSearch", "HostProof", "OwnBlocks", "PeerLog", "ProcessDirectory", "ProviderChoice", "Rdma", "RdmaEventLoop",
             "RpcbindRegistrations", "ServerConnection", "Slab", "TrimTimer", "WorkQueues");
 
     @Test
@@ -45,7 +45,8 @@ class BoundedLogTest {
         assertEquals(new TreeSet<>(NOT_BY_PEERS), found.keySet());
         assertEquals(4, found.get("RdmaEventLoop"),
                 "the provider has failed, and cannot be opened; what nobody foresees; and a loop that ends before its peers");
-        assertEquals(1, found.get("RpcServerHandler"), "the first failure of a program");
+        assertEquals(1, found.get("CallRunner"), "the first failure of a program");
+        assertEquals(1, found.get("FileSearch"), "a search that has taken long, behind which comes a rest of ten times as long");
     }
 
     private static List<Path> modules() throws IOException {
