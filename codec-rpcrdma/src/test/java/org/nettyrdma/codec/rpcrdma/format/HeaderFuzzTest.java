@@ -81,10 +81,10 @@ class HeaderFuzzTest {
         return new TransportError(error.xid(), error.credits(), error.flags() | VersionTwoLayout.F_RESPONSE, error.error());
     }
 
-    /** In the layout of version 1 the lowest version then stands where version 2 has the code of another error. */
+    /** In the layout of version 1 the lowest version then stands where version 2 has the code of another error, 0 included. */
     private static boolean isAmbiguous(RpcRdmaHeader header) {
         return header instanceof VersionError error && error.version() == VersionTwoLayout.VERSION
-                && error.lowestVersion() >= VersionTwoLayout.ERR_READ_CHUNKS;
+                && (error.lowestVersion() < HeaderLayout.VERSION || error.lowestVersion() >= VersionTwoLayout.ERR_READ_CHUNKS);
     }
 
     /** Whether there is one way only to write this header. */
