@@ -93,18 +93,31 @@ final class DirectoryProcedures {
             this.withFiles = withFiles;
         }
 
-        /** Returns {@code null} for a name that is gone since the directory was listed. */
+        /**
+         * Returns {@code null} for a name that is gone since the directory was listed. One that cannot be looked at, such as a
+         * mount point whose server is gone, or which is closed to this process, does not hide the others.
+         */
         private DirectoryEntry of(String name, long cookie) throws IOException {
-            if (withFiles || FileNames.isDot(name)) {
-                FileObject file = FileNames.isDot(name) ? tree.lookup(directory, name) : tree.childOrNull(directory, name);
-                return file == null ? null : entry(name, cookie, file.attributes(), withFiles ? file.node().handle() : null);
+            if (FileNames.isDot(name)) {
+                return entry(name, cookie, tree.lookup(directory, name));
             }
-            FileStatus status = tree.readOrNull(LocalNames.child(directory.path(), name));
-            return status == null ? null : entry(name, cookie, status.attributes(), null);
+            try {
+                if (withFiles) {
+                    FileObject file = tree.childOrNull(directory, name);
+                    return file == null ? null : entry(name, cookie, file);
+                }
+                FileStatus status = tree.readOrNull(LocalNames.child(directory.path(), name));
+                return status == null ? null : new DirectoryEntry(status.attributes().fileId(), name, cookie, null, null);
+            } catch (IOException e) {
+                AccessControl.require(NfsErrors.statusOf(e) != NfsStatus.JUKEBOX, NfsStatus.JUKEBOX);
+                return new DirectoryEntry(cookie, name, cookie, null, null); // the number is not known, and must not be 0
+            }
         }
 
-        private DirectoryEntry entry(String name, long cookie, Fattr attributes, FileHandle handle) {
-            return new DirectoryEntry(attributes.fileId(), name, cookie, withFiles ? attributes : null, handle);
+        private DirectoryEntry entry(String name, long cookie, FileObject file) {
+            Fattr attributes = file.attributes();
+            return withFiles ? new DirectoryEntry(attributes.fileId(), name, cookie, attributes, file.node().handle())
+                    : new DirectoryEntry(attributes.fileId(), name, cookie, null, null);
         }
     }
 
