@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.util.Set;
 import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -22,6 +23,12 @@ final class ReadWriteProcedures {
     /** A file that was found and opened. */
     private record Opened(FileObject file, OpenFile channel) {
     }
+
+    /** What was written to a file, which may be less than all. */
+    private record Written(Opened to, int count) {
+    }
+
+    private static final Set<NfsStatus> NO_ROOM = Set.of(NfsStatus.NOSPC, NfsStatus.DQUOT, NfsStatus.FBIG);
 
     private final FileTree tree;
     private final Export export;
@@ -115,29 +122,29 @@ final class ReadWriteProcedures {
         AttributeSlot slot = call.sharedChanges();
         int count = Math.min(arguments.data().readableBytes(), maxWriteBytes);
         long verifierBefore = verifier.current(); // what was lost later may have been of this call
-        Opened written = openAndWrite(call, arguments, count, slot);
-        try (OpenFile open = written.channel()) {
+        Written written = openAndWrite(call, arguments, count, slot);
+        try (OpenFile open = written.to().channel()) {
             if (arguments.stable() != StableHow.UNSTABLE) {
-                force(written.file(), open, arguments.stable() == StableHow.FILE_SYNC);
+                force(written.to().file(), open, arguments.stable() == StableHow.FILE_SYNC);
                 AccessControl.require(verifier.current() == verifierBefore, NfsStatus.JUKEBOX);
             }
         }
         slot.write(out);
-        Xdr.writeInt(out, count);
+        Xdr.writeInt(out, written.count());
         Xdr.writeInt(out, arguments.stable().code());
         Xdr.writeHyper(out, verifierBefore);
     }
 
     /** With the lock of the contents, so that nobody sets the size, or finds it half written, meanwhile. */
-    private Opened openAndWrite(NfsCall call, WriteArguments arguments, int count, AttributeSlot slot) throws IOException {
+    private Written openAndWrite(NfsCall call, WriteArguments arguments, int count, AttributeSlot slot) throws IOException {
         FileLocks.Held contentsOfFile = contents.shared(FileHandles.claimedId(arguments.file()));
         try {
             Opened opened = openForWriting(call, arguments, slot);
             try {
                 ByteBuf data = arguments.data().slice(arguments.data().readerIndex(), count);
-                writeFully(opened.channel().channel(), arguments.offset(), data);
+                int written = write(opened.channel().channel(), arguments.offset(), data);
                 tree.changed(opened.file());
-                return opened;
+                return new Written(opened, written);
             } catch (IOException | RuntimeException | Error e) {
                 opened.channel().close();
                 throw e;
@@ -165,20 +172,25 @@ final class ReadWriteProcedures {
         }
     }
 
-    private void writeFully(FileChannel channel, long offset, ByteBuf data) throws IOException {
-        long position = offset;
+    /** Returns how much was written: all, or as much as there was room for. What is in the file the client has to know. */
+    private int write(FileChannel channel, long offset, ByteBuf data) throws IOException {
+        int written = 0;
         try {
             while (data.isReadable()) {
-                position += data.readBytes(channel, position, data.readableBytes());
+                written += data.readBytes(channel, offset + written, data.readableBytes());
             }
         } catch (IOException e) {
             // Some file systems tell here what they could not write earlier. A full disk or too large a file lose nothing that
             // was written before; any client may provoke them, and would make all others write again.
-            if (NfsErrors.statusOf(e) == NfsStatus.IO) {
+            NfsStatus status = NfsErrors.statusOf(e);
+            if (status == NfsStatus.IO) {
                 verifier.change();
             }
-            throw e;
+            if (written == 0 || !NO_ROOM.contains(status)) {
+                throw e;
+            }
         }
+        return written;
     }
 
     /**
