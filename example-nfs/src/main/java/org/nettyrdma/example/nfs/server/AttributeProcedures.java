@@ -2,9 +2,11 @@ package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.nio.file.Files;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.SetAttributesArguments;
 
@@ -81,6 +83,12 @@ final class AttributeProcedures {
         AttributeSlot slot = call.attributes();
         FileObject file = slot.fill(tree.locate(arguments.file()));
         slot.write(out);
-        Xdr.writeInt(out, AccessControl.grantedBits(call.caller(), file.attributes(), arguments.access(), export.readOnly()));
+        Xdr.writeInt(out, AccessControl.grantedBits(call.caller(), file.attributes(), arguments.access(), isReadOnly(file)));
+    }
+
+    /** Also what the operating system lets nobody write to: file systems that are mounted for reading only, immutable files. */
+    private boolean isReadOnly(FileObject file) {
+        // Java would follow a symbolic link, and nobody writes to one.
+        return export.readOnly() || file.attributes().type() != FileType.SYMBOLIC_LINK && !Files.isWritable(file.path());
     }
 }

@@ -24,10 +24,12 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
  * directory}.
  *
  * <p><b>Limits.</b> No special files can be created, because Java cannot. The target of a symbolic link loses slashes that are
- * doubled or at its end, because Java keeps none. Outside of the default file system there are no set-id and sticky bits and no
- * links to symbolic links. The cache of replies does not outlive a restart. Another process on this machine that may write to
- * the export can, by replacing directories by links at the right moment, make the server change names outside of it, and modes
- * by replacing a file that it may not read; do not export directories that untrusted local users may write to.
+ * doubled or at its end, because Java keeps none. Outside of the default file system there are no set-id and sticky bits and
+ * no links to symbolic links. The cache of replies does not outlive a restart. Where the creation time of a file is not known,
+ * or changes, as on an overlay, the handle of a removed file may be that of a new one with its number. Another process on this
+ * machine that may write to the export can, by replacing directories by links at the right moment, make the server change
+ * names outside of it, and modes by replacing a file that it may not read; do not export directories that untrusted local
+ * users may write to.
  *
  * <p><b>Threads.</b> Everything here may be used from any thread. Calls block as long as the file system does, so
  * where it is slow give the handlers an executor.

@@ -15,7 +15,8 @@ import org.nettyrdma.example.nfs.protocol.RenameArguments;
 /**
  * RENAME and LINK (RFC 1813, sections 3.3.14 and 3.3.15). Where the new name of RENAME is taken by a file that cannot
  * make room, the answer is what rename(2) says (ISDIR, NOTDIR, NOTEMPTY), as from the Linux server; section
- * 3.3.14 would have EXIST for all of them, which tells a client less.
+ * 3.3.14 would have EXIST for all of them, which tells a client less. Whether two names are on one file system (XDEV) only the
+ * operating system knows: an overlay may show its files as on another one than their directory.
  */
 final class RenameProcedures {
 
@@ -61,7 +62,6 @@ final class RenameProcedures {
         } else {
             AccessControl.requireRemove(caller, toDirectory.attributes(), replaced.attributes());
         }
-        AccessControl.require(file.attributes().fileSystemId() == toDirectory.attributes().fileSystemId(), NfsStatus.XDEV);
         boolean isDirectory = file.attributes().isDirectory();
         if (isDirectory) {
             AccessControl.require(!tree.isBelow(toDirectory, file), NfsStatus.INVAL);
@@ -109,7 +109,6 @@ final class RenameProcedures {
         AccessControl.require(!file.attributes().isDirectory(), NfsStatus.INVAL);
         AccessControl.require(tree.childOrNull(directory, name) == null, NfsStatus.EXIST);
         AccessControl.requireAdd(call.caller(), directory.attributes());
-        AccessControl.require(file.attributes().fileSystemId() == directory.attributes().fileSystemId(), NfsStatus.XDEV);
         requireLinkable(file);
         long nameBytes = names.bytesOf(file);
         names.requireRoom(nameBytes);

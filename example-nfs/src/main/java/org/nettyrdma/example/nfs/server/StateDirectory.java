@@ -38,8 +38,12 @@ final class StateDirectory {
         if (!Files.exists(file)) {
             // Written aside and moved, so that a crash leaves no key that is too short.
             Path aside = Files.createTempFile(directory, KEY_FILE, null, onlyOwner(directory, "rw-------"));
-            Files.write(aside, newKey());
-            Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
+            try {
+                Files.write(aside, newKey());
+                Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
+            } finally {
+                Files.deleteIfExists(aside); // where there was no room for it, each attempt would leave another one
+            }
         }
         byte[] key = Files.readAllBytes(file);
         if (key.length != FileHandles.KEY_BYTES) {

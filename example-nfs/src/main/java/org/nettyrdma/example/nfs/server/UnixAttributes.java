@@ -35,7 +35,19 @@ final class UnixAttributes implements AttributeStore {
     private final long birthTimeDevice;
 
     UnixAttributes(Path root, boolean readOnly) throws IOException {
-        birthTimeDevice = hasBirthTimes(root, readOnly) ? (Long) Files.getAttribute(root, "unix:dev") : 0;
+        birthTimeDevice = !isOverlay(root) && hasBirthTimes(root, readOnly) ? (Long) Files.getAttribute(root, "unix:dev") : 0;
+    }
+
+    /**
+     * Whether a file may get another creation time and stay the same: an overlay shows that of the copy as soon as it copies what
+     * is changed the first time. A handle from before would be stale.
+     */
+    private static boolean isOverlay(Path root) {
+        try {
+            return Files.getFileStore(root).type().equals("overlay");
+        } catch (IOException e) {
+            return false; // the mount table, which tells the type, is not there or knows nothing of the root
+        }
     }
 
     @Override
@@ -163,18 +175,27 @@ final class UnixAttributes implements AttributeStore {
         return !readOnly && Files.isWritable(root) && isBirthTimeOfNewFileKnown(root);
     }
 
-    private static boolean isBirthTimeOfNewFileKnown(Path root) throws IOException {
-        Path file = Files.createTempFile(root, ".birth-time", null);
+    /** A full file system is served, too, and one such as {@code /proc} where nobody can create a file. */
+    private static boolean isBirthTimeOfNewFileKnown(Path root) {
         try {
-            Files.setLastModifiedTime(file, FileTime.fromMillis(0));
-            return isBirthTimeKnown(file);
-        } finally {
-            Files.delete(file);
+            Path file = Files.createTempFile(root, ".birth-time", null);
+            try {
+                Files.setLastModifiedTime(file, FileTime.fromMillis(0));
+                return isBirthTimeKnown(file);
+            } finally {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            return false;
         }
     }
 
-    private static boolean isBirthTimeKnown(Path path) throws IOException {
-        BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class, NOFOLLOW_LINKS);
-        return !attributes.creationTime().equals(attributes.lastModifiedTime());
+    private static boolean isBirthTimeKnown(Path path) {
+        try {
+            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class, NOFOLLOW_LINKS);
+            return !attributes.creationTime().equals(attributes.lastModifiedTime());
+        } catch (IOException e) {
+            return false; // gone, or not to be looked at; another file may tell
+        }
     }
 }
