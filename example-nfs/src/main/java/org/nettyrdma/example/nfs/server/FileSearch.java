@@ -234,31 +234,31 @@ final class FileSearch {
         return now;
     }
 
-    /** What cannot be looked at, such as a mount point whose server is gone, does not hide the names behind it. */
-    private FileStatus statusOrNull(Path path) {
-        try {
-            return tree.readOrNull(path);
-        } catch (IOException e) {
-            LOGGER.debug("cannot look at a file", e);
-            return null;
-        }
-    }
-
     private Void lookAt(FileNode directory, List<String> names) throws IOException {
         FileObject now = now(directory);
         for (String name : now == null ? List.<String>of() : names) {
-            Path path = LocalNames.child(now.path(), name);
-            FileStatus status = statusOrNull(path);
-            if (status != null) {
-                FileNode file = tree.seen(now.node(), name, path, status).node();
-                if (status.id().equals(wanted)) {
-                    found = file;
-                }
-                if (status.attributes().isDirectory()) {
-                    meet(file);
-                }
+            try {
+                lookAt(now, name);
+            } catch (IOException e) {
+                // Such as a mount point whose server is gone; it does not hide the names behind it.
+                LOGGER.debug("cannot look at a file", e);
             }
         }
         return null;
+    }
+
+    private void lookAt(FileObject directory, String name) throws IOException {
+        Path path = LocalNames.child(directory.path(), name);
+        FileStatus status = tree.readOrNull(path);
+        if (status == null) {
+            return;
+        }
+        FileNode file = tree.seen(directory.node(), name, path, status).node();
+        if (status.id().equals(wanted)) {
+            found = file;
+        }
+        if (status.attributes().isDirectory()) {
+            meet(file);
+        }
     }
 }

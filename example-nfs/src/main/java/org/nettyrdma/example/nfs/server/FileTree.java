@@ -167,11 +167,32 @@ final class FileTree {
         throw new NfsException(NfsStatus.STALE);
     }
 
-    /** Remembers a name under which a file was found. */
-    FileObject seen(FileNode directory, String name, Path path, FileStatus status) {
+    /**
+     * Remembers a name under which a file was found.
+     *
+     * @throws NfsException if that is a directory above, mounted there once more: all below it would have no path from the root
+     */
+    FileObject seen(FileNode directory, String name, Path path, FileStatus status) throws NfsException {
+        AccessControl.require(!status.attributes().isDirectory() || !isAbove(status.id(), directory, name), NfsStatus.ACCES);
         FileNode node = known.seen(status.id(), this::newNode,
                 seen -> seen.nameSeen(new FileNode.Name(directory, name), status.attributes().isDirectory()));
         return object(node, path, status);
+    }
+
+    private boolean isAbove(FileId id, FileNode directory, String name) {
+        FileNode seen = known.get(id);
+        if (seen == null || seen.names().contains(new FileNode.Name(directory, name))) {
+            return false; // what is new is above nothing, and the other was asked before
+        }
+        FileNode node = directory;
+        for (int depth = 0; !node.id().equals(id) && node != known.root() && depth < MAX_DEPTH; depth++) {
+            Iterator<FileNode.Name> names = node.names().iterator();
+            if (!names.hasNext()) {
+                return false;
+            }
+            node = names.next().directory();
+        }
+        return node.id().equals(id);
     }
 
     private FileNode newNode(FileId id) {

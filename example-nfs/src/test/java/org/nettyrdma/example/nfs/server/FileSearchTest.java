@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -32,6 +34,7 @@ class FileSearchTest extends NfsTest {
     private OpenFiles openFiles;
     private RpcProgram[] programs;
     private FileHandle file;
+    private final List<FutureTask<NfsStatus>> tasks = new ArrayList<>();
     private volatile String placeName;
     private volatile OpenFileTest.Incident atPlace;
 
@@ -70,7 +73,8 @@ class FileSearchTest extends NfsTest {
     }
 
     @AfterEach
-    void closeFiles() {
+    void endTasksAndCloseFiles() {
+        tasks.forEach(FileSearchTest::end); // else a client could be closed before it has read its reply
         openFiles.close();
     }
 
@@ -86,6 +90,7 @@ class FileSearchTest extends NfsTest {
     private FutureTask<NfsStatus> begin(Function<NfsTestClient, NfsTestClient.Reply> call) {
         NfsTestClient caller = another();
         FutureTask<NfsStatus> task = new FutureTask<>(() -> call.apply(caller).status());
+        tasks.add(task);
         Thread thread = new Thread(task);
         thread.start();
         OpenFileTest.awaitWaiting(thread, task);

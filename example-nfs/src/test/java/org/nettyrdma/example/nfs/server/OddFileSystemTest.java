@@ -92,6 +92,32 @@ class OddFileSystemTest {
             }
         },
 
+        /** All in a directory that is mounted once more below itself stays where it is, and is not there again and again. */
+        MOUNT_A_DIRECTORY_BELOW_ITSELF {
+            @Override
+            void run(Path directory) throws Exception {
+                Path root = mountedInMemory(directory.resolve("root"), "mode=755");
+                for (Path above : List.of(root, Files.createDirectory(root.resolve("above")))) {
+                    Files.writeString(above.resolve("file"), "hello");
+                    Path below = Files.createDirectory(above.resolve("below"));
+                    mount("--bind", above.toString(), below.toString());
+                }
+                Path twice = Files.createDirectory(root.resolve("twice"));
+                mount("--bind", Files.createDirectory(root.resolve("once")).toString(), twice.toString());
+                serve(root, (client, top) -> {
+                    FileHandle above = client.lookup(top, "above").handle();
+                    for (FileHandle directoryOfBoth : List.of(top, above)) {
+                        assertEquals(NfsStatus.ACCES,
+                                client.call(NfsProcedure.LOOKUP, NfsTestClient.name(directoryOfBoth, "below")).status());
+                        assertTrue(client.readDirectoryPlus(directoryOfBoth, 0, 0, 4096, 4096).names().contains("below"));
+                        assertEquals("hello", client.read(client.lookup(directoryOfBoth, "file").handle()));
+                    }
+                    client.create(client.lookup(top, "once").handle(), "file", "world");
+                    assertEquals("world", client.read(client.lookup(client.lookup(top, "twice").handle(), "file").handle()));
+                });
+            }
+        },
+
         /** A client that asks knows that it may not write, and does not find out when it has the data. */
         BE_MOUNTED_FOR_READING_ONLY {
             @Override
