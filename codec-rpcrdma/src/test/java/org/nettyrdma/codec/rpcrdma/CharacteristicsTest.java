@@ -396,6 +396,23 @@ class CharacteristicsTest {
     }
 
     @Test
+    void shouldMakeOneChangeAfterTheOther() throws Exception {
+        connect(deferring(), defaults());
+        Future<Outcome> deferred = client.request(RECEIVE_BUFFER_SIZE, 2048L);
+        exchange(0);
+        assertTrue(failure(server.offer(RECEIVE_BUFFER_SIZE, 32_768L)).getMessage().contains("is under way"));
+        server.settle(RECEIVE_BUFFER_SIZE, 2048L).get();
+        assertEquals(List.of(Disposition.DONE), outcome(deferred).dispositions());
+
+        Future<Void> offer = server.offer(RECEIVE_BUFFER_SIZE, 32_768L); // told when its receives are replaced
+        assertTrue(failure(server.offer(RECEIVE_BUFFER_SIZE, 65_536L)).getMessage().contains("is under way"));
+        assertEquals(List.of(Disposition.REJECTED), outcome(client.request(RECEIVE_BUFFER_SIZE, 1024L)).dispositions());
+        exchangeAll();
+        exchangeAll();
+        assertNull(failure(offer));
+    }
+
+    @Test
     void shouldTakeAServerWithoutTheExtensionForOneThatRejectsEverything() throws Exception {
         connect(null, defaults());
         assertNull(server);

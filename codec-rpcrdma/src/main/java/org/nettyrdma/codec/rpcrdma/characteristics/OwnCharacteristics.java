@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.nettyrdma.channel.RdmaChannelOption;
-import org.nettyrdma.codec.rpcrdma.characteristics.ChangeState.Event;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicChanged.Side;
 import org.nettyrdma.codec.rpcrdma.characteristics.CharacteristicPolicy.Decision;
 import org.nettyrdma.codec.rpcrdma.header.PropertySet;
@@ -43,30 +42,26 @@ final class OwnCharacteristics {
         this.peer = peer;
     }
 
-    /** A change that is under way; without one a property is {@link ChangeState#SETTLED}. */
+    /**
+     * A change that is under way, the only one of its property. One that the peer has asked for, and that was pending, is owed an
+     * update; an offer of this side is told (xcharext-02, sections 4.3 and 4.4).
+     */
     private static final class Change<T> {
 
-        private final ChangeState state;
         private final TransportProperty<T> property;
         /** The value that the property is going to have, or that the peer would like it to have. */
         private T value;
         /** Whether it is up to the user how it ends. */
         private boolean deferred;
-        /** Of an offer, otherwise {@code null}. */
+        /** Of an offer; {@code null} where the peer has asked. */
         private final Promise<Void> promise;
 
-        Change(ChangeState state, TransportProperty<T> property, T value, boolean deferred, Promise<Void> promise) {
-            this.state = state;
+        Change(TransportProperty<T> property, T value, boolean deferred, Promise<Void> promise) {
             this.property = property;
             this.value = value;
             this.deferred = deferred;
             this.promise = promise;
         }
-    }
-
-    private ChangeState state(TransportProperty<?> property) {
-        Change<?> change = changes.get(property);
-        return change == null ? ChangeState.SETTLED : change.state;
     }
 
     private PropertySet told() {
@@ -105,7 +100,7 @@ final class OwnCharacteristics {
     private <T> ChangeResult change(Value<T> wanted) {
         TransportProperty<T> property = wanted.property();
         T now = told().get(property);
-        if (!told().contains(property) || state(property).on(Event.ASKED) == null) {
+        if (!told().contains(property) || changes.containsKey(property)) {
             return ChangeResult.REJECTED;
         }
         if (now.equals(wanted.value())) {
@@ -142,7 +137,7 @@ final class OwnCharacteristics {
     }
 
     private <T> void owe(TransportProperty<T> property, T value, boolean deferred) {
-        changes.put(property, new Change<>(state(property).on(Event.ASKED), property, value, deferred, null));
+        changes.put(property, new Change<>(property, value, deferred, null));
     }
 
     /** Whether a value can be told at once; if not, {@link #replaced} will tell when. */
@@ -168,21 +163,14 @@ final class OwnCharacteristics {
     }
 
     private <T> void ready(Change<T> change) {
-        switch (change.state) {
-            case OWED -> {
-                end(change);
-                handler.endUnlessSent(handler.sendRequest(settings.types().update(), handler.nextXid(),
-                        new PropertyUpdate(new Value<>(change.property, change.value), true)));
-                apply(change.property, change.value);
-            }
-            case OFFERED -> tell(change);
-            case SETTLED -> throw new AssertionError("a change that is settled");
+        if (change.promise != null) {
+            tell(change);
+            return;
         }
-    }
-
-    private void end(Change<?> change) {
-        assert change.state.on(Event.READY) == ChangeState.SETTLED;
         changes.remove(change.property);
+        handler.endUnlessSent(handler.sendRequest(settings.types().update(), handler.nextXid(),
+                new PropertyUpdate(new Value<>(change.property, change.value), true)));
+        apply(change.property, change.value);
     }
 
     <T> void settle(TransportProperty<T> property, T value, Promise<Void> promise) {
@@ -244,12 +232,11 @@ final class OwnCharacteristics {
             promise.tryFailure(e);
             return;
         }
-        ChangeState offered = state(property).on(Event.OFFER);
-        if (offered == null) {
+        if (changes.containsKey(property)) {
             promise.tryFailure(new CharacteristicsException("a change of " + property + " is under way"));
             return;
         }
-        Change<T> change = new Change<>(offered, property, value, false, promise);
+        Change<T> change = new Change<>(property, value, false, promise);
         changes.put(property, change);
         if (prepare(property, value)) {
             ready(change);
@@ -271,7 +258,7 @@ final class OwnCharacteristics {
     private <T> void tell(Change<T> change) {
         Promise<Outcome> known = handler.context().executor().newPromise();
         known.addListener(done -> {
-            end(change);
+            changes.remove(change.property);
             if (done.isSuccess()) {
                 apply(change.property, change.value);
                 change.promise.trySuccess(null);

@@ -30,6 +30,6 @@
  * </table>
  *
  * <p>To understand the code read {@code Characteristics}, {@code CharacteristicsHandler}, {@code PeerCharacteristics} with
- * {@code PeerValues}, {@code OwnCharacteristics} with {@code ChangeState}.
+ * {@code PeerValues}, {@code OwnCharacteristics}.
  */
 package org.nettyrdma.codec.rpcrdma.characteristics;

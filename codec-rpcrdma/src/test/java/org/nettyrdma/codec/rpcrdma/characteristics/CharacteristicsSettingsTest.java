@@ -4,21 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every event in every state. */
-class CharacteristicStatesTest {
-
-    @ParameterizedTest
-    @CsvSource({
-        "SETTLED, ASKED, OWED", "SETTLED, OFFER, OFFERED", "SETTLED, READY, ",
-        "OFFERED, ASKED, ", "OFFERED, OFFER, ", "OFFERED, READY, SETTLED",
-        "OWED, ASKED, ", "OWED, OFFER, ", "OWED, READY, SETTLED",
-    })
-    void shouldMakeOneChangeAfterTheOther(ChangeState state, ChangeState.Event event, ChangeState next) {
-        assertEquals(next, state.on(event));
-    }
+/** What needs no connection. */
+class CharacteristicsSettingsTest {
 
     @Test
     void shouldRefuseSettingsThatMakeNoSense() {
