@@ -5,7 +5,6 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.util.ReferenceCountUtil;
-import io.netty.util.ReferenceCounted;
 import java.net.SocketAddress;
 import java.util.List;
 import java.util.Objects;
@@ -167,7 +166,7 @@ public final class RpcCall {
      * @throws IllegalStateException if the call was answered before; {@code results} is released
      */
     public void reply(ByteBuf results) {
-        answer(joinResults(results));
+        requireUnanswered(tryAnswer(joinResults(results)));
     }
 
     /**
@@ -188,7 +187,7 @@ public final class RpcCall {
             results.release();
             throw e;
         }
-        answer(new RpcMessage(joinResults(results), moved, null));
+        requireUnanswered(tryAnswer(new RpcMessage(joinResults(results), moved, null)));
     }
 
     /**
@@ -236,11 +235,7 @@ public final class RpcCall {
         if (status == AuthStatus.AUTH_OK || status == AuthStatus.UNKNOWN) {
             throw new IllegalArgumentException("status: " + status + " (expected: why the call is refused)");
         }
-        boolean claimed = claim(GIVEN);
-        requireUnanswered(claimed);
-        if (claimed) {
-            owner.refuse(this, new RpcReplyHeader.AuthError(xid, status));
-        }
+        requireUnanswered(tryRefuse(new RpcReplyHeader.AuthError(xid, status)));
     }
 
     private void refuse(AcceptStatus status) {
@@ -294,41 +289,34 @@ public final class RpcCall {
 
     /** Answers without results; {@code false} if the call was answered before. */
     boolean tryRefuse(RpcReplyHeader reply) {
-        if (!claim(GIVEN)) {
-            return false;
-        }
-        owner.refuse(this, reply);
-        return true;
-    }
-
-    /** Answers with a whole message, which is released if the call was answered before. */
-    void tryAnswer(Object message) {
-        if (claim(GIVEN)) {
-            owner.send(this, message);
-        } else {
-            ReferenceCountUtil.release(message);
-        }
+        return tryRefuse(reply, GIVEN);
     }
 
     /** Answers with SYSTEM_ERR in place of a program that takes too long; {@code false} if the call was answered before. */
     boolean tryGiveUp() {
-        if (!claim(OVERDUE)) {
-            return false;
-        }
-        owner.refuse(this, new RpcReplyHeader.Accepted(xid, AcceptStatus.SYSTEM_ERR));
-        return true;
+        return tryRefuse(new RpcReplyHeader.Accepted(xid, AcceptStatus.SYSTEM_ERR), OVERDUE);
     }
 
-    /** Claims the answer only when the message is complete, so that a call whose results are unusable still gets one. */
-    private void answer(ReferenceCounted message) {
-        boolean claimed = claim(GIVEN);
-        if (!claimed) {
-            message.release();
+    private boolean tryRefuse(RpcReplyHeader reply, int answer) {
+        boolean claimed = claim(answer);
+        if (claimed) {
+            owner.refuse(this, reply);
         }
-        requireUnanswered(claimed);
+        return claimed;
+    }
+
+    /**
+     * Answers with a whole message; {@code false} if the call was answered before, and then the message is released. The answer
+     * is claimed only when the message is complete, so that a call whose results are unusable still gets one.
+     */
+    boolean tryAnswer(Object message) {
+        boolean claimed = claim(GIVEN);
         if (claimed) {
             owner.send(this, message);
+        } else {
+            ReferenceCountUtil.release(message);
         }
+        return claimed;
     }
 
     private boolean claim(int answer) {
