@@ -27,11 +27,6 @@ public final class FormatTable {
         this.two = new VersionTwoFormat(limits, extensions);
     }
 
-    /** The format of what has this version word, whichever versions are spoken. */
-    HeaderFormat versionOne() {
-        return one;
-    }
-
     /** The format of a version that is spoken. */
     public HeaderFormat of(RpcRdmaVersion version) {
         return version == RpcRdmaVersion.ONE ? one : two;
@@ -78,8 +73,9 @@ public final class FormatTable {
      * @throws IllegalArgumentException if its version is not spoken
      */
     HeaderFormat ofSent(RpcRdmaMessage message) {
-        boolean conveying = message instanceof ConveyingMessage; // which has a header only for who asks
-        if (message.version() != VersionTwoLayout.VERSION || !conveying && message.header() instanceof VersionError) {
+        if (message.version() != VersionTwoLayout.VERSION
+                || !(message instanceof ConveyingMessage) // which would make a header now
+                && message.header() instanceof VersionError) {
             return one;
         }
         if (!spoken.includes(RpcRdmaVersion.TWO)) {

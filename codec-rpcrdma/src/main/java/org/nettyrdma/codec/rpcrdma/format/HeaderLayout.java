@@ -80,11 +80,6 @@ public final class HeaderLayout {
         return in.writerIndex() - start >= 3 * Integer.BYTES && in.getLong(start) == 0 && in.getInt(start + Long.BYTES) == 0;
     }
 
-    /** The length in bytes of an RDMA_MSG or RDMA_NOMSG header with these chunks. */
-    static int headerLength(ChunkLists chunks) {
-        return CHUNK_FREE_LENGTH + chunksLength(chunks);
-    }
-
     /** The bytes that these chunks add to a header without chunks, in either version. */
     public static int chunksLength(ChunkLists chunks) {
         int length = 0;

@@ -36,7 +36,6 @@ public final class RpcRdmaDecoder {
     private final Role inboundRole;
     private final boolean reverse;
     private final FormatTable formats;
-    private final HeaderFormat versionOne;
     private final RpcRdmaEncoder encoder;
     private final ChunkCounters statistics;
     /** {@code null} where what is obsolete does not come through. */
@@ -46,7 +45,6 @@ public final class RpcRdmaDecoder {
         this.inboundRole = inboundRole;
         this.reverse = reverse;
         this.formats = formats;
-        this.versionOne = formats.versionOne();
         this.encoder = encoder;
         this.statistics = statistics;
     }
@@ -70,12 +68,12 @@ public final class RpcRdmaDecoder {
             return drop(received, Counter.SHORT_MESSAGES_DROPPED);
         }
         int start = received.readerIndex();
-        boolean isVersionOne = received.getInt(start + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION;
-        HeaderFormat format = isVersionOne ? versionOne : formats.ofReceived(received);
+        HeaderFormat format = formats.ofReceived(received);
         int length = received.readableBytes();
         int type = received.getInt(start + HeaderLayout.TYPE_OFFSET);
         // In a version that nobody speaks, 3 may be the type of a call; but not from clients that send RDMA_DONE.
-        if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE && (isVersionOne || padding != null)) {
+        if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE && (padding != null
+                || received.getInt(start + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION)) {
             return padding != null && inboundRole == Role.REQUEST ? invalidated(decodeDone(format, received), withMessage)
                     : drop(received, Counter.DONE_MESSAGES_DROPPED);
         }

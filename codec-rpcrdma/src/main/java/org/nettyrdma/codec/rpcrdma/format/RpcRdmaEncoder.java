@@ -14,12 +14,10 @@ final class RpcRdmaEncoder {
     private static final int COPIED_BODY_BYTES = 1024;
 
     private final FormatTable formats;
-    private final HeaderFormat versionOne;
     private HeadRoom headRoom;
 
     RpcRdmaEncoder(FormatTable formats) {
         this.formats = formats;
-        this.versionOne = formats.versionOne();
     }
 
     /** Before the first message. */
@@ -43,7 +41,7 @@ final class RpcRdmaEncoder {
         if (body.isReadable() && !mayHaveBody(message)) {
             throw new IllegalArgumentException(message.header() + " with " + body.readableBytes() + " bytes of body");
         }
-        HeaderFormat format = message.version() == HeaderLayout.VERSION ? versionOne : formats.ofSent(message);
+        HeaderFormat format = formats.ofSent(message);
         int headerBytes = format.lengthOf(message);
         int end = body.writerIndex();
         if (headRoom.take(body, headerBytes)) {

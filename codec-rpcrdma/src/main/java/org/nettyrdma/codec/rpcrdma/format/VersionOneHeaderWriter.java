@@ -8,6 +8,7 @@ import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.VersionError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.WithChunks;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 
 /** Writes version 1 headers as bytes. Stateless. */
 final class VersionOneHeaderWriter {
@@ -18,7 +19,7 @@ final class VersionOneHeaderWriter {
     /** The length of the header in bytes, without the RPC message. */
     static int lengthOf(RpcRdmaHeader header) {
         if (header instanceof WithChunks message) {
-            return HeaderLayout.headerLength(message.chunks());
+            return RpcRdmaVersion.ONE.headerLength(message.chunks());
         }
         if (header instanceof Done) {
             return HeaderLayout.FIXED_LENGTH;
