@@ -50,7 +50,7 @@ final class ControlCredits {
     /** Sends a message when there is a receive for it. */
     void write(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise promise) {
         if (closed) {
-            fail(message, promise, new ClosedChannelException());
+            RequesterCredits.fail(message, promise, new ClosedChannelException());
         } else if (message.isAnswer() && answerable.removeFirstOccurrence(message.xid())) {
             ctx.write(message, promise); // uses the receive that the peer has for the answer
         } else if (waiting.isEmpty() && unproven.size() < maxUnproven) {
@@ -58,7 +58,7 @@ final class ControlCredits {
         } else if (waiting.size() < maxWaiting) {
             waiting.add(new Waiting(message, promise));
         } else {
-            fail(message, promise, new CreditQueueFullException(maxWaiting, unproven.size()));
+            RequesterCredits.fail(message, promise, new CreditQueueFullException(maxWaiting, unproven.size()));
         }
     }
 
@@ -76,11 +76,6 @@ final class ControlCredits {
             unproven.removeLast(); // refused on its way down, so the peer has not seen it
             sent--;
         }
-    }
-
-    private static void fail(CreditedMessage message, ChannelPromise promise, Exception cause) {
-        message.release();
-        promise.tryFailure(cause);
     }
 
     /** A message of the peer: an answer shows that what it answers has arrived, any other one may be answered. */
@@ -138,7 +133,7 @@ final class ControlCredits {
     void close() {
         closed = true;
         for (Waiting write = waiting.poll(); write != null; write = waiting.poll()) {
-            fail(write.message(), write.promise(), new ClosedChannelException());
+            RequesterCredits.fail(write.message(), write.promise(), new ClosedChannelException());
         }
     }
 }

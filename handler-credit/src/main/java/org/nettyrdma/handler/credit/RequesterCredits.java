@@ -80,17 +80,21 @@ final class RequesterCredits {
 
     void write(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
         if (closed) {
-            request.release();
-            promise.tryFailure(new ClosedChannelException());
+            fail(request, promise, new ClosedChannelException());
         } else if (waiting.isEmpty() && isAvailable()) {
             send(ctx, request, promise);
         } else if (waiting.size() < maxWaiting) {
             waitForCredit(ctx, request, promise);
         } else {
             increment(refused);
-            request.release();
-            promise.tryFailure(new CreditQueueFullException(maxWaiting, window));
+            fail(request, promise, new CreditQueueFullException(maxWaiting, window));
         }
+    }
+
+    /** The message is not written. */
+    static void fail(CreditedMessage message, ChannelPromise promise, Throwable cause) {
+        message.release();
+        promise.tryFailure(cause);
     }
 
     private void waitForCredit(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise promise) {
@@ -117,8 +121,7 @@ final class RequesterCredits {
         }
         int xid = request.xid();
         if (inProgress.contains(xid)) {
-            request.release();
-            promise.tryFailure(new IllegalStateException("a request with XID " + Integer.toUnsignedString(xid)
+            fail(request, promise, new IllegalStateException("a request with XID " + Integer.toUnsignedString(xid)
                     + " is in progress"));
             return;
         }
@@ -128,8 +131,7 @@ final class RequesterCredits {
             stamped = request.credits() == wanted ? request : request.withCredits(wanted);
             begin(xid); // last, as nobody would give the credit back
         } catch (Throwable t) { // no memory, for instance
-            request.release();
-            promise.tryFailure(t);
+            fail(request, promise, t);
             return;
         }
         ctx.write(stamped, promise);
@@ -184,8 +186,7 @@ final class RequesterCredits {
 
     void writeNotice(ChannelHandlerContext ctx, CreditedMessage notice, ChannelPromise promise) {
         if (closed || inProgress.get(notice.xid()) != NOTICE_OWED) {
-            notice.release();
-            promise.tryFailure(closed ? new ClosedChannelException() : new IllegalStateException(
+            fail(notice, promise, closed ? new ClosedChannelException() : new IllegalStateException(
                     "no response with XID " + Integer.toUnsignedString(notice.xid()) + " has kept its credit"));
             return;
         }
@@ -367,8 +368,7 @@ final class RequesterCredits {
 
         private void fail(Throwable cause) {
             wait.end(context().channel()::remoteAddress);
-            request.release();
-            promise().tryFailure(cause);
+            RequesterCredits.fail(request, promise(), cause);
         }
 
         @Override
