@@ -66,15 +66,12 @@ final class CreditWindow {
     }
 
     /**
-     * Sets how many credits there are.
+     * Sets how many credits there are, within what is {@linkplain #clamp allowed}.
      *
      * @param credits any number, for instance one that the peer sent
-     * @return the limit from now on, see {@link #clamp}
      */
-    int setLimit(long credits) {
-        int clamped = clamp(credits);
-        LIMIT.setOpaque(this, clamped);
-        return clamped;
+    void setLimit(long credits) {
+        LIMIT.setOpaque(this, clamp(credits));
     }
 
     /**
