@@ -51,8 +51,7 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
      * @throws RpcRdmaException if the header with the chunks does not fit into a Send, or a chunk needs too many segments
      */
     public static RequestPlan of(int callBytes, List<DataItem> items, ReplySpace space, InlineThreshold threshold,
-            PeerPolicy policy,
-                       RpcRdmaLimits limits) throws RpcRdmaException {
+                                 PeerPolicy policy, RpcRdmaLimits limits) throws RpcRdmaException {
         return planCall(callBytes, items, planReply(space, threshold, policy, limits), threshold, policy);
     }
 
@@ -139,18 +138,12 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
             return offering(List.of(), (int) Math.min(limits.defaultReplyChunkBytes(), mostBytes(threshold, policy)), threshold,
                     policy);
         }
-        long wholeBytes = space.maxReplyBytes();
-        for (int i = 0; i < space.maxDataItemBytes().size(); i++) {
-            wholeBytes += RpcOffsets.padded(space.maxDataItemBytes().get(i));
-        }
+        long wholeBytes = wholeReplyBytes(space);
         if (threshold.fitsReceive(threshold.version().chunkFreeLength(), wholeBytes)) {
             return INLINE;
         }
         List<Integer> writeChunkBytes = writeChunkBytes(space.maxDataItemBytes(), limits);
-        int headerBytes = threshold.version().chunkFreeLength();
-        for (int i = 0; i < writeChunkBytes.size(); i++) {
-            headerBytes += HeaderLayout.writeChunkLength(policy.segmentsOfChunk(writeChunkBytes.get(i)));
-        }
+        int headerBytes = threshold.version().chunkFreeLength() + writeListBytes(writeChunkBytes, policy);
         boolean restFits = threshold.fitsReceive(headerBytes, space.maxReplyBytes());
         if (writeChunkBytes.isEmpty() || !restFits && !policy.writeListWithReplyChunk()) {
             // A reply that is larger than what we accept at all will be refused by the responder.
@@ -159,6 +152,24 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
         }
         long rest = restFits ? 0 : Math.min(RpcOffsets.padded(space.maxReplyBytes()), limits.maxMessageBytes());
         return offering(writeChunkBytes, (int) rest, threshold, policy);
+    }
+
+    /** A reply with all of its results. */
+    static long wholeReplyBytes(ReplySpace space) {
+        long bytes = space.maxReplyBytes();
+        for (int i = 0; i < space.maxDataItemBytes().size(); i++) {
+            bytes += RpcOffsets.padded(space.maxDataItemBytes().get(i));
+        }
+        return bytes;
+    }
+
+    /** What Write chunks of these sizes add to a header. */
+    private static int writeListBytes(List<Integer> chunkBytes, PeerPolicy policy) throws RpcRdmaException {
+        int bytes = 0;
+        for (int i = 0; i < chunkBytes.size(); i++) {
+            bytes += HeaderLayout.writeChunkLength(policy.segmentsOfChunk(chunkBytes.get(i)));
+        }
+        return bytes;
     }
 
     /** What a chunk holds at most whose segments leave most of a Send, in either direction, to the rest of the message. */
@@ -184,10 +195,7 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
 
     private static RequestPlan offering(List<Integer> writeChunkBytes, int replyChunkBytes, InlineThreshold threshold,
                                      PeerPolicy policy) throws RpcRdmaException {
-        int offerBytes = 0;
-        for (int i = 0; i < writeChunkBytes.size(); i++) {
-            offerBytes += HeaderLayout.writeChunkLength(policy.segmentsOfChunk(writeChunkBytes.get(i)));
-        }
+        int offerBytes = writeListBytes(writeChunkBytes, policy);
         if (replyChunkBytes > 0) {
             offerBytes += HeaderLayout.writeChunkLength(policy.segmentsOfChunk(replyChunkBytes)) - Integer.BYTES;
         }
@@ -229,11 +237,12 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
      * @param callBytes length of the whole call
      */
     long exposedBytes(int callBytes) {
-        long bytes = replyBytes() + (isLong ? callBytes : 0);
-        if (!isLong) {
-            for (int i = 0; i < readItems.size(); i++) {
-                bytes += readItems.get(i).length();
-            }
+        long bytes = replyBytes();
+        if (isLong) {
+            return bytes + callBytes;
+        }
+        for (int i = 0; i < readItems.size(); i++) {
+            bytes += readItems.get(i).length();
         }
         return bytes;
     }

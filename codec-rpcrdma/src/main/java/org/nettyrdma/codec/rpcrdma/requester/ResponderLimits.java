@@ -6,7 +6,6 @@ import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.rpcrdma.CallLayout;
 import org.nettyrdma.codec.rpcrdma.PeerPolicy;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
-import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 
 /**
  * What a responder has said about itself by refusing calls (version-two-08, section 5.3.3): how many chunks and segments it
@@ -60,16 +59,8 @@ record ResponderLimits(int maxReadChunks, int maxWriteChunks, int maxSegments) {
         List<DataItem> items = maxReadChunks == 0 ? List.of() : layout.items();
         ReplySpace space = layout.replySpace();
         if (space != null && space.maxDataItemBytes().size() > maxWriteChunks) {
-            space = new ReplySpace(wholeReplyBytes(space));
+            space = new ReplySpace((int) Math.min(RequestPlan.wholeReplyBytes(space), Integer.MAX_VALUE));
         }
         return new CallLayout(items, space);
-    }
-
-    private static int wholeReplyBytes(ReplySpace space) {
-        long bytes = space.maxReplyBytes();
-        for (int itemBytes : space.maxDataItemBytes()) {
-            bytes += RpcOffsets.padded(itemBytes);
-        }
-        return (int) Math.min(bytes, Integer.MAX_VALUE);
     }
 }
