@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
@@ -61,8 +62,7 @@ public final class ReducedReply {
             return reply.content();
         }
         ByteBuf stream = call.replySink().setIndex(0, replyBytes);
-        if (replyBytes < 2 * Integer.BYTES || RpcOffsets.word(stream, 0) != reply.xid()
-                || RpcOffsets.word(stream, Integer.BYTES) != 1) {
+        if (RpcMessageType.peek(stream) != RpcMessageType.REPLY || RpcOffsets.word(stream, 0) != reply.xid()) {
             throw malformed("Reply chunk of %d bytes holds no reply with XID %08x", replyBytes, reply.xid());
         }
         return stream;

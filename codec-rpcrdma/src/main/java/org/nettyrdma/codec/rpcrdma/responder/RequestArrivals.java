@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import org.nettyrdma.codec.oncrpc.MemoryAdmission;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.ResourceLimits;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
@@ -233,8 +234,7 @@ final class RequestArrivals {
             return;
         }
         // The codec has checked this for messages that came inline.
-        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != call.xid()
-                || RpcOffsets.word(message, Integer.BYTES) != 0) {
+        if (RpcMessageType.peek(message) != RpcMessageType.CALL || RpcOffsets.word(message, 0) != call.xid()) {
             message.release();
             release(bytes);
             owner.unusable(call, RpcRdmaFailures.malformed("Position Zero Read chunk holds no call with XID %08x", call.xid()));

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelHandlerContext;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
@@ -110,8 +111,7 @@ public final class LegacyReplyFetch implements ReplyFetch, ReadChunkFetch.Owner 
         }
         sendDone(reply.xid()); // flushes what the queue has started, too
         // The codec has checked this for messages that came inline.
-        if (message.readableBytes() < 2 * Integer.BYTES || RpcOffsets.word(message, 0) != reply.xid()
-                || RpcOffsets.word(message, Integer.BYTES) != 1) {
+        if (RpcMessageType.peek(message) != RpcMessageType.REPLY || RpcOffsets.word(message, 0) != reply.xid()) {
             message.release();
             refuse(call, reply, malformed("Position Zero Read chunk holds no reply with XID %08x", reply.xid()));
         } else {
