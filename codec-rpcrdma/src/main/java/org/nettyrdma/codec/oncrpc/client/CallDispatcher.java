@@ -82,24 +82,19 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
             return;
         }
         if (closed) {
-            call.release();
-            call.tryFailure(new RpcConnectionException(call.request, "not written", false, clientClosed()));
+            refuse(call, clientClosed());
             return;
         }
         Integer xid = call.request.xid();
         if (xid != null && byXid.contains(xid)) {
-            call.release();
-            call.tryFailure(new RpcConnectionException(call.request, "not written", false,
-                    new IllegalStateException(String.format("a call with XID %08x is pending", xid))));
+            refuse(call, new IllegalStateException(String.format("a call with XID %08x is pending", xid)));
             return;
         }
         call.sequence = nextSequence++;
         RpcLink link = waiting.isEmpty() && !dispatching ? leastBusy() : null;
         if (link == null && !waiting.hasRoomFor(call) && !isRoomBehindWaiting()) {
             counters.add(Counter.REFUSED_CALLS, 1);
-            call.release();
-            TooManyCallsException refusal = waiting.refusal(call, links.isEmpty(), notConnected);
-            call.tryFailure(new RpcConnectionException(call.request, "not written", false, refusal));
+            refuse(call, waiting.refusal(call, links.isEmpty(), notConnected));
             return;
         }
         call.xid = xid != null ? xid : takeXid();
@@ -120,7 +115,12 @@ final class CallDispatcher implements DurableCall.Owner, LinkKeeper.Owner {
         return nextXid++;
     }
 
-    private static IOException clientClosed() {
+    private static void refuse(DurableCall call, Throwable cause) {
+        call.release();
+        call.tryFailure(new RpcConnectionException(call.request, "not written", false, cause));
+    }
+
+    static IOException clientClosed() {
         return new IOException("the client was closed");
     }
 

@@ -211,11 +211,11 @@ public final class ReconnectingRpcClient implements AutoCloseable {
     @Override
     public void close() {
         if (home.inEventLoop()) {
-            dispatcher.close(clientClosed());
+            dispatcher.close(CallDispatcher.clientClosed());
             return;
         }
         try {
-            home.execute(() -> dispatcher.close(clientClosed()));
+            home.execute(() -> dispatcher.close(CallDispatcher.clientClosed()));
         } catch (RejectedExecutionException e) {
             // The event loop has ended, and the client is closed with it.
         }
@@ -233,10 +233,6 @@ public final class ReconnectingRpcClient implements AutoCloseable {
     private void closed() {
         home.terminationFuture().removeListener(loopEnded);
         closing.trySuccess(null);
-    }
-
-    private static Throwable clientClosed() {
-        return new IOException("the client was closed");
     }
 
     private static Throwable loopHasEnded() {
