@@ -162,6 +162,11 @@ public final class ReadChunkFetch extends CallbackPromise {
 
     /** How much is to be read, in bytes. */
     public long lengthBytes() {
+        return lengthBytes(chunks);
+    }
+
+    /** The bytes of all these chunks together. */
+    static long lengthBytes(List<ReadChunk> chunks) {
         long length = 0;
         for (int i = 0; i < chunks.size(); i++) {
             length += chunks.get(i).lengthBytes();

@@ -104,7 +104,7 @@ final class RequestArrivals {
         }
         statistics.increment(chunks.hasPositionZeroChunk() ? Counter.LONG_CALLS
                 : chunks.readChunks().isEmpty() ? Counter.CALLS_INLINE : Counter.CALLS_WITH_READ_CHUNK);
-        statistics.add(Counter.READ_CHUNK_BYTES, readBytes(chunks));
+        statistics.add(Counter.READ_CHUNK_BYTES, ReadChunkFetch.lengthBytes(chunks.readChunks()));
         if (admission.tryAdmit(bytes)) {
             admitted(call, bytes);
         } else if (!admission.admit(new Arrival(call, bytes))) {
@@ -142,15 +142,8 @@ final class RequestArrivals {
         for (int i = 0; i < chunks.readChunks().size(); i++) {
             segments += chunks.readChunks().get(i).segments().size();
         }
-        return readBytes(chunks) + Math.min(replyBytes, limits.maxMessageBytes()) + (long) SEGMENT_BYTES * Math.max(0, segments);
-    }
-
-    private static long readBytes(ChunkLists chunks) {
-        long bytes = 0;
-        for (int i = 0; i < chunks.readChunks().size(); i++) {
-            bytes += chunks.readChunks().get(i).lengthBytes();
-        }
-        return bytes;
+        return ReadChunkFetch.lengthBytes(chunks.readChunks()) + Math.min(replyBytes, limits.maxMessageBytes())
+                + (long) SEGMENT_BYTES * Math.max(0, segments);
     }
 
     private void admitted(RpcRdmaMessage call, long bytes) {
