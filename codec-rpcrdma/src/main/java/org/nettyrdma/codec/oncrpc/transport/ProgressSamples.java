@@ -27,7 +27,13 @@ public final class ProgressSamples {
      */
     public ProgressSamples(ProgressWatch.Source source, TransferLimits limits) {
         this.source = source;
-        minBytes = ProgressWatch.minBytes(limits);
+        minBytes = minBytes(limits);
+    }
+
+    /** What has to move within the time-out, in bytes; at least 1. */
+    static long minBytes(TransferLimits limits) {
+        double bytes = (double) limits.minBytesPerSecond() * limits.timeoutMillis() / 1000; // no overflow
+        return Math.max(1, (long) bytes);
     }
 
     /**

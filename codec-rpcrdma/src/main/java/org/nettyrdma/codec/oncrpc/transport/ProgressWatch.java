@@ -95,12 +95,6 @@ public final class ProgressWatch {
         }
     }
 
-    /** What has to move within the time-out, in bytes; at least 1. */
-    static long minBytes(TransferLimits limits) {
-        double bytes = (double) limits.minBytesPerSecond() * limits.timeoutMillis() / 1000; // no overflow
-        return Math.max(1, (long) bytes);
-    }
-
     /** Stops watching. */
     public void stop() {
         if (timer != null) {

@@ -150,8 +150,8 @@ class ProgressWatchTest {
 
     @Test
     void shouldHaveLimitsOfUse() {
-        assertEquals(60 * (16 << 10), ProgressWatch.minBytes(TransferLimits.DEFAULT));
-        assertEquals(1, ProgressWatch.minBytes(new TransferLimits(1, 0)));
+        assertEquals(60 * (16 << 10), ProgressSamples.minBytes(TransferLimits.DEFAULT));
+        assertEquals(1, ProgressSamples.minBytes(new TransferLimits(1, 0)));
         assertThrows(IllegalArgumentException.class, () -> new TransferLimits(0, 1));
         assertThrows(IllegalArgumentException.class, () -> new TransferLimits(1, -1));
     }
