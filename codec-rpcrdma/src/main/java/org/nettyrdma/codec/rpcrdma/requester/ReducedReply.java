@@ -20,7 +20,7 @@ import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
  * A received reply whose parts came by different ways, and which is put together again: the stream, which came inline or in
  * the Reply chunk, and the results that were placed in Write chunks.
  */
-public final class ReducedReply {
+final class ReducedReply {
 
     private final RequesterCall call;
     private final ByteBuf stream;

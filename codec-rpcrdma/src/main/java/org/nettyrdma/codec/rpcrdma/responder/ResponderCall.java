@@ -9,7 +9,7 @@ import org.nettyrdma.codec.rpcrdma.shared.BindingTable;
 import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 
 /** What a responder keeps of a call until it has replied. It holds no buffers. */
-public final class ResponderCall {
+final class ResponderCall {
 
     /**
      * Stands for every call that has offered nothing: what is to be known of it is that it has no reply yet. Most calls are of
@@ -32,7 +32,7 @@ public final class ResponderCall {
      * @param message     the whole call
      * @param memoryBytes what it has been given of the memory of all calls, until it is answered
      */
-    public ResponderCall(ChunkLists chunks, ByteBuf message, long memoryBytes) {
+    ResponderCall(ChunkLists chunks, ByteBuf message, long memoryBytes) {
         this.chunks = chunks;
         this.memoryBytes = memoryBytes;
         boolean complete = RpcOffsets.hasCallHeader(message);
