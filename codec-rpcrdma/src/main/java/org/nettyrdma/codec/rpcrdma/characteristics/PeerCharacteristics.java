@@ -72,9 +72,7 @@ final class PeerCharacteristics {
             promise.tryFailure(e);
             return;
         }
-        if (enqueue(new Exchange(wanted, null, promise))) {
-            proceed();
-        }
+        enqueue(new Exchange(wanted, null, promise));
     }
 
     private void requireNotAsked(TransportProperty<?> property) throws CharacteristicsException {
@@ -104,12 +102,10 @@ final class PeerCharacteristics {
 
     /** Tells a change of this side, and then asks for nothing: the response shows that the peer knows. */
     void announce(PropertyUpdate update, Promise<Outcome> promise) {
-        if (enqueue(new Exchange(PropertySet.EMPTY, update, promise))) {
-            proceed();
-        }
+        enqueue(new Exchange(PropertySet.EMPTY, update, promise));
     }
 
-    private boolean enqueue(Exchange exchange) {
+    private void enqueue(Exchange exchange) {
         if (closed) {
             exchange.promise().tryFailure(new ClosedChannelException());
         } else if (support != Support.UNKNOWN) {
@@ -118,9 +114,8 @@ final class PeerCharacteristics {
             exchange.promise().tryFailure(new CharacteristicsException(MAX_WAITING + " requests wait, which is the limit"));
         } else {
             waiting.add(exchange);
-            return true;
+            proceed();
         }
-        return false;
     }
 
     private void finishUnsent(Exchange exchange) {
