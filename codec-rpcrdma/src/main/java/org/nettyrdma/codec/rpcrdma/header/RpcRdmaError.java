@@ -12,7 +12,7 @@ public sealed interface RpcRdmaError {
     BadXdr BAD_XDR = new BadXdr();
 
     /** RDMA2_ERR_INVAL_HTYPE. */
-    public InvalidHeaderType INVALID_HEADER_TYPE = new InvalidHeaderType();
+    InvalidHeaderType INVALID_HEADER_TYPE = new InvalidHeaderType();
 
     /** RDMA2_ERR_SYSTEM. */
     SystemError SYSTEM = new SystemError();
@@ -76,7 +76,7 @@ public sealed interface RpcRdmaError {
      *
      * @param max how many it takes, 0 if none but a Position Zero Read chunk
      */
-    public record ReadChunks(long max) implements RpcRdmaError {
+    record ReadChunks(long max) implements RpcRdmaError {
 
         @Override
         public int code() {
@@ -94,7 +94,7 @@ public sealed interface RpcRdmaError {
      *
      * @param max how many it takes
      */
-    public record WriteChunks(long max) implements RpcRdmaError {
+    record WriteChunks(long max) implements RpcRdmaError {
 
         @Override
         public int code() {
@@ -131,7 +131,7 @@ public sealed interface RpcRdmaError {
      * @param chunkIndex        the first Write chunk that is too small, counted from 1; 0 if it could not be told which
      * @param lengthNeededBytes how large that chunk would have to be
      */
-    public record WriteResource(long chunkIndex, long lengthNeededBytes) implements RpcRdmaError {
+    record WriteResource(long chunkIndex, long lengthNeededBytes) implements RpcRdmaError {
 
         @Override
         public int code() {
@@ -149,7 +149,7 @@ public sealed interface RpcRdmaError {
      *
      * @param lengthNeededBytes how large the Reply chunk would have to be
      */
-    public record ReplyResource(long lengthNeededBytes) implements RpcRdmaError {
+    record ReplyResource(long lengthNeededBytes) implements RpcRdmaError {
 
         @Override
         public int code() {
