@@ -119,6 +119,22 @@ public class LegacyServerWireTest {
         sink.release();
     }
 
+    /** Of 980 bytes: with the header that returns the Reply chunk 1028 would be sent, and without it 1008. */
+    @Test
+    void shouldUseReadChunkWhereTheReplyFitsInlineButForAReplyChunkThatIsTooSmall() throws Exception {
+        connect(LegacyProfile.DEFAULT);
+        ByteBuf sink = peer.registered(new byte[100]);
+        RemoteSegment offered = peer.expose(sink, 0, 100, RemoteAccess.WRITE).segment();
+        peer.sendHex("00000008 00000001 00000020 00000000 00000000 00000000 00000001 00000001" + RawPeer.hex(offered)
+                + "00000008" + CALL + "00000005" + NO_AUTH); // HANG
+        program.takeHanging().reply(Unpooled.wrappedBuffer(Bytes.pattern(956, 1)));
+
+        assertEquals(980, longReply("00000008").length);
+        done("00000008");
+        assertAlive();
+        sink.release();
+    }
+
     @Test
     void shouldUseReplyChunkThatIsLargeEnough() throws Exception {
         connect(LegacyProfile.DEFAULT);

@@ -1,5 +1,8 @@
 package org.nettyrdma.codec.rpcrdma.requester;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -247,8 +250,21 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
         return bytes;
     }
 
+    /**
+     * What of the message travels in the Send.
+     *
+     * @param message the whole of it, without the header; its reference passes to what is returned, unless this throws
+     */
+    public ByteBuf inlineBody(ByteBufAllocator alloc, ByteBuf message) {
+        if (isLong) {
+            message.release(); // what is exposed of it has references of its own
+            return Unpooled.EMPTY_BUFFER;
+        }
+        return readItems.isEmpty() ? message : ItemReduction.takeOut(alloc, message, readItems);
+    }
+
     /** Whether anything is to be exposed. */
-    boolean hasChunks() {
+    public boolean hasChunks() {
         return !writeChunkBytes.isEmpty() || replyChunkBytes > 0 || isLong || !readItems.isEmpty();
     }
 }

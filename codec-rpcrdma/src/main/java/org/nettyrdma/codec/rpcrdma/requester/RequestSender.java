@@ -1,7 +1,6 @@
 package org.nettyrdma.codec.rpcrdma.requester;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.io.IOException;
@@ -264,7 +263,7 @@ final class RequestSender {
                 call.noteReply(openEnded.historyOf(message));
             }
             calls.add(call); // before the write, which may fail at once
-            body = inlineBody(plan, message);
+            body = plan.inlineBody(ctx.alloc(), message);
         } catch (RuntimeException | Error e) { // no memory, for instance
             calls.forget(call);
             if (exposure != null) {
@@ -281,15 +280,6 @@ final class RequestSender {
             return;
         }
         ctx.write(version.message(Role.REQUEST, call.xid(), limits.credits(), call.chunks(), body, plan.isLong()), call);
-    }
-
-    /** What of a call travels in the Send; the reference of the message passes to it, unless something is thrown. */
-    private ByteBuf inlineBody(RequestPlan plan, ByteBuf message) {
-        if (plan.isLong()) {
-            message.release();
-            return Unpooled.EMPTY_BUFFER;
-        }
-        return plan.readItems().isEmpty() ? message : ItemReduction.takeOut(ctx.alloc(), message, plan.readItems());
     }
 
     private void count(RequestPlan plan, ChunkLists chunks) {

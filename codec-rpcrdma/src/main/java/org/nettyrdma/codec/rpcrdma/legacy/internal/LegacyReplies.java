@@ -1,7 +1,6 @@
 package org.nettyrdma.codec.rpcrdma.legacy.internal;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -18,9 +17,8 @@ import org.nettyrdma.codec.rpcrdma.PeerPolicy;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
 import org.nettyrdma.codec.rpcrdma.header.ReadChunk;
-import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
-import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
 import org.nettyrdma.codec.rpcrdma.requester.ChunkExposer;
 import org.nettyrdma.codec.rpcrdma.requester.ExposedChunks;
@@ -32,6 +30,7 @@ import org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy;
 import org.nettyrdma.codec.rpcrdma.shared.ItemReduction;
 import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**
  * The replies with Read chunks that the responder of one connection has sent (draft-ietf-nfsv4-rpcrdma-02, sections 3.8 and
@@ -71,13 +70,19 @@ public final class LegacyReplies implements UnplacedReplies {
         requireRoom(bytes);
         ItemReduction.requireWithin(items, bytes);
         RequestPlan plan = RequestPlan.of(bytes, items, NO_ANSWER, threshold, PeerPolicy.SPECIFICATION, limits);
+        if (!plan.hasChunks()) { // it does not fit beside the Reply chunk of its call, which is too small for it
+            int sendBytes = threshold.version().chunkFreeLength() + bytes - 1;
+            plan = RequestPlan.of(bytes, items, NO_ANSWER, new InlineThreshold(sendBytes, threshold.receiveBytes()),
+                    PeerPolicy.SPECIFICATION, limits);
+        }
         ExposedChunks exposure = exposer.open(plan, reply, InvalidationPolicy.NONE);
         int xid = RpcOffsets.word(reply, 0);
         PendingReply waiting = new PendingReply(xid, bytes, System.nanoTime() + nanos(profile.doneTimeoutMillis()), exposure);
         RpcRdmaMessage message;
         try {
             add(waiting);
-            message = message(xid, plan, reply, exposure); // last: if it throws, the reply is still the caller's
+            ByteBuf body = plan.inlineBody(channel.alloc(), reply); // last: if it throws, the reply is still the caller's
+            message = RpcRdmaVersion.ONE.message(Role.RESPONSE, xid, 0, exposure.chunks(), body, plan.isLong());
         } catch (RuntimeException | Error e) { // no memory, for instance: there will be no RDMA_DONE for it
             pending.remove(waiting);
             withdraw(waiting);
@@ -88,15 +93,6 @@ public final class LegacyReplies implements UnplacedReplies {
             statistics.add(Counter.READ_CHUNK_BYTES, chunk.lengthBytes());
         }
         return message;
-    }
-
-    private RpcRdmaMessage message(int xid, RequestPlan plan, ByteBuf reply, ExposedChunks exposure) {
-        if (plan.isLong()) {
-            reply.release(); // what is exposed has its own reference
-            return RpcRdmaMessage.reply(new NoMsg(xid, 0, exposure.chunks()), Unpooled.EMPTY_BUFFER);
-        }
-        return RpcRdmaMessage.reply(new Msg(xid, 0, exposure.chunks()),
-                ItemReduction.takeOut(channel.alloc(), reply, plan.readItems()));
     }
 
     private void requireRoom(int bytes) throws RpcRdmaException {
