@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes a connection on which nothing moves and no call is in progress, with one line in the log. One handler per channel, next
- * to the channel. A message costs one read of a field.
+ * to the channel. A batch of reads costs one write of a field.
  *
  * <p>Two things count as movement: bytes that arrive, and written bytes that the peer takes. So a peer that does not take its
  * answers is idle, too. A connection that is not read, because {@code AUTO_READ} is off, is not idle. The handler looks four

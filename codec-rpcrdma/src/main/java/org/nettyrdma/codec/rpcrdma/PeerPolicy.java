@@ -50,8 +50,8 @@ public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int
     /**
      * How many segments a piece of memory needs.
      *
-     * @param bytes length of a chunk
-     * @return how many segments it takes
+     * @param bytes its length, 0 or more
+     * @return how many segments it takes; 0 for none at all
      */
     public long segmentsOf(long bytes) {
         return bytes == 0 ? 0 : (bytes - 1) / maxSegmentBytes + 1;
@@ -60,10 +60,9 @@ public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int
     /**
      * How many segments a chunk in one piece of memory has.
      *
-     * @throws RpcRdmaException if they are too many
-     *
-     * @param bytes length of a chunk
+     * @param bytes its length, 0 or more
      * @return how many segments it takes
+     * @throws RpcRdmaException if they are more than {@code maxSegmentsPerChunk}
      */
     public int segmentsOfChunk(long bytes) throws RpcRdmaException {
         long segments = segmentsOf(bytes);

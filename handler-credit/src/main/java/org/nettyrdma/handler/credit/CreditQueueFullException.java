@@ -3,8 +3,8 @@ package org.nettyrdma.handler.credit;
 import java.io.IOException;
 
 /**
- * A request was not written because the greatest allowed number of requests already waits for credits. A caller that writes only
- * while the channel is writable does not see this exception.
+ * A message was not written because as many wait already as may: requests for credits, or control messages for a sign that
+ * earlier ones have arrived. Whoever writes requests only while the channel is writable does not see this exception.
  */
 public final class CreditQueueFullException extends IOException {
 

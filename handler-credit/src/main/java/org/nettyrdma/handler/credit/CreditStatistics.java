@@ -30,9 +30,9 @@ public record CreditStatistics(Requests requests, Served served) {
     /**
      * The requests that the peer sends.
      *
-     * @param granted    how many this end accepts at once now
+     * @param granted    the most that this end has granted so far; a smaller grant does not lower it
      * @param inProgress how many have no response now
-     * @param exceeded   how many came although there was no credit for them; each has closed the connection
+     * @param exceeded   1 when one has come although there was no credit for it, which closes the connection; 0 before
      */
     public record Served(int granted, int inProgress, long exceeded) {
     }

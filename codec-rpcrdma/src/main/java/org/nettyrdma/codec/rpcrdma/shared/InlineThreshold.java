@@ -5,7 +5,7 @@ import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 
 /**
- * How large a Send may be in each direction of one connection, header and body together. No other class compares a size with it.
+ * How large a Send may be in each direction of one connection, header and body together.
  * In version 1 the threshold is 1024 to 262144 bytes, and 1024 if the peer sent no private data (RFC 8797). For version 2 see
  * {@link ConnectionTerms}.
  *
