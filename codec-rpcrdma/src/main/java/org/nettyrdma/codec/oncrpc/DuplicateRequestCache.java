@@ -2,6 +2,7 @@ package org.nettyrdma.codec.oncrpc;
 
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 
+import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -301,15 +302,24 @@ public final class DuplicateRequestCache {
     }
 
     /** Keeps the answer of the program, and passes it on. */
-    private final class Recorder extends ServedCallOwner.Relay {
+    private final class Recorder implements ServedCallOwner {
 
         private final RpcCall call;
         private final Entry entry;
 
         private Recorder(RpcCall call, Entry entry) {
-            super(call);
             this.call = call;
             this.entry = entry;
+        }
+
+        @Override
+        public Channel channel() {
+            return call.channel();
+        }
+
+        @Override
+        public void programFailed(RpcCallHeader header, Throwable cause) {
+            call.owner().programFailed(header, cause);
         }
 
         @Override

@@ -16,24 +16,4 @@ interface ServedCallOwner {
 
     /** Tells the log that the program has failed, or has not answered as it should. */
     void programFailed(RpcCallHeader header, Throwable cause);
-
-    /** Another owner of a call, between its program and the first one. */
-    abstract class Relay implements ServedCallOwner {
-
-        private final ServedCallOwner first;
-
-        Relay(RpcCall call) {
-            first = call.owner();
-        }
-
-        @Override
-        public final Channel channel() {
-            return first.channel();
-        }
-
-        @Override
-        public final void programFailed(RpcCallHeader header, Throwable cause) {
-            first.programFailed(header, cause);
-        }
-    }
 }
