@@ -174,7 +174,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             refuse(ctx, malformed);
             DemandedRead.restore(ctx);
         } else if (header == null || header instanceof Control) {
-            received(ctx, message, versionOf(message));
+            received(ctx, message);
         } else {
             answered |= remembered;
             if (header instanceof TransportError && !connection.isAgreed()) {
@@ -216,7 +216,8 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         return message.isInvalidating() ? other.invalidating(message.invalidatedTag()) : other;
     }
 
-    private void received(ChannelHandlerContext ctx, RpcRdmaMessage message, RpcRdmaVersion version) {
+    private void received(ChannelHandlerContext ctx, RpcRdmaMessage message) {
+        RpcRdmaVersion version = versionOf(message);
         if (!connection.accepts(version, isServer())) {
             refuseVersion(ctx, message);
             return;
