@@ -43,6 +43,8 @@ final class StreamOutput {
     private boolean recalled;
     private boolean removing;
     private boolean inMessage; // how the next message goes
+    /** There was no room in the ring of the peer for what was flushed. Only room changes that, and no further flush. */
+    private boolean stalled;
     private boolean over;
     private Throwable regionFailure;
     private ChannelOutboundBuffer buffer; // that of the last write
@@ -103,8 +105,10 @@ final class StreamOutput {
         }
     }
 
+    /** Looks at nothing that was flushed: a peer chooses how much of that is posted, and how often more is flushed. */
     private boolean hasRoom() {
-        return postedBytes < maxPostedBytes && credits.isAvailable() && sends.hasRoomForData();
+        return postedBytes < maxPostedBytes && credits.isAvailable() && sends.hasRoomForData()
+                && !(stalled && target.remaining() == 0);
     }
 
     /** Posts one message, and finds out whether more is left; {@code false} if it must wait. */
@@ -129,6 +133,7 @@ final class StreamOutput {
         int bytes = collect(in, Math.max(room, maxBytesInMessage));
         // Behind a message goes what does not fill the entry: that must be filled to its end.
         inMessage = bytes <= maxBytesInMessage && (bytes < room || room == 0 && !batch.isCut());
+        stalled = room == 0 && batch.isCut();
         if (!inMessage && bytes > room) {
             batch.clear();
             return room == 0 ? 0 : collect(in, room);
@@ -265,6 +270,7 @@ final class StreamOutput {
                 statistics.add(Counter.COPIED_BYTES, rest.bytes());
             }
             postedBytes = 0;
+            stalled = false; // the rest may be less than what was flushed
             writeRest();
         }
     }

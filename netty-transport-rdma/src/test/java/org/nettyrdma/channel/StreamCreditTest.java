@@ -3,16 +3,24 @@ package org.nettyrdma.channel;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class StreamCreditTest extends StreamFixture {
+
+    /** More than both halves of the ring hold at first. */
+    private static final int FLUSHED_BYTES = 10_000;
 
     /** Behind the answer it would leave by itself, and wake the peer once more. */
     @Test
@@ -32,6 +40,45 @@ class StreamCreditTest extends StreamFixture {
             assertEquals("00200000", RawStreamPeer.hex(peer.list).substring(24, 32)); // the new entry came before
             peer.expect("00100000");
             assertArrayEquals(bytes(4096, 4), Arrays.copyOf(peer.ring, 4096));
+        }
+    }
+
+    /** A peer that takes nothing and asks for more has one flush after the other made, each of a few bytes. */
+    @Test
+    void shouldNotGoThroughWhatIsPostedAtEachFlushWhileThePeerHasNoRoom() throws Exception {
+        Pair pair = pair();
+        Channel client = pair.client().channel;
+        AtomicInteger looks = new AtomicInteger();
+        int more = client.eventLoop().submit(() -> { // so that nothing is completed meanwhile
+            for (int i = 0; i < FLUSHED_BYTES; i++) {
+                client.write(new WatchedBuf(looks));
+            }
+            client.flush();
+            int before = looks.get();
+            for (int i = 0; i < 100; i++) {
+                client.writeAndFlush(Unpooled.wrappedBuffer(new byte[1]));
+            }
+            return looks.get() - before;
+        }).get();
+        assertEquals(0, more);
+        pair.server().awaitBytes(FLUSHED_BYTES + 100);
+    }
+
+    /** One byte; counts how often somebody asks how many there are. */
+    private static final class WatchedBuf extends UnpooledHeapByteBuf {
+
+        private final AtomicInteger looks;
+
+        WatchedBuf(AtomicInteger looks) {
+            super(UnpooledByteBufAllocator.DEFAULT, 1, 1);
+            this.looks = looks;
+            writeByte(1);
+        }
+
+        @Override
+        public int readableBytes() {
+            looks.incrementAndGet();
+            return super.readableBytes();
         }
     }
 }
