@@ -29,6 +29,11 @@ import org.nettyrdma.codec.oncrpc.transport.HeadRoom;
  * where a call waits for memory, those behind it are not decoded, and take no more than the buffer that they came in. Where a
  * handler behind this one has turned it off, up to 16 KiB are read all the same, to see the end of the connection.
  *
+ * <p><b>Turns.</b> With a {@link MemoryBudget} no more than 128 records of one fragment each are decoded in a turn of the event
+ * loop, or the same work in other pieces. What has come behind them waits for the next turn, in which the other connections have
+ * been read. Until then nothing more is read, and {@code AUTO_READ} is off to the end of the turn. What waits when the connection
+ * ends, or when this handler is removed, is released. Without a budget all that a read of the channel brings is decoded at once.
+ *
  * <p><b>Outbound</b> a {@link ByteBuf} or {@link RpcMessage} leaves as one fragment. Where {@link RpcClient} or
  * {@link RpcServerHandler} has left room in front of a short message, the marker is written there. Otherwise the marker and the
  * message are two buffers, which the channel gathers. A message of another type passes unchanged.
@@ -87,7 +92,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
     public void handlerAdded(ChannelHandlerContext ctx) {
         headRoom = HeadRoom.ofThread();
         if (budget != null) {
-            memory = new RecordMemory(ctx, budget, limits, this::decode, this::channelReadComplete, this::read);
+            memory = new RecordMemory(ctx, budget, limits, this::decode, this::readEnded, this::read);
         }
     }
 
@@ -109,7 +114,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
         try {
             // A handler above may close the channel in between; what follows is then not served any more.
             while (!failed && (in.isReadable() || inFragment && fragmentBytesLeft == 0)) {
-                if (memory != null && memory.isWaiting()) {
+                if (memory != null && !memory.takeStep()) {
                     memory.keep(in.retain());
                     return;
                 }
@@ -184,6 +189,13 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
+        if (memory != null) {
+            memory.readComplete();
+        }
+        readEnded(ctx);
+    }
+
+    private void readEnded(ChannelHandlerContext ctx) {
         // Whoever reads on demand asked for a message, not for a part of one.
         boolean wantsMore = !passedUp && !ctx.channel().config().isAutoRead() && (memory == null || !memory.isHeldBack());
         passedUp = false;

@@ -18,6 +18,8 @@ import org.slf4j.LoggerFactory;
  * <p>Where {@code AUTO_READ} is off when a record has been passed up, for instance because it is a call that waits for memory,
  * the bytes behind it stay bytes until a read is asked for: a call of 44 bytes takes several times as much when it is decoded.
  * Where the handlers above have turned it off, a little is read all the same, since the end of the connection shows behind it.
+ *
+ * <p>What is left when a {@linkplain RecordTurn turn} is over, waits for the next one.
  */
 final class RecordMemory implements ProgressWatch.Source {
 
@@ -37,11 +39,12 @@ final class RecordMemory implements ProgressWatch.Source {
     private final TransferLimits limits;
     private final MemoryAdmission admission;
     private final ReadPause pause;
+    private final RecordTurn turn;
     private final BiConsumer<ChannelHandlerContext, ByteBuf> decoder;
     private final Consumer<ChannelHandlerContext> readEnded;
     private final long windowMillis;
     private final ProgressWatch watch;
-    /** What has been received while the record waits, or nobody reads on. */
+    /** What has been received while the record waits, nobody reads on, or the turn is over. */
     private final Deque<ByteBuf> kept = new ArrayDeque<>();
     /** Nobody reads on, as {@code AUTO_READ} is off and no read has been asked for since the last record. */
     private boolean heldBack;
@@ -76,6 +79,7 @@ final class RecordMemory implements ProgressWatch.Source {
         this.limits = limits;
         this.admission = new MemoryAdmission(records, Long.MAX_VALUE, ctx.executor(), ctx.channel()::remoteAddress, () -> { });
         this.pause = new ReadPause(ctx, () -> reader.accept(ctx));
+        this.turn = new RecordTurn(ctx, pause, this::decodeKept);
         this.decoder = decoder;
         this.readEnded = readEnded;
         this.windowMillis = Math.min(CONTENDED_MILLIS, limits.timeoutMillis());
@@ -130,14 +134,26 @@ final class RecordMemory implements ProgressWatch.Source {
         return copy;
     }
 
-    /** Nobody has asked for another record since the last one. */
+    /** Nobody has asked for another record since the last one, or what was received may still hold the one asked for. */
     boolean isHeldBack() {
-        return heldBack;
+        return heldBack || turn.isOver();
     }
 
     /** Whether nothing is to be decoded now. */
     boolean isWaiting() {
-        return waiting != null || heldBack;
+        return waiting != null || isHeldBack();
+    }
+
+    /** Whether one more step may be decoded now; else what is left of the piece is to be {@linkplain #keep kept}. */
+    boolean takeStep() {
+        return closed || !isWaiting() && turn.step();
+    }
+
+    /** The channel has ended a turn of reads. */
+    void readComplete() {
+        if (!turn.isOver()) {
+            turn.begin();
+        }
     }
 
     /** What is left to decode when there is memory; its reference passes to this. */
@@ -301,6 +317,7 @@ final class RecordMemory implements ProgressWatch.Source {
             enoughAhead = false;
             pause.resume();
         }
+        turn.close();
         watch.stop();
         admission.close();
         if (waiting != null) {

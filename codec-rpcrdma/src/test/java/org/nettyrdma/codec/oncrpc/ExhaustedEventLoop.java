@@ -25,6 +25,11 @@ public final class ExhaustedEventLoop extends DefaultEventLoop {
         return tasksToRefuse.get();
     }
 
+    /** How many timers of the thread that calls this are still to be refused. */
+    public int timersToRefuse() {
+        return timersToRefuse.get();
+    }
+
     private static void refuse(ThreadLocal<Integer> toRefuse) {
         int left = toRefuse.get();
         if (left > 0) {

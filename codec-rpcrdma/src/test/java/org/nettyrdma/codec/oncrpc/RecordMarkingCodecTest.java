@@ -279,6 +279,9 @@ class RecordMarkingCodecTest {
         }
         onDemand.writeInbound(all);
         for (int i = 0; i < records; i++) {
+            while (onDemand.inboundMessages().isEmpty() && onDemand.hasPendingTasks()) {
+                onDemand.runPendingTasks(); // the next turn
+            }
             ByteBuf record = onDemand.readInbound();
             assertEquals(i, record.readInt());
             record.release();
