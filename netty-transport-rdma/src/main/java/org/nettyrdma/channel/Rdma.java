@@ -95,8 +95,11 @@ public final class Rdma {
             throw new IllegalStateException("no RDMA provider is available: " + String.join("; ", refusals));
         }
         throw new IllegalStateException(wantedName == null ? "no RDMA provider on the class path"
-                : "no RDMA provider is named '" + wantedName + "' (" + PROVIDER_PROPERTY + "), found: "
-                        + providers.stream().map(VerbsProvider::name).toList());
+                : "no RDMA provider is named '" + wantedName + "' (" + PROVIDER_PROPERTY + "), found: " + names(providers));
+    }
+
+    private static List<String> names(List<VerbsProvider> providers) {
+        return providers.stream().map(VerbsProvider::name).toList();
     }
 
     /** A provider of others may throw what it should return, for instance where its native library is missing. */
@@ -161,7 +164,7 @@ public final class Rdma {
                 return provider;
             }
         }
-        throw new IllegalArgumentException("no RDMA provider is named '" + name + '\'');
+        throw new IllegalArgumentException("no RDMA provider is named '" + name + "', found: " + names(Found.PROVIDERS));
     }
 
     /**

@@ -58,7 +58,8 @@ public record StreamHello(boolean bigEndian, int credits, int receiveBytes, long
     public static StreamHello read(ByteBuffer privateData) throws StreamProtocolException {
         ByteBuffer data = privateData.slice(); // big-endian
         if (data.remaining() < BYTES) {
-            throw new StreamProtocolException("private data has " + data.remaining() + " bytes (limit: at least " + BYTES + ')');
+            throw new StreamProtocolException("private data has " + data.remaining() + " bytes (limit: at least " + BYTES
+                    + "), perhaps that of a channel for messages");
         }
         int version = data.get(0) & UNSIGNED_BYTE;
         if (version != VERSION) {

@@ -51,6 +51,12 @@ class RdmaTest {
     }
 
     @Test
+    void shouldNameWhatCanBeAskedForWhenNoProviderHasTheName() {
+        var e = assertThrows(IllegalArgumentException.class, () -> Rdma.provider("infiniband"));
+        assertTrue(e.getMessage().contains("infiniband") && e.getMessage().contains("iwarp"), e.getMessage());
+    }
+
+    @Test
     void shouldSayWhyNoProviderIsAvailable() {
         var e = assertThrows(IllegalStateException.class, () -> Rdma.choose(List.of(broken), null));
         assertEquals("no RDMA provider is available: broken: no device", e.getMessage());

@@ -389,7 +389,7 @@ class StreamWireTest extends StreamFixture {
 
     @ParameterizedTest
     @CsvSource({
-        "'01 02 0180', private data has 4 bytes (limit: at least 40)",
+        "'01 02 0180', 'private data has 4 bytes (limit: at least 40), perhaps that of a channel for messages'",
         "'02 02 0180 000000 00 0000000000001000 0a0b0c0d 00000002 0000000000010000 01020304 00008000', "
                 + "private data has version 2 (limit: 1)",
         "'01 02 0180 000000 00 0000000000001000 0a0b0c0d 00000002 0000000000010000 01020304 00000000', "

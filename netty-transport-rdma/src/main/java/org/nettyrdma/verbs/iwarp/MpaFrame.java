@@ -2,7 +2,6 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * The one frame that each side sends before the first FPDU (RFC 5044, section 7.1; the enhanced form RFC 6581, sections 6 and 9).
@@ -125,19 +124,28 @@ record MpaFrame(boolean reply, int flags, int revision, byte[] privateData) {
     }
 
     /**
+     * Checks as much of the key as is present. Who does not speak MPA may send less than a frame, and wait.
+     *
+     * @param begin the frame from index 0 to its position
+     * @param reply what is expected
+     * @throws ProtocolViolationException if this does not begin the expected frame
+     */
+    static void checkKey(ByteBuffer begin, boolean reply) throws ProtocolViolationException {
+        byte[] key = reply ? REPLY_KEY : REQUEST_KEY;
+        int present = Math.min(begin.position(), KEY_LENGTH);
+        if (!begin.slice(0, present).equals(ByteBuffer.wrap(key, 0, present))) {
+            throw new ProtocolViolationException(TerminateReason.INVALID_SETUP_FRAME,
+                    "the key is not \"%s\", perhaps the peer is on plain TCP", new String(key, StandardCharsets.US_ASCII));
+        }
+    }
+
+    /**
      * The length of the private data of a frame of which the fixed part is present.
      *
-     * @param fixed the fixed part from index 0
-     * @param reply what is expected
-     * @throws ProtocolViolationException if it is not the expected frame, or too long, or too short for what it announces
+     * @param fixed the fixed part from index 0, whose key is that of the expected frame
+     * @throws ProtocolViolationException if it is too long, or too short for what it announces
      */
-    static int privateLength(ByteBuffer fixed, boolean reply) throws ProtocolViolationException {
-        byte[] key = new byte[KEY_LENGTH];
-        fixed.get(0, key);
-        if (!Arrays.equals(key, reply ? REPLY_KEY : REQUEST_KEY)) {
-            throw new ProtocolViolationException(TerminateReason.INVALID_SETUP_FRAME, "the key is not \"%s\"",
-                    new String(reply ? REPLY_KEY : REQUEST_KEY, StandardCharsets.US_ASCII));
-        }
+    static int privateLength(ByteBuffer fixed) throws ProtocolViolationException {
         int revision = fixed.get(REVISION_OFFSET) & 0xFF;
         if (revision < 1 || revision > ENHANCED_REVISION) {
             throw new ProtocolViolationException(TerminateReason.INVALID_SETUP_FRAME,

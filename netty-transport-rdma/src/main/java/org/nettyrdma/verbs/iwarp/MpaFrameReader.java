@@ -35,10 +35,12 @@ final class MpaFrameReader {
      */
     MpaFrame read(ReadableByteChannel channel) throws IOException {
         if (!fixedPartChecked) {
-            if (!fill(channel)) {
+            boolean complete = fill(channel);
+            MpaFrame.checkKey(bytes, reply);
+            if (!complete) {
                 return null;
             }
-            int privateLength = MpaFrame.privateLength(bytes, reply);
+            int privateLength = MpaFrame.privateLength(bytes);
             fixedPartChecked = true;
             bytes = ByteBuffer.allocate(MpaFrame.FIXED_LENGTH + privateLength).put(bytes.flip());
         }
@@ -56,7 +58,7 @@ final class MpaFrameReader {
             int n = channel.read(bytes);
             if (n < 0) {
                 throw new EOFException("the peer closed the connection after " + bytes.position() + " bytes of its MPA "
-                        + (reply ? "reply" : "request"));
+                        + (reply ? "reply, perhaps it is on plain TCP" : "request"));
             }
             if (n == 0) {
                 return false;

@@ -182,6 +182,7 @@ class ConnectionSetupTest {
         "revision 3         | 4d504120494420526571204672616d65 10 03 0004 0010 0010",
         "too much data      | 4d504120494420526571204672616d65 10 02 0201 0010 0010",
         "no read depths     | 4d504120494420526571204672616d65 10 02 0003 0010 00",
+        "a line of text     | 68656c6c6f0d0a",
     })
     void shouldDropInvalidRequests(String what, String request) throws IOException {
         try (RawPeer raw = RawPeer.connect(peer, peer.listen())) {
@@ -361,6 +362,7 @@ class ConnectionSetupTest {
     @ParameterizedTest(name = "{0}")
     @CsvSource(delimiter = '|', value = {
         "wrong key  | 4d504120494420526570204672616d64 10 02 0004 0010 0010",
+        "a greeting | 3232300d0a",
         "a request  | 4d504120494420526571204672616d65 10 02 0004 0010 0010",
         "revision 3 | 4d504120494420526570204672616d65 10 03 0004 0010 0010",
         "no depths  | 4d504120494420526570204672616d65 10 02 0000",
@@ -372,6 +374,19 @@ class ConnectionSetupTest {
             try (RawPeer raw = RawPeer.accept(peer, listener)) {
                 raw.send(reply);
                 assertInstanceOf(ProtocolViolationException.class, client.awaitConnectFailure());
+            }
+        }
+    }
+
+    /** As a server on plain TCP answers, which cannot read a request and waits for more behind its answer. */
+    @Test
+    void shouldSayThatThePeerMayBeOnPlainTcp() throws IOException {
+        try (ServerSocketChannel listener = RawPeer.listen()) {
+            Endpoint client = peer.connect(IwarpTestPeer.ATTRIBUTES, listener.getLocalAddress());
+            try (RawPeer raw = RawPeer.accept(peer, listener)) {
+                raw.send("2d455252"); // -ERR
+                Throwable cause = client.awaitConnectFailure();
+                assertTrue(cause.getMessage().contains("plain TCP"), cause::toString);
             }
         }
     }
@@ -394,7 +409,8 @@ class ConnectionSetupTest {
             try (RawPeer raw = RawPeer.accept(peer, listener)) {
                 raw.receive(24);
                 raw.shutdownOutput();
-                assertInstanceOf(EOFException.class, client.awaitConnectFailure());
+                Throwable cause = assertInstanceOf(EOFException.class, client.awaitConnectFailure());
+                assertTrue(cause.getMessage().contains("plain TCP"), cause::toString);
             }
         }
     }
