@@ -36,6 +36,9 @@ interface AttributeStore {
     /** Whether the file system itself moves the change time on with every change; where not, {@link FileNode} does. */
     boolean keepsChangeTime();
 
+    /** Whether {@code ..} in a path is the parent that a directory has, and not what is left of the path before it. */
+    boolean knowsParents();
+
     /** Largest size that a file may be given. */
     long maxFileBytes();
 }

@@ -9,7 +9,7 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
  * A file that was found where it is said to be. Good for as long as the name lock is held.
  *
  * @param node       the file
- * @param path       one of its paths; inside of the export, and no directory in it is a symbolic link
+ * @param path       one of its paths, which leads to a place inside of the export
  * @param attributes its attributes when it was found
  */
 record FileObject(FileNode node, Path path, Fattr attributes) {

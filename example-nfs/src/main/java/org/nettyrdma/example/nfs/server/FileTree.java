@@ -1,8 +1,6 @@
 package org.nettyrdma.example.nfs.server;
 
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -19,7 +17,7 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
 /**
  * Finds the file of a handle, and never one outside of the export. For each file that a client has a handle of it remembers
  * the names under which it was seen, and follows those that the server itself changes. A remembered name is believed only
- * after a look: what is there must be the file of the handle, and no directory on the way may be a symbolic link. What
+ * after a look: what is there must be the file of the handle, and its directory inside of the export ({@link Places}). What
  * is not at its remembered names, or was handed out before a restart, is searched for.
  *
  * <p>The name lock keeps other calls from changing a name between that look and its use. Another process on this machine that
@@ -34,6 +32,7 @@ final class FileTree {
     private final Path rootPath;
     private final AttributeStore store;
     private final FileHandles handles;
+    private final Places places;
     private final FileSearch search;
     private final KnownFiles known;
     private final ReadWriteLock names = new ReentrantReadWriteLock();
@@ -49,6 +48,7 @@ final class FileTree {
         this.rootPath = rootPath;
         this.store = store;
         this.handles = handles;
+        places = new Places(rootPath, store);
         search = new FileSearch(this, searchLimit);
         FileStatus status = store.read(rootPath);
         if (!status.attributes().isDirectory()) {
@@ -80,7 +80,8 @@ final class FileTree {
         FileStatus status = readOrNull(rootPath);
         FileNode root = known.root();
         if (status != null && !status.id().equals(root.id())) {
-            root = status.attributes().isDirectory() && isReal(rootPath) ? known.replaceRoot(status.id(), this::newNode) : null;
+            boolean isRoot = status.attributes().isDirectory() && places.isReal(rootPath);
+            root = isRoot ? known.replaceRoot(status.id(), this::newNode) : null;
         }
         return status == null || root == null ? null : object(root, rootPath, status);
     }
@@ -217,7 +218,7 @@ final class FileTree {
     boolean isStillThere(FileObject file) throws IOException {
         FileStatus status = readOrNull(file.path());
         return status != null && status.id().equals(file.node().id())
-                && (file.node() == known.root() || isReal(file.path().getParent()));
+                && (file.node() == known.root() || places.isInside(file.path().getParent()));
     }
 
     FileObject atKnownName(FileId id) throws IOException {
@@ -234,7 +235,7 @@ final class FileTree {
         }
         for (FileNode.Name name : node.names()) {
             Path directory = pathOf(name.directory());
-            if (directory != null && isReal(directory)) {
+            if (directory != null && places.isInside(directory)) {
                 Path path = LocalNames.child(directory, name.name());
                 FileStatus status = readOrNull(path);
                 if (status != null && status.id().equals(node.id())) {
@@ -274,17 +275,6 @@ final class FileTree {
             node = name.directory();
         }
         return components.isEmpty() ? rootPath : LocalNames.child(rootPath, String.join("/", components));
-    }
-
-    /** Whether a directory is where its path says, with no symbolic link on the way, so inside of the export. */
-    private static boolean isReal(Path directory) throws IOException {
-        try {
-            return directory.toRealPath().equals(directory);
-        } catch (AccessDeniedException e) {
-            throw e;
-        } catch (FileSystemException e) {
-            return false; // not there, or something else than a directory is on the way
-        }
     }
 
     /** Notes that the server is about to change, or just changed, a file. */

@@ -101,6 +101,11 @@ final class PortableAttributes implements AttributeStore {
     }
 
     @Override
+    public boolean knowsParents() {
+        return false;
+    }
+
+    @Override
     public long maxFileBytes() {
         return maxFileBytes;
     }

@@ -127,6 +127,11 @@ final class UnixAttributes implements AttributeStore {
     }
 
     @Override
+    public boolean knowsParents() {
+        return true;
+    }
+
+    @Override
     public long maxFileBytes() {
         return Long.MAX_VALUE; // the file system knows its own limit, and says so
     }

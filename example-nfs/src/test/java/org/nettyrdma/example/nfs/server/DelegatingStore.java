@@ -40,6 +40,11 @@ abstract class DelegatingStore implements AttributeStore {
     }
 
     @Override
+    public boolean knowsParents() {
+        return real.knowsParents();
+    }
+
+    @Override
     public long maxFileBytes() {
         return real.maxFileBytes();
     }
