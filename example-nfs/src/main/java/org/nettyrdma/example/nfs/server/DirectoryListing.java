@@ -73,23 +73,29 @@ final class DirectoryListing {
     }
 
     /**
-     * Reads a directory.
+     * Reads a directory: all of it if there is room, so that a client may go on anywhere.
      *
-     * @param behind   the cookie behind which the list begins
+     * @param behind   the cookie behind which the list begins otherwise
      * @param maxBytes how much memory it may take, more than a few names
      * @param cookies  where names are
      */
     static DirectoryListing read(FileObject directory, long behind, long maxBytes, CookieHash cookies) throws IOException {
         Queue<Entry> first = new PriorityQueue<>(IN_ORDER.reversed());
         long bytes = 0;
+        long start = 0;
         long end = Long.MAX_VALUE;
         try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path())) {
             for (Path path : paths) {
                 String name = LocalNames.nameOf(path);
                 Entry entry = new Entry(cookies.of(name) >>> UNUSED_BITS, name);
-                if (entry.cookie() > behind - MAX_EQUAL_HASHES && entry.cookie() < end) {
+                if (entry.cookie() > start - MAX_EQUAL_HASHES && entry.cookie() < end) {
                     first.add(entry);
                     bytes += entry.bytes();
+                }
+                if (bytes > maxBytes && start < behind) {
+                    start = behind;
+                    first.removeIf(before -> before.cookie() <= behind - MAX_EQUAL_HASHES);
+                    bytes = first.stream().mapToLong(Entry::bytes).sum();
                 }
                 while (bytes > maxBytes) {
                     Entry last = first.remove();
@@ -102,7 +108,7 @@ final class DirectoryListing {
         }
         List<Entry> entries = new ArrayList<>(first);
         entries.sort(IN_ORDER);
-        DirectoryListing listing = new DirectoryListing(behind, entries, end, directory.attributes().toWccAttr());
+        DirectoryListing listing = new DirectoryListing(start, entries, end, directory.attributes().toWccAttr());
         // as many names with one hash as there is room for
         AccessControl.require(listing.isEnd || listing.size() > 0, NfsStatus.IO);
         return listing;

@@ -56,6 +56,8 @@ final class DirectoryListings {
     private final FileTree tree;
     private final long maxListingBytes;
     private final LongSupplier nanoClock;
+    /** Of several calls that want a directory read one reads it; the others take a listing that was begun after they came. */
+    private final FileLocks reads = new FileLocks();
     /** The one used last is the first. */
     private final Deque<Kept> listings = new ArrayDeque<>();
     private long bytes;
@@ -75,10 +77,22 @@ final class DirectoryListings {
      * @param fresh whether the listing begins, and must show all that happened before
      */
     DirectoryListing behind(long cookie, FileObject directory, boolean fresh) throws IOException {
+        long calledNanos = nanoClock.getAsLong();
         Kept known = find(directory, cookie, fresh);
         if (known != null && (!fresh || known.isSettled())) {
             return known.listing();
         }
+        FileLocks.Held reading = reads.exclusive(directory.node().id());
+        try {
+            known = find(directory, cookie, fresh);
+            boolean isReadMeanwhile = known != null && (!fresh || known.isSettled() || known.readNanos() - calledNanos > 0);
+            return isReadMeanwhile ? known.listing() : read(cookie, directory, known);
+        } finally {
+            reading.release();
+        }
+    }
+
+    private DirectoryListing read(long cookie, FileObject directory, Kept known) throws IOException {
         long readNanos = nanoClock.getAsLong();
         DirectoryListing listing = DirectoryListing.read(directory, cookie, maxListingBytes, tree.cookies());
         // A directory on the way may have been replaced by a link after it was looked at.

@@ -14,6 +14,11 @@ import org.nettyrdma.example.nfs.protocol.ReadDirectoryPlusArguments;
 /** READDIR and READDIRPLUS (RFC 1813, sections 3.3.16 and 3.3.17). See {@link DirectoryListing} for the cookies. */
 final class DirectoryProcedures {
 
+    /** How many names the system may go through for one result, which are some milliseconds: each entry has those of a path. */
+    private static final int MAX_NAMES = 1 << 16;
+    /** What else an entry costs, in names. */
+    private static final int NAMES_OF_AN_ENTRY = 16;
+
     private final FileTree tree;
     private final DirectoryListings listings;
     private final int maxResultBytes;
@@ -29,7 +34,7 @@ final class DirectoryProcedures {
         AttributeSlot slot = call.attributes();
         FileObject directory = openDirectory(call, arguments.directory(), slot);
         int limit = (int) Math.min(arguments.count(), maxResultBytes);
-        DirectoryResult result = new DirectoryResult(out, slot, limit, Long.MAX_VALUE, false);
+        DirectoryResult result = new DirectoryResult(out, slot, limit, Long.MAX_VALUE, false, maxEntries(directory));
         list(directory, arguments.cookie(), arguments.cookieVerifier(), result, new EntrySource(directory, false));
     }
 
@@ -38,9 +43,13 @@ final class DirectoryProcedures {
         AttributeSlot slot = call.attributes();
         FileObject directory = openDirectory(call, arguments.directory(), slot);
         int limit = (int) Math.min(arguments.maxCount(), maxResultBytes);
-        DirectoryResult result = new DirectoryResult(out, slot, limit, arguments.directoryCount(), true);
+        DirectoryResult result = new DirectoryResult(out, slot, limit, arguments.directoryCount(), true, maxEntries(directory));
         boolean withFiles = AccessControl.maySearch(call.caller(), directory.attributes());
         list(directory, arguments.cookie(), arguments.cookieVerifier(), result, new EntrySource(directory, withFiles));
+    }
+
+    private static int maxEntries(FileObject directory) {
+        return Math.max(1, MAX_NAMES / (NAMES_OF_AN_ENTRY + directory.path().getNameCount()));
     }
 
     private FileObject openDirectory(NfsCall call, FileHandle handle, AttributeSlot slot) throws IOException {
@@ -132,21 +141,26 @@ final class DirectoryProcedures {
         private final int limit;
         private final long directoryLimit;
         private final boolean plus;
+        private final int maxEntries;
         private long directoryBytes;
         private int entries;
 
-        private DirectoryResult(ByteBuf out, AttributeSlot slot, int limit, long directoryLimit, boolean plus) {
+        private DirectoryResult(ByteBuf out, AttributeSlot slot, int limit, long directoryLimit, boolean plus, int maxEntries) {
             this.out = out;
             this.limit = limit;
             this.directoryLimit = directoryLimit;
             this.plus = plus;
+            this.maxEntries = maxEntries;
             start = out.writerIndex();
             slot.write(out);
             Xdr.writeHyper(out, tree.cookies().verifier());
         }
 
-        /** Adds an entry, or returns {@code false} if it does not fit. */
+        /** Adds an entry, or returns {@code false} if it does not fit, or is one too many. */
         private boolean add(DirectoryEntry entry) {
+            if (entries == maxEntries) {
+                return false;
+            }
             int entryStart = out.writerIndex();
             Xdr.writeBoolean(out, true);
             entry.write(out);

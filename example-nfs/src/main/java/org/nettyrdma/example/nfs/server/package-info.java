@@ -6,7 +6,7 @@
  * no transport and may serve any number of connections at once.
  *
  * <h2>Threads</h2>
- * A call is executed on the thread that hands it over, and may block there for as long as the file system does. Six
+ * A call is executed on the thread that hands it over, and may block there for as long as the file system does. Seven
  * kinds of locks exist, and none is taken while another of the same kind is held:
  * <ul>
  * <li>The <em>name lock</em>, one per service, is shared by calls that use a path and exclusive to calls that change names or
@@ -20,6 +20,8 @@
  * it is taken: a call that finds that it needs a search gives up its locks, and begins anew behind it. The name lock is taken
  * with it for a few names at a time.</li>
  * <li>The <em>force lock</em>, one per file, is shared by calls that make the file stable. No other lock is taken with it.</li>
+ * <li>The <em>listing lock</em>, one per directory, belongs to the call that reads it. It is taken with the name lock shared, and
+ * none but monitors is taken with it.</li>
  * <li>Each cache (open files, directory listings, repeated calls, mounts) guards its map with its own monitor, held for no
  * I/O.</li>
  * <li>Each known file guards the set of its names with its own monitor, held for no I/O.</li>

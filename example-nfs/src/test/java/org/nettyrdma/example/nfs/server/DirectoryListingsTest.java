@@ -13,13 +13,19 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.LocalNames;
@@ -79,6 +85,64 @@ class DirectoryListingsTest {
     }
 
     @Test
+    void shouldReadADirectoryOnceForWhoGoesOnInItFromTheEndToTheStart() throws IOException {
+        create(0, 50);
+        DirectoryListing order = DirectoryListing.read(tree.root(), 0, 1 << 20, tree.cookies());
+        DirectoryListing first = listings.behind(order.cookie(49), tree.root(), false);
+        for (int i = 49; i >= 0; i--) {
+            assertSame(first, listings.behind(order.cookie(i), tree.root(), false));
+        }
+    }
+
+    /** The first call starts the others when it is about to read, and reads when they wait for it. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldReadADirectoryOnceForAllCallsThatCameBefore() throws Exception {
+        create(0, 20);
+        AtomicLong clock = new AtomicLong();
+        Thread firstCaller = Thread.currentThread();
+        Deque<FutureTask<DirectoryListing>> others = new ArrayDeque<>();
+        DirectoryListings shared = new DirectoryListings(tree, LISTING_BYTES, () -> {
+            // It has asked when it came, and at each of its two looks at what is there.
+            if (clock.get() == 3 && Thread.currentThread() == firstCaller) {
+                for (FutureTask<DirectoryListing> other : others) {
+                    Thread thread = new Thread(other);
+                    thread.start();
+                    while (thread.getState() != Thread.State.WAITING) {
+                        Thread.onSpinWait();
+                    }
+                }
+            }
+            return clock.incrementAndGet();
+        });
+        for (int i = 0; i < 5; i++) {
+            others.add(new FutureTask<>(() -> shared.behind(0, tree.root(), true)));
+        }
+        DirectoryListing first = shared.behind(0, tree.root(), true);
+        for (FutureTask<DirectoryListing> other : others) {
+            assertSame(first, other.get());
+        }
+        assertNotSame(first, shared.behind(0, tree.root(), true), "which came after it");
+    }
+
+    @Test
+    void shouldAnswerWithFewEntriesOfADeepDirectory() throws IOException {
+        Path deep = directory.toRealPath();
+        FileObject found = tree.root();
+        for (int i = 0; i < 500; i++) {
+            deep = Files.createDirectory(deep.resolve("d"));
+            found = tree.lookup(found, "d");
+        }
+        for (int i = 0; i < 300; i++) {
+            Files.createFile(deep.resolve("file" + i));
+        }
+        DirectoryProcedures procedures = new DirectoryProcedures(tree, 1 << 20, listings);
+        List<Integer> pages = new ArrayList<>();
+        assertEquals(302, new TreeSet<>(list(procedures, found, 1 << 20, pages)).size());
+        assertTrue(Collections.max(pages) <= (1 << 16) / 500, pages::toString);
+    }
+
+    @Test
     void shouldListALargeDirectoryInParts() throws IOException {
         create(0, 1000);
         List<String> names = new ArrayList<>();
@@ -130,26 +194,33 @@ class DirectoryListingsTest {
         create(0, 500);
         DirectoryProcedures procedures = new DirectoryProcedures(tree, 1 << 20, listings);
         for (int count : new int[] {200, 5000, 1 << 20}) {
-            List<String> names = new ArrayList<>();
-            long cookie = 0;
-            boolean end = false;
-            while (!end) {
-                ByteBuf arguments = Unpooled.buffer();
-                new ReadDirectoryArguments(tree.root().node().handle(), cookie, 0, count).write(arguments);
-                ByteBuf out = Unpooled.buffer();
-                procedures.readDirectory(new NfsCall(tree, new Credentials(0, 0, List.of()), arguments, arguments.alloc()), out);
-                Fattr.readOptional(out);
-                out.skipBytes(Long.BYTES);
-                while (Xdr.readBoolean(out, "entry")) {
-                    DirectoryEntry entry = DirectoryEntry.read(out);
-                    names.add(entry.name());
-                    cookie = entry.cookie();
-                }
-                end = Xdr.readBoolean(out, "eof");
-            }
+            List<String> names = list(procedures, tree.root(), count, new ArrayList<>());
             assertEquals(502, names.size());
             assertEquals(502, new TreeSet<>(names).size());
         }
+    }
+
+    private List<String> list(DirectoryProcedures procedures, FileObject of, int count, List<Integer> pages) throws IOException {
+        List<String> names = new ArrayList<>();
+        long cookie = 0;
+        boolean end = false;
+        while (!end) {
+            ByteBuf arguments = Unpooled.buffer();
+            new ReadDirectoryArguments(of.node().handle(), cookie, 0, count).write(arguments);
+            ByteBuf out = Unpooled.buffer();
+            procedures.readDirectory(new NfsCall(tree, new Credentials(0, 0, List.of()), arguments, arguments.alloc()), out);
+            Fattr.readOptional(out);
+            out.skipBytes(Long.BYTES);
+            int before = names.size();
+            while (Xdr.readBoolean(out, "entry")) {
+                DirectoryEntry entry = DirectoryEntry.read(out);
+                names.add(entry.name());
+                cookie = entry.cookie();
+            }
+            pages.add(names.size() - before);
+            end = Xdr.readBoolean(out, "eof");
+        }
+        return names;
     }
 
     /** Of 64 bits of FNV-1a all these names have the same ones. Each page is one of a client whose listing is not kept. */
