@@ -53,6 +53,15 @@ class PlacesTest {
         return path;
     }
 
+    /** Far enough for the looks at the parents to be chosen. */
+    private Path far(Path path) throws IOException {
+        Path far = path;
+        for (int i = 0; i < 30; i++) {
+            far = directory(far.resolve("d"));
+        }
+        return far;
+    }
+
     private void link(Path path, Path target) throws IOException {
         made.push(Files.createSymbolicLink(path, target));
     }
@@ -78,10 +87,13 @@ class PlacesTest {
     @Test
     void shouldKnowTheRootAndWhatIsBelow() throws IOException {
         assertTrue(places.isInside(root));
+        assertTrue(places.isBelowRoot(root));
         assertTrue(places.isInside(directory(root.resolve("a"))));
-        assertTrue(places.isInside(directory(root.resolve("a/b"))));
-        assertFalse(places.isInside(root.resolve("a/c")));
+        assertTrue(places.isBelowRoot(directory(root.resolve("a/b"))));
+        assertTrue(places.isInside(far(root.resolve("a/b"))));
+        assertFalse(places.isBelowRoot(root.resolve("a/c")));
         assertFalse(places.isInside(root.resolve("b/c/d")));
+        assertFalse(places.isBelowRoot(root.resolve("b/c/d")));
         assertFalse(places.isInside(root.resolve("b/".repeat(MAX_PATH_BYTES))));
     }
 
@@ -92,11 +104,14 @@ class PlacesTest {
         Path outside = directory(parent.resolve("beside/b"));
         directory(outside.resolve("c"));
         link(root.resolve("a/b"), outside);
-        assertFalse(places.isInside(root.resolve("a/b")));
-        assertFalse(places.isInside(root.resolve("a/b/c")));
+        assertFalse(places.isBelowRoot(root.resolve("a/b")));
+        assertFalse(places.isBelowRoot(root.resolve("a/b/c")));
         link(root.resolve("up"), parent);
-        assertFalse(places.isInside(root.resolve("up/beside/b/c")));
-        assertFalse(places.isInside(root.resolve("up/root/a"))); // another way to it, and not as many names
+        assertFalse(places.isBelowRoot(root.resolve("up/beside/b/c")));
+        assertFalse(places.isBelowRoot(root.resolve("up/root/a"))); // another way to it, and not as many names
+        Path far = root.resolve("a/b").resolve(outside.relativize(far(outside)));
+        assertFalse(places.isInside(far));
+        assertFalse(places.isInside(root.resolve("a/b/c")));
     }
 
     @Test
@@ -115,17 +130,20 @@ class PlacesTest {
         directory(root.resolve("a"));
         directory(root.resolve("a/b"));
         link(root.resolve("l"), root.resolve("a"));
-        assertTrue(places.isInside(root.resolve("l/b")));
+        assertTrue(places.isBelowRoot(root.resolve("l/b")));
+        Path far = far(root.resolve("a/b"));
+        assertTrue(places.isInside(root.resolve("l").resolve(root.resolve("a").relativize(far))));
     }
 
     @Test
     void shouldNotFollowALinkThatReplacedTheRoot() throws IOException {
-        directory(root.resolve("a"));
+        Path far = far(root);
         Path moved = parent.resolve("moved");
         Files.move(root, moved);
         Files.createSymbolicLink(root, moved);
         try {
-            assertFalse(places.isInside(root.resolve("a")));
+            assertFalse(places.isInside(root.resolve("d")));
+            assertFalse(places.isInside(far));
         } finally {
             Files.delete(root);
             Files.move(moved, root);
