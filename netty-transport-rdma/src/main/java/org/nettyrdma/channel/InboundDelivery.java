@@ -89,18 +89,21 @@ final class InboundDelivery {
         }
         var handle = channel.unsafe().recvBufAllocHandle();
         handle.reset(config);
-        do {
-            handle.incMessagesRead(1);
-            readPending = false;
-            int bytes = messages.passOn(channel.pipeline());
-            handle.attemptedBytesRead(bytes); // otherwise allocators that look for a full buffer stop after each message
-            handle.lastBytesRead(bytes);
-        } while (--left > 0 && messages.hasMessage() && handle.continueReading());
-        if (channel.state() == ChannelState.ACTIVE) {
-            work.repost();
+        try {
+            do {
+                handle.incMessagesRead(1);
+                readPending = false;
+                int bytes = messages.passOn(channel.pipeline());
+                handle.attemptedBytesRead(bytes); // otherwise allocators that look for a full buffer stop after each message
+                handle.lastBytesRead(bytes);
+            } while (--left > 0 && messages.hasMessage() && handle.continueReading());
+            if (channel.state() == ChannelState.ACTIVE) {
+                work.repost();
+            }
+        } finally { // a failure ends the channel; as with Netty's own, handlers first finish with what they have read
+            handle.readComplete();
+            channel.pipeline().fireChannelReadComplete(); // reads on if AUTO_READ is set
         }
-        handle.readComplete();
-        channel.pipeline().fireChannelReadComplete(); // reads on if AUTO_READ is set
     }
 
     /**

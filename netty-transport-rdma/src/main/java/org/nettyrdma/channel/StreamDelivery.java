@@ -107,31 +107,35 @@ final class StreamDelivery {
         var handle = channel.unsafe().recvBufAllocHandle();
         handle.reset(config);
         boolean isAnyRead = receiver.readableBytes() > 0;
-        while (receiver.readableBytes() > 0) {
-            // Who has set an allocator gets its buffers: Vert.x releases no others.
-            ByteBuf buffer = config.getAllocator() instanceof RegisteredByteBufAllocator
-                    ? input.readWithoutCopy(handle.guess()) : null;
-            if (buffer == null) {
-                buffer = copy(receiver.readableBytes());
-            } else {
-                handle.attemptedBytesRead(buffer.readableBytes());
+        boolean isEnd = false;
+        try {
+            while (receiver.readableBytes() > 0) {
+                // Who has set an allocator gets its buffers: Vert.x releases no others.
+                ByteBuf buffer = config.getAllocator() instanceof RegisteredByteBufAllocator
+                        ? input.readWithoutCopy(handle.guess()) : null;
+                if (buffer == null) {
+                    buffer = copy(receiver.readableBytes());
+                } else {
+                    handle.attemptedBytesRead(buffer.readableBytes());
+                }
+                handle.lastBytesRead(buffer.readableBytes());
+                handle.incMessagesRead(1);
+                // As with Netty's own transports, AUTO_READ asks once: a handler that swallows later ones holds nothing back.
+                readPending = config.isAutoRead();
+                pipeline.fireChannelRead(buffer);
+                if (!channel.isOpen() || inputShutdown || !handle.continueReading()) {
+                    break;
+                }
             }
-            handle.lastBytesRead(buffer.readableBytes());
-            handle.incMessagesRead(1);
-            // As with Netty's own transports, AUTO_READ asks once: a handler that swallows later ones holds nothing back.
-            readPending = config.isAutoRead();
-            pipeline.fireChannelRead(buffer);
-            if (!channel.isOpen() || inputShutdown || !handle.continueReading()) {
-                break;
+            isEnd = channel.isOpen() && receiver.isFinished() && receiver.readableBytes() == 0 && !endTold
+                    && (!isAnyRead || config.isAutoRead()); // with a read of its own, as the end of a TCP stream
+            if (isEnd) {
+                readPending = false;
             }
+        } finally { // a failure ends the channel; as with Netty's own, handlers first finish with what they have read
+            handle.readComplete();
+            pipeline.fireChannelReadComplete();
         }
-        boolean isEnd = channel.isOpen() && receiver.isFinished() && receiver.readableBytes() == 0 && !endTold
-                && (!isAnyRead || config.isAutoRead()); // with a read of its own, as the end of a TCP stream
-        if (isEnd) {
-            readPending = false;
-        }
-        handle.readComplete();
-        pipeline.fireChannelReadComplete();
         if (isEnd) {
             end(pipeline);
         } else if (channel.isOpen() && readPending && receiver.readableBytes() > 0) {

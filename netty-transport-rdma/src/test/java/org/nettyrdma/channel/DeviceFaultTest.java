@@ -19,7 +19,9 @@ import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,6 +118,33 @@ class DeviceFaultTest extends TransportFixture {
         client.channel().close();
         Endpoint.await(client.channel().releaseFuture());
         assertEquals(0, client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
+    }
+
+    /** Handlers flush then, for instance, and finish with what they have read. */
+    @Test
+    void shouldTellTheEndOfReadingBeforeTheFailureThatItLeadsTo() throws Exception {
+        BlockingQueue<String> events = new LinkedBlockingQueue<>();
+        Connection connection = connect(serverBootstrap().childHandler(recording(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelReadComplete(ChannelHandlerContext ctx) {
+                events.add("read complete");
+                ctx.fireChannelReadComplete();
+            }
+
+            @Override
+            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                events.add("caught");
+                ctx.fireExceptionCaught(cause);
+            }
+        })), bootstrap());
+        Endpoint server = connection.server();
+        ByteBuf message = connection.client().text("the next receive finds no memory");
+        faulty.refuseRegistrations = true;
+        server.call(() -> server.channel().config().setReceiveBufferSize(RegisteredByteBufAllocator.MAX_POOLED_BYTES));
+        connection.client().channel().writeAndFlush(message);
+        assertEquals("the next receive finds no memory", server.awaitText());
+        server.awaitInactive();
+        assertEquals(List.of("read complete", "caught"), List.copyOf(events));
     }
 
     /** Whichever side wants none. */

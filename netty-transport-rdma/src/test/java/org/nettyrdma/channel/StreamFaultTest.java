@@ -10,8 +10,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.ByteArrayOutputStream;
@@ -25,6 +27,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -221,6 +224,39 @@ class StreamFaultTest extends StreamFixture {
         server.awaitEvent("inactive");
         assertTrue(server.received.size() < 100_000);
         assertTrue(server.events().contains("Connection reset by peer: the connection was cut"), server.events()::toString);
+    }
+
+    /** Handlers flush then, for instance, and finish with what they have read. */
+    @Test
+    @SuppressWarnings("deprecation") // Netty has no other type for what a handle of an allocator is
+    void shouldTellTheEndOfReadingBeforeTheFailureThatItLeadsTo() throws Exception {
+        AtomicInteger left = new AtomicInteger(2); // it is asked twice for each buffer that is copied
+        RdmaServerStreamChannel listener = listen(serverBootstrap(child -> child.pipeline().addLast(
+                new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelReadComplete(ChannelHandlerContext ctx) {
+                ctx.fireUserEventTriggered("read complete");
+            }
+        })).childOption(ChannelOption.RCVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(10) {
+            @Override
+            public Handle newHandle() {
+                return new DelegatingHandle(super.newHandle()) {
+                    @Override
+                    public int guess() {
+                        if (left.getAndDecrement() == 0) {
+                            throw new OutOfMemoryError("expected");
+                        }
+                        return super.guess();
+                    }
+                };
+            }
+        }.maxMessagesPerRead(2)));
+        connect(bootstrap(), listener.localAddress()).write(bytes(20, 1));
+        End server = awaitAccepted();
+        server.awaitEvent("inactive");
+        assertEquals(List.of("active", "String", "the channel failed: java.lang.OutOfMemoryError: expected", "inactive"),
+                server.events());
+        assertEquals(10, server.received.size());
     }
 
     /** Neither end has anything to post. */
