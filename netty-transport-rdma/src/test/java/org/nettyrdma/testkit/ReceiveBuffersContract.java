@@ -176,6 +176,7 @@ public abstract class ReceiveBuffersContract extends TransportFixture {
         for (int i = 0; i < DEPTH; i++) {
             assertEquals("message " + i, server.awaitText());
         }
+        server.call(() -> null); // receives are posted behind the last message of a turn, and some devices do not wait for them
         send(connection.client(), server, 2048);
     }
 
