@@ -68,6 +68,11 @@ final class FileSearch {
     private final Set<FileId> met = new HashSet<>();
     private boolean hasMoved;
     private boolean isLost;
+    /**
+     * Something could not be looked at for a reason that passes, such as no memory; it may be what the walk looks for. Guarded by
+     * the turn of the walk.
+     */
+    private boolean isIncomplete;
 
     FileSearch(FileTree tree, int maxEntries) {
         this.tree = tree;
@@ -178,6 +183,7 @@ final class FileSearch {
         met.clear();
         hasMoved = false;
         isLost = false;
+        isIncomplete = false;
         return null;
     }
 
@@ -193,7 +199,7 @@ final class FileSearch {
         }
         if (tree.atKnownName(id) == null) {
             // A directory that was moved, and that others made the server forget, could not be looked into.
-            AccessControl.require(!hasMoved || !isLost, NfsStatus.JUKEBOX);
+            AccessControl.require(!isIncomplete && (!hasMoved || !isLost), NfsStatus.JUKEBOX);
             boolean isSeenMeanwhile = !tree.notFound(id) && tree.atKnownName(id) != null; // by another call, behind the walk
             AccessControl.require(isSeenMeanwhile, NfsStatus.STALE);
         }
@@ -214,6 +220,7 @@ final class FileSearch {
             }
         } catch (IOException | DirectoryIteratorException e) {
             // Removed meanwhile, or this process may not read it; what is in it is not found.
+            isIncomplete |= NfsErrors.statusOf(e) == NfsStatus.JUKEBOX;
             LOGGER.debug("cannot look into a directory", e);
         }
         return entries;
@@ -241,6 +248,7 @@ final class FileSearch {
                 lookAt(now, name);
             } catch (IOException e) {
                 // Such as a mount point whose server is gone; it does not hide the names behind it.
+                isIncomplete |= NfsErrors.statusOf(e) == NfsStatus.JUKEBOX;
                 LOGGER.debug("cannot look at a file", e);
             }
         }

@@ -33,6 +33,7 @@ class UnreachableNameTest extends NfsTest {
     private final List<FileHandle> files = new ArrayList<>();
     private volatile String reason = "Transport endpoint is not connected";
     private OpenFiles openFiles;
+    private FileHandle broken;
 
     UnreachableNameTest(TestFileSystem fileSystem) {
         super(fileSystem);
@@ -48,6 +49,7 @@ class UnreachableNameTest extends NfsTest {
         for (int i = 0; i < FILES; i++) {
             files.add(handles.handleOf(real.read(root.resolve("file" + i)).id()));
         }
+        broken = handles.handleOf(real.read(root.resolve("broken1")).id());
         AttributeStore store = new DelegatingStore(real) {
             @Override
             public FileStatus read(Path path) throws IOException {
@@ -103,6 +105,18 @@ class UnreachableNameTest extends NfsTest {
         for (FileHandle file : files) {
             assertEquals(NfsStatus.OK, client.call(NfsProcedure.GETATTR, file::write).status());
         }
+    }
+
+    /** Whether it is one of those that cannot be looked at, nobody can tell then. */
+    @Test
+    void shouldNotCallAFileStaleWhileThereIsNoMemory() {
+        reason = "Cannot allocate memory";
+        assertEquals(NfsStatus.JUKEBOX, client.call(NfsProcedure.GETATTR, broken::write).status());
+    }
+
+    @Test
+    void shouldCallAFileStaleThatCannotBeReached() {
+        assertEquals(NfsStatus.STALE, client.call(NfsProcedure.GETATTR, broken::write).status());
     }
 
     /** What passes says nothing about a name. */
