@@ -2,6 +2,7 @@ package org.nettyrdma.channel;
 
 import io.netty.channel.AbstractServerChannel;
 import io.netty.channel.EventLoop;
+import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -84,7 +85,8 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         connections = new ConnectionCounts(config.getMaxConnections(), config.getMaxConnectionsPerAddress());
         ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getMaxPendingRequests(),
                 config.getMaxPendingRequestsPerAddress(), config.getReceiveBufferSize(), config.isReuseAddress());
-        listener = loop.context().listen(address, config.getBacklog(), attributes, requests);
+        int backlog = config.getBacklog() > 0 ? config.getBacklog() : NetUtil.SOMAXCONN;
+        listener = loop.context().listen(address, backlog, attributes, requests);
         listener.setAccepting(readWanted); // which may have been asked for before
     }
 

@@ -16,7 +16,7 @@ import org.nettyrdma.peer.PeerAddress;
 
 /**
  * The settings of one {@link RdmaServerChannel} or {@link RdmaServerStreamChannel}: {@code SO_BACKLOG}
- * (default: the system's), {@code SO_REUSEADDR} (default {@code true}, as for Netty's server sockets on Linux),
+ * (default: the system's, as with 0), {@code SO_REUSEADDR} (default {@code true}, as for Netty's server sockets on Linux),
  * {@code SO_RCVBUF} (bytes, of the connections that will be accepted;
  * default 0, the system's choice), {@link RdmaChannelOption#REQUEST_TIMEOUT_MILLIS},
  * {@link RdmaChannelOption#MAX_PENDING_REQUESTS}, {@link RdmaChannelOption#MAX_PENDING_REQUESTS_PER_ADDRESS},

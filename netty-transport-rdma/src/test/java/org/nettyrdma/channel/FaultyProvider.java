@@ -73,6 +73,8 @@ public final class FaultyProvider implements VerbsProvider {
     volatile boolean sharesReceives;
     /** Opening a context fails. */
     volatile boolean refuseContexts;
+    /** How many requests may wait at the listener that was opened last. */
+    volatile int backlog;
     final AtomicInteger contexts = new AtomicInteger();
 
     @Override
@@ -159,6 +161,7 @@ public final class FaultyProvider implements VerbsProvider {
         @Override
         public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                          ConnectionListener.Handler listener) throws IOException {
+            FaultyProvider.this.backlog = backlog;
             return new Listening(context.listen(address, backlog, attributes, new Requests(listener)));
         }
 

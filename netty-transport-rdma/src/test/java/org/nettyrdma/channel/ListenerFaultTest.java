@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
@@ -41,6 +42,15 @@ class ListenerFaultTest extends StreamFixture {
             next.takeReply();
         }
         assertTrue(listener.isActive());
+    }
+
+    /** A device's listener would reject all; to sockets of Java it means a default. */
+    @Test
+    void shouldNotListenWithABacklogOfNothing() throws Exception {
+        listen(serverBootstrap().option(ChannelOption.SO_BACKLOG, 0));
+        assertEquals(NetUtil.SOMAXCONN, provider.backlog);
+        listen(serverBootstrap().option(ChannelOption.SO_BACKLOG, 1));
+        assertEquals(1, provider.backlog);
     }
 
     @Test
