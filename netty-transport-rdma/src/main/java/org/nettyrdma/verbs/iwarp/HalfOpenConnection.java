@@ -82,10 +82,10 @@ final class HalfOpenConnection implements SocketHandler, SocketTable.Entry {
     public void failed(Exception cause) {
         if (reader.hasBegun()) {
             PeerLog.warn(LOGGER, remoteAddress, "sent no proper MPA request: {}", cause);
+            parts.statistics().countInvalidRequest();
         } else {
             LOGGER.debug("{} connected and left", remoteAddress); // as whoever looks whether somebody listens
         }
-        parts.statistics().countInvalidRequest();
         close();
     }
 

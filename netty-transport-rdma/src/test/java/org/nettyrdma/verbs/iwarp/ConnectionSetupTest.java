@@ -201,6 +201,16 @@ class ConnectionSetupTest {
         assertEquals(1, peer.provider.statistics().invalidRequests());
     }
 
+    /** A load balancer that looks whether somebody listens asks for nothing. */
+    @Test
+    void shouldCountNoRequestOfPeersThatOnlyConnect() throws IOException {
+        try (RawPeer raw = RawPeer.connect(peer, peer.listen())) {
+            raw.shutdownOutput();
+            raw.expectEnd();
+        }
+        assertEquals(0, peer.provider.statistics().invalidRequests());
+    }
+
     /** RFC 5044, section 7.1.2: markers are sent when asked for. This side cannot, and says no. */
     @Test
     void shouldRejectAPeerThatWantsMarkers() throws IOException {
