@@ -38,7 +38,7 @@ final class DuplexStream {
         // siw rounds up the depth that it was told, so the next power of two is what it may use.
         int inboundDepth = negotiation.inboundReadDepth() == 0 ? 0 : PowerOfTwo.atLeast(negotiation.inboundReadDepth());
         inboundReads = new InboundReadQueue(inboundDepth, parts.deliveries());
-        outboundReads = new OutboundReadQueue(negotiation.outboundReadDepth(), parts.steeringTagGenerator());
+        outboundReads = new OutboundReadQueue(negotiation.outboundReadDepth(), parts.core().steeringTagGenerator());
         InboundMessages messages = new InboundMessages(receives, queues.steeringTags(), inboundReads, outboundReads);
         if (negotiation.readyBySend()) {
             messages.expectReadyBySend();

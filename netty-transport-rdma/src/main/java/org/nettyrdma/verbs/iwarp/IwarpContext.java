@@ -51,7 +51,7 @@ final class IwarpContext implements VerbsContext {
         sockets = parts.sockets();
         timers = parts.timers();
         deliveries = parts.deliveries();
-        deferred = parts.deferred();
+        deferred = parts.core().deferred();
         parts.core().beforeClose(this::closeQueuePairs);
     }
 

@@ -4,12 +4,10 @@ import java.io.IOException;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.LoopCore;
 import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.ReadySockets;
-import org.nettyrdma.verbs.support.SendSlot;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
@@ -62,25 +60,12 @@ final class IwarpLoopParts {
         core.deferred().add(task);
     }
 
-    /** What is to run at the start of the next poll. */
-    DeferredTasks deferred() {
-        return core.deferred();
-    }
-
-    IntSupplier steeringTagGenerator() {
-        return core.steeringTagGenerator();
-    }
-
     StagingBuffers stagingBuffers() {
         return stagingBuffers;
     }
 
     Pool<FpduBatch> batchPool() {
         return batchPool;
-    }
-
-    Pool<SendSlot> slotPool() {
-        return core.slotPool();
     }
 
     SocketDrain draining() {

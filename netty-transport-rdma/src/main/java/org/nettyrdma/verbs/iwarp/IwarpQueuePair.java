@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *           accept()
  * }</pre>
  */
-final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.Owner {
+final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSource.Owner {
 
     /** The name of the provider. */
     static final String PROVIDER = "iwarp";
@@ -66,7 +66,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
     private final WorkQueues queues;
     /** Receives of its own or shared ones; the other is {@code null}. */
     private final ReceiveRing ownReceives;
-    private final SharedReceives sharedReceives;
+    private final SharedReceiveSource sharedReceives;
     /** What this side answers, or {@code null} if it asks. */
     private final IwarpConnectionRequest request;
     private final Consumer<IwarpQueuePair> closed;
@@ -100,12 +100,12 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceives.O
         this.attributes = attributes;
         this.listener = listener;
         this.request = request;
-        SendRing sends = new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.slotPool());
-        SteeringTagTable steeringTags = new SteeringTagTable(parts.steeringTagGenerator());
+        SendRing sends = new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.core().slotPool());
+        SteeringTagTable steeringTags = new SteeringTagTable(parts.core().steeringTagGenerator());
         var shared = (SharedReceiveStack) attributes.sharedReceives();
         ownReceives = shared != null ? null : new ReceiveRing(attributes.receiveQueueDepth(), parts.deliveries());
         sharedReceives = shared == null ? null
-                : new SharedReceives(shared, parts.deliveries(), attributes.queuePairNumber(), this);
+                : new SharedReceiveSource(shared, parts.deliveries(), attributes.queuePairNumber(), this);
         queues = new WorkQueues(sends, shared == null ? ownReceives : sharedReceives, steeringTags);
         if (request != null) {
             channel = request.channel();

@@ -25,7 +25,7 @@ final class Exchange {
     /** What it takes to map a block for the first message from it, in bytes that could be copied meanwhile. */
     static final int BYTES_PER_MAPPING = 32 * 1024;
 
-    private final Receives receives;
+    private final ReceiveSource receives;
     private final SendQueue sends;
     private final GrantQueue grants;
     private final SteeringTagTable steeringTags;

@@ -57,7 +57,7 @@ final class ShmContext implements VerbsContext {
         sockets = parts.sockets();
         timers = parts.timers();
         deliveries = parts.deliveries();
-        deferred = parts.deferred();
+        deferred = parts.core().deferred();
         polled = parts.polled();
         parts.directory().use();
         parts.core().beforeClose(this::closeAll);
@@ -135,7 +135,7 @@ final class ShmContext implements VerbsContext {
             int progress = queuePair.poll();
             work += progress;
             if (!queuePair.isPolled() || queuePair.idlePolls(progress == 0) > MAX_IDLE_POLLS && queuePair.fallAsleep()) {
-                queuePair.setPolled(false);
+                queuePair.stopPolling();
                 int last = polled.size() - 1;
                 polled.set(i, polled.get(last));
                 polled.remove(last);
@@ -158,7 +158,7 @@ final class ShmContext implements VerbsContext {
             if (queuePair.isPolled() && !queuePair.fallAsleep()) {
                 return false;
             }
-            queuePair.setPolled(false);
+            queuePair.stopPolling();
             polled.remove(i);
         }
         pollsToSelection = 0;

@@ -5,13 +5,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntSupplier;
-import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.LoopCore;
-import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.ReadySockets;
-import org.nettyrdma.verbs.support.SendSlot;
 import org.nettyrdma.verbs.support.TimerQueue;
 
 /**
@@ -64,19 +60,6 @@ class ShmLoopParts {
     /** Runs a task at the start of the next poll. */
     void defer(Runnable task) {
         core.deferred().add(task);
-    }
-
-    /** What is to run at the start of the next poll. */
-    DeferredTasks deferred() {
-        return core.deferred();
-    }
-
-    IntSupplier steeringTagGenerator() {
-        return core.steeringTagGenerator();
-    }
-
-    Pool<SendSlot> slotPool() {
-        return core.slotPool();
     }
 
     /** The blocks of another process, for one more connection. */

@@ -49,8 +49,8 @@ final class ShmQueuePair implements QueuePair {
     private final Listener listener;
     private final WorkQueues queues;
     /** Receives of its own or shared ones; the other is {@code null}. */
-    private final ReceiveQueue ownReceives;
-    private final SharedReceives sharedReceives;
+    private final ReceiveRing ownReceives;
+    private final SharedReceiveSource sharedReceives;
     private final Setup setup;
     private final Consumer<ShmQueuePair> closed;
 
@@ -74,17 +74,17 @@ final class ShmQueuePair implements QueuePair {
         this.listener = listener;
         this.closed = closed;
         var shared = (SharedReceiveStack) attributes.sharedReceives();
-        ownReceives = shared != null ? null : new ReceiveQueue(attributes.receiveQueueDepth(), parts.deliveries());
+        ownReceives = shared != null ? null : new ReceiveRing(attributes.receiveQueueDepth(), parts.deliveries());
         sharedReceives = shared == null ? null
-                : new SharedReceives(shared, parts.takenReceives(), parts.deliveries(), attributes.queuePairNumber(),
+                : new SharedReceiveSource(shared, parts.takenReceives(), parts.deliveries(), attributes.queuePairNumber(),
                         this::resume);
         queues = new WorkQueues(
-                new SendQueue(new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.slotPool()),
+                new SendQueue(new SendRing(attributes.sendQueueDepth(), parts.deliveries(), parts.core().slotPool()),
                         attributes.outboundReadDepth()),
                 shared == null ? ownReceives : sharedReceives,
                 new GrantQueue(PowerOfTwo.atMost(Math.min(attributes.inboundReadDepth(), SetupFrame.MAX_READ_DEPTH)),
                         parts.deliveries()),
-                new SteeringTagTable(parts.steeringTagGenerator()));
+                new SteeringTagTable(parts.core().steeringTagGenerator()));
         setup = new Setup(parts, this, request, queues.grants().depth(),
                 Math.min(attributes.outboundReadDepth(), SetupFrame.MAX_READ_DEPTH));
         if (sharedReceives != null) {
@@ -319,8 +319,9 @@ final class ShmQueuePair implements QueuePair {
         return polled && exchange != null;
     }
 
-    void setPolled(boolean newPolled) {
-        polled = newPolled;
+    /** It is off the list of those that are. */
+    void stopPolling() {
+        polled = false;
     }
 
     /** Counts a poll; how many there were in a row on which nothing happened. */

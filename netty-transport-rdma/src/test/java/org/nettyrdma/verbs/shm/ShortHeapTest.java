@@ -33,7 +33,7 @@ class ShortHeapTest {
 
     public static void main(String[] arguments) throws IOException {
         DeliveryRing deliveries = new DeliveryRing();
-        ReceiveQueue receives = new ReceiveQueue(2, deliveries);
+        ReceiveRing receives = new ReceiveRing(2, deliveries);
         receives.offer(1, null, 0, 0);
         receives.offer(2, null, 0, 0);
         receives.fillTaken(0, false, 0);
@@ -47,7 +47,7 @@ class ShortHeapTest {
         MemoryRegion region = new IwarpProvider().registerMemory(ByteBuffer.allocateDirect(100));
         stack.postReceive(5, region, 0, 0);
         stack.postReceive(6, region, 0, 0);
-        SharedReceives shared = new SharedReceives(stack, new TakenReceives(), deliveries, 1, () -> { });
+        SharedReceiveSource shared = new SharedReceiveSource(stack, new TakenReceives(), deliveries, 1, () -> { });
         assertTrue(shared.take());
         shared.fillTaken(0, false, 0);
         assertTrue(shared.take());

@@ -10,7 +10,7 @@ import org.nettyrdma.verbs.support.SharedReceiveTaker;
 /**
  * What one connection has of a shared receive queue: nothing but in its turn, as every message is copied whole.
  */
-final class SharedReceives extends SharedReceiveTaker implements Receives {
+final class SharedReceiveSource extends SharedReceiveTaker implements ReceiveSource {
 
     private final TakenReceives mine;
     private final DeliveryRing deliveries;
@@ -23,7 +23,8 @@ final class SharedReceives extends SharedReceiveTaker implements Receives {
      * @param mine    is this connection's while it has its turn
      * @param resumed told that there may be a buffer for what waits
      */
-    SharedReceives(SharedReceiveStack queue, TakenReceives mine, DeliveryRing deliveries, int queuePairNumber, Runnable resumed) {
+    SharedReceiveSource(SharedReceiveStack queue, TakenReceives mine, DeliveryRing deliveries, int queuePairNumber,
+                        Runnable resumed) {
         super(queue);
         this.mine = mine;
         this.deliveries = deliveries;

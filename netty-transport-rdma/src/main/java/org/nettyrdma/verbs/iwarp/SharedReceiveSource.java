@@ -7,7 +7,7 @@ import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SharedReceiveTaker;
 
 /** What one connection has of a shared receive queue: one buffer at most, from the first byte of a message to its last. */
-final class SharedReceives extends SharedReceiveTaker implements ReceiveSource {
+final class SharedReceiveSource extends SharedReceiveTaker implements ReceiveSource {
 
     /** The connection. */
     interface Owner {
@@ -29,7 +29,7 @@ final class SharedReceives extends SharedReceiveTaker implements ReceiveSource {
     private long takenId;
     private int takenLength;
 
-    SharedReceives(SharedReceiveStack queue, DeliveryRing deliveries, int queuePairNumber, Owner owner) {
+    SharedReceiveSource(SharedReceiveStack queue, DeliveryRing deliveries, int queuePairNumber, Owner owner) {
         super(queue);
         this.deliveries = deliveries;
         this.queuePairNumber = queuePairNumber;

@@ -9,7 +9,7 @@ import org.nettyrdma.verbs.support.PowerOfTwo;
 /**
  * The receive queue of one connection: buffers for incoming Sends, filled and completed in posting order.
  */
-final class ReceiveQueue implements Receives {
+final class ReceiveRing implements ReceiveSource {
 
     private final int depth;
     private final long[] workRequestIds;
@@ -24,7 +24,7 @@ final class ReceiveQueue implements Receives {
     private long filled;
     private long tail;
 
-    ReceiveQueue(int depth, DeliveryRing deliveries) {
+    ReceiveRing(int depth, DeliveryRing deliveries) {
         this.depth = depth;
         int capacity = PowerOfTwo.atLeast(depth);
         workRequestIds = new long[capacity];

@@ -7,7 +7,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * Where one connection finds buffers for the Sends of its peer. A message is first {@linkplain #fillTaken filled in}, and
  * completed only when what was copied is known to be right.
  */
-interface Receives {
+interface ReceiveSource {
 
     /** Takes a buffer for the next message; {@code false} if it has to wait. */
     boolean take();
