@@ -165,12 +165,14 @@ public abstract class VerbsClosingContract extends VerbsFixture {
     void shouldTakeNoWorkAfterTheClose() throws IOException {
         connect();
         QueuePair closed = client.queuePair;
+        int tag = closed.expose(client.region, 0, 1, QueuePair.ACCESS_REMOTE_READ);
         closed.close();
         client.completions.clear();
         assertThrows(IllegalStateException.class, () -> client.postReceive(50));
         assertThrows(IllegalStateException.class, () -> closed.postSend(client.work().send(51)));
         assertThrows(IllegalStateException.class, () -> closed.connect(listener.localAddress(), null, NO_DATA));
         assertThrows(IOException.class, () -> closed.expose(client.region, 0, 1, QueuePair.ACCESS_REMOTE_READ));
+        assertTrue(closed.invalidate(52, tag));
         closed.flush();
         closed.moveToError();
         closed.abort();

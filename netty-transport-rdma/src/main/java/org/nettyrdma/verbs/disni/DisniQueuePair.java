@@ -378,7 +378,6 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
 
     @Override
     public boolean invalidate(long workRequestId, int steeringTag) throws IOException {
-        checkNotClosed();
         return queues.invalidate(workRequestId, steeringTag);
     }
 

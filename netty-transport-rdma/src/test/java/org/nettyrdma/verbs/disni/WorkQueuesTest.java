@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.disni;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -95,6 +96,15 @@ class WorkQueuesTest {
         expected.addAll(ALL_FLUSHED);
         assertEquals(expected, delivered);
         assertEquals(1, verbs.posted.size());
+    }
+
+    /** As of every tag that has ended with its connection. */
+    @Test
+    void shouldHaveNothingToWithdrawAfterTheClose() throws IOException {
+        QueuePair early = StubConnection.connecting(context).queuePair;
+        int tag = early.expose(region, 0, 10, QueuePair.ACCESS_REMOTE_READ);
+        early.close();
+        assertTrue(early.invalidate(5, tag));
     }
 
     @Test
