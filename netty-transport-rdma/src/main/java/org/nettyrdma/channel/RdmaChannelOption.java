@@ -130,9 +130,9 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
      * How many peers at one address may be connected to an {@link RdmaServerChannel} without having sent their whole connection
      * request; default 2048, at least 1. When there is one more, the oldest of them is dropped. Other peers at the address of a
      * client may open one connection after another. The client gets through if it sends its request, which takes one round trip,
-     * before that many of them have connected after it. Of IPv6 addresses the first 64 bits count, of link-local ones all. Can be
-     * set until the channel is bound. Too small a value shows as clients behind one address that lose connections when all
-     * connect at once.
+     * before that many of them have connected after it. Of IPv6 addresses the first 64 bits count, of link-local ones all. Over
+     * shared memory, where all peers are of this host, only {@link #MAX_PENDING_REQUESTS} counts. Can be set until the channel is
+     * bound. Too small a value shows as clients behind one address that lose connections when all connect at once.
      */
     public static final ChannelOption<Integer> MAX_PENDING_REQUESTS_PER_ADDRESS =
             valueOf(RdmaChannelOption.class, "MAX_PENDING_REQUESTS_PER_ADDRESS");

@@ -9,7 +9,8 @@ package org.nettyrdma.verbs;
  * @param maxPendingRequestsPerAddress how many connections from one {@linkplain org.nettyrdma.peer.PeerAddress address}
  *                                     may be connected without having sent their whole request; when there is one more, the
  *                                     oldest of them is dropped. The first three values matter where the provider itself reads
- *                                     requests. The connection manager of a device delivers whole requests
+ *                                     requests, and addresses where its peers can be of other hosts. The connection manager of a
+ *                                     device delivers whole requests
  * @param receiveBufferBytes   size of the kernel's receive buffer of each connection in bytes where the transport runs over
  *                             sockets; 0 for the system's default
  * @param reuseAddress         whether the address may be bound while connections of an earlier listener linger; {@code false}
