@@ -3,7 +3,13 @@ package org.nettyrdma.channel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,6 +57,24 @@ class RdmaConnectionInfoTest extends TransportFixture {
                         .option(RdmaChannelOption.OUTBOUND_READ_DEPTH, depth));
         RdmaChannel client = connection.client().channel();
         assertEquals(new RdmaConnectionInfo("iwarp", 2, false, 1024, 1024, client.maxSendBytes()), client.connectionInfo());
+    }
+
+    /** What is written later fails alone. */
+    @Test
+    void shouldEndAConnectionWhoseReadWasWrittenBeforeItWasKnownThatThereCanBeNone() throws Exception {
+        CompletableFuture<ChannelFuture> read = new CompletableFuture<>();
+        RdmaServerChannel server = listen(serverBootstrap().childOption(RdmaChannelOption.OUTBOUND_READ_DEPTH, 0)
+                .childHandler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void handlerAdded(ChannelHandlerContext ctx) {
+                        read.complete(ctx.writeAndFlush(new RdmaRead(new RemoteSegment(1, 8, 0), ctx.alloc().buffer(8))));
+                    }
+                }));
+        connect(bootstrap(), server);
+        ChannelFuture failed = read.get(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertTrue(failed.await(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertTrue(failed.cause().getMessage().contains("the outbound read depth is 0"), failed::toString);
+        assertTrue(failed.channel().closeFuture().await(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
 
     @Test
