@@ -307,7 +307,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     void writeFailed(PendingCall call, Throwable cause) {
         if (pending.remove(call)) {
             measure(call, cause instanceof CancellationException ? Outcome.ABANDONED : Outcome.FAILED, 0);
-            call.tryFailure(new RpcConnectionException(call.request, "not written", call.written.hasBegun(), cause));
+            boolean maybeSent = call.written.hasBegun();
+            String reason = maybeSent ? "perhaps sent, its write has failed" : "not written";
+            call.tryFailure(new RpcConnectionException(call.request, reason, maybeSent, cause));
         }
     }
 

@@ -355,6 +355,7 @@ class RpcClientTest {
         assertTrue(waiting.get(0).tryFailure(cause));
         assertFalse(waiting.get(0).tryFailure(cause));
         assertSame(cause, refused.cause().getCause());
+        assertTrue(refused.cause().getMessage().endsWith(": not written: " + cause), refused.cause().getMessage());
         Future<ByteBuf> cancelled = held.call(new RpcRequest(1, 1, 1));
         assertTrue(waiting.get(1).cancel(false));
         assertFalse(waiting.get(1).cancel(false));
@@ -363,6 +364,12 @@ class RpcClientTest {
         waiting.get(2).setSuccess();
         assertFalse(written.isDone());
         assertEquals(1, held.statistics().pendingCalls());
+        Future<ByteBuf> lost = held.call(new RpcRequest(1, 1, 1));
+        assertTrue(waiting.get(3).setUncancellable());
+        waiting.get(3).setFailure(cause);
+        assertTrue(((RpcConnectionException) lost.cause()).mayHaveBeenSent());
+        assertEquals("Call of program 1 version 1 procedure 1: perhaps sent, its write has failed: " + cause,
+                lost.cause().getMessage());
         holding.finish();
     }
 
