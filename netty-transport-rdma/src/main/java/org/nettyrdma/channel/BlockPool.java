@@ -100,8 +100,8 @@ final class BlockPool {
     /** Why there is no registered block where {@link #takeBlock} has given one that is not registered. */
     String shortage() {
         String reason = refusal;
-        return reason.isEmpty() ? registeredBytes + " of " + maxBytes + " bytes are registered (org.nettyrdma.maxRegisteredBytes)"
-                : reason;
+        return reason.isEmpty() ? registeredBytes + " of " + maxBytes + " bytes are registered (org.nettyrdma.maxRegisteredBytes,"
+                + " by default 7/8 of the direct memory)" : reason;
     }
 
     /** A block of at least {@code bytes}, registered if that can be had. */
