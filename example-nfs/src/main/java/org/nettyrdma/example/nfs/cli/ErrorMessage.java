@@ -61,7 +61,11 @@ final class ErrorMessage {
         if (failure instanceof OutOfMemoryError) {
             return "out of memory: " + failure.getMessage(); // or of threads, and then it says so
         }
-        boolean meantForPeople = failure instanceof IOException || failure instanceof IllegalArgumentException;
-        return meantForPeople && failure.getMessage() != null ? failure.getMessage() : "unexpected failure: " + failure;
+        String message = failure.getMessage();
+        if (message == null || !(failure instanceof IOException || failure instanceof IllegalArgumentException)) {
+            return "unexpected failure: " + failure;
+        }
+        boolean isComplete = !(failure.getCause() instanceof FileSystemException cause) || message.contains(cause.toString());
+        return isComplete ? message : message + ": " + describe(failure.getCause());
     }
 }

@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.server;
 
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -20,6 +21,14 @@ final class StateDirectory {
 
     /** Reads the key, and makes one at the first start. */
     static byte[] key(Path directory, Path exportRoot) throws IOException {
+        try {
+            return keyIn(directory, exportRoot);
+        } catch (FileSystemException e) { // names a file that nobody has asked for, where the directory is the usual one
+            throw new IOException("the state directory " + directory + " cannot be used", e);
+        }
+    }
+
+    private static byte[] keyIn(Path directory, Path exportRoot) throws IOException {
         try {
             Files.createDirectories(directory.toAbsolutePath().getParent());
             if (!Files.isDirectory(directory)) {

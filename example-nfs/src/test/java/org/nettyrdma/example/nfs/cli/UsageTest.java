@@ -76,11 +76,12 @@ class UsageTest extends CommandTest {
     }
 
     @Test
-    void shouldSayThatTheStateDirectoryIsAFile() throws IOException {
+    void shouldSayThatTheStateDirectoryCannotBeUsed() throws IOException {
         Path file = Files.createFile(local.resolve("file"));
         for (Path directory : List.of(file, file.resolve("below"))) {
             assertEquals(1, run("serve", "--port", "0", "--state-dir", directory.toString()));
-            assertEquals("nfs serve: " + file + ": not a directory", err.strip());
+            assertEquals("nfs serve: the state directory " + directory + " cannot be used: " + file + ": not a directory",
+                    err.strip());
         }
     }
 
