@@ -15,12 +15,14 @@ final class AttributeProcedures {
 
     private final FileTree tree;
     private final Export export;
+    private final OpenFiles openFiles;
     private final FileLocks contents;
     private final AttributeChanges changes;
 
-    AttributeProcedures(FileTree tree, Export export, FileLocks contents, AttributeChanges changes) {
+    AttributeProcedures(FileTree tree, Export export, OpenFiles openFiles, FileLocks contents, AttributeChanges changes) {
         this.tree = tree;
         this.export = export;
+        this.openFiles = openFiles;
         this.contents = contents;
         this.changes = changes;
     }
@@ -32,11 +34,20 @@ final class AttributeProcedures {
 
     /**
      * Takes the locks itself: that of the contents comes first, so that nobody waits for names while a file is written, nor while
-     * it is extended.
+     * it is extended. Also to set mode and times Java opens the file.
      */
     void setAttributes(NfsCall call, ByteBuf out) throws IOException {
         SetAttributesArguments arguments = SetAttributesArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
+        boolean forWriting = arguments.attributes().size().isPresent() && !export.readOnly();
+        openFiles.withoutLease(FileHandles.claimedId(arguments.file()), forWriting, call.caller(), () -> {
+            setAttributes(call, arguments, slot, out);
+            return null;
+        });
+    }
+
+    private void setAttributes(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, ByteBuf out)
+            throws IOException {
         FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
         try {
             OpenFile toExtend = call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, out, true));

@@ -89,16 +89,25 @@ final class CreateProcedures {
         AttributeSlot slot = call.changes();
         Resize next = createOrTell(call, arguments, slot, out, null);
         while (next != null) {
-            FileLocks.Held contentsOfFile = contents.exclusive(next.file());
-            try {
+            Resize resize = next;
+            next = openFiles.withoutLease(resize.file(), true, resize.caller(),
+                    () -> resizeOrTell(call, arguments, slot, out, resize));
+        }
+    }
+
+    /** With the lock of the contents. */
+    private Resize resizeOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, ByteBuf out, Resize resize)
+            throws IOException {
+        FileLocks.Held contentsOfFile = contents.exclusive(resize.file());
+        try {
+            Resize next = createOrTell(call, arguments, slot, out, resize);
+            if (next != null && next.toExtend() != null) {
+                extend(call, arguments, slot, next);
                 next = createOrTell(call, arguments, slot, out, next);
-                if (next != null && next.toExtend() != null) {
-                    extend(call, arguments, slot, next);
-                    next = createOrTell(call, arguments, slot, out, next);
-                }
-            } finally {
-                contentsOfFile.release();
             }
+            return next;
+        } finally {
+            contentsOfFile.release();
         }
     }
 

@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.server;
 
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -31,6 +32,21 @@ final class FileLocks {
         return lock(id, use(id).writeLock());
     }
 
+    /** Waits so long until nobody has the file's lock, and returns {@code null} if somebody still has it. */
+    Held exclusiveWithin(FileId id, long millis) {
+        Lock lock = use(id).writeLock();
+        boolean isHeld = false;
+        try {
+            isHeld = lock.tryLock(millis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (!isHeld) {
+            unuse(id);
+        }
+        return isHeld ? held(id, lock) : null;
+    }
+
     int size() {
         return locks.size();
     }
@@ -45,9 +61,17 @@ final class FileLocks {
 
     private Held lock(FileId id, Lock lock) {
         lock.lock();
+        return held(id, lock);
+    }
+
+    private Held held(FileId id, Lock lock) {
         return () -> {
             lock.unlock();
-            locks.computeIfPresent(id, (key, known) -> --known.users == 0 ? null : known);
+            unuse(id);
         };
+    }
+
+    private void unuse(FileId id) {
+        locks.computeIfPresent(id, (key, known) -> --known.users == 0 ? null : known);
     }
 }

@@ -4,18 +4,25 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -29,19 +36,39 @@ final class OpenFiles implements AutoCloseable {
     /** Opens files, without following a symbolic link. */
     interface Opener {
         FileChannel open(Path path, OpenOption how) throws IOException;
+
+        /** Opens what has a name in a directory, wherever that directory is by now. */
+        default Closeable openIn(SecureDirectoryStream<Path> directory, Path name, OpenOption how) throws IOException {
+            return directory.newByteChannel(name, Set.of(how, NOFOLLOW_LINKS));
+        }
     }
 
     /** A file open in one way. */
     private record Key(FileId id, boolean forWriting) {
     }
 
-    private final FaultLog faults = new FaultLog(LoggerFactory.getLogger(OpenFiles.class));
+    /** Where a file is to be opened, whatever happens to the names on the way there. */
+    private record Place(SecureDirectoryStream<Path> directory, Path name) implements Closeable {
+        @Override
+        public void close() {
+            closeUnused(directory);
+        }
+    }
+
+    /** How long a call waits for another one that opens the same file, which has to wait itself if this is not enough. */
+    private static final long MAX_WAIT_MILLIS = 500;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(OpenFiles.class);
+
+    private final FaultLog faults = new FaultLog(LOGGER);
     private final FileTree tree;
     private final WriteVerifier verifier;
     private final Opener opener;
     private final int maxFiles;
     private final long idleNanos;
     private final Map<Key, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
+    /** Held by who waits for a lease of a file. */
+    private final FileLocks leases = new FileLocks();
 
     OpenFiles(FileTree tree, WriteVerifier verifier, int maxFiles, long idleMillis) {
         this(tree, verifier, maxFiles, idleMillis, (path, how) -> FileChannel.open(path, how, NOFOLLOW_LINKS));
@@ -53,6 +80,80 @@ final class OpenFiles implements AutoCloseable {
         this.opener = opener;
         this.maxFiles = maxFiles;
         idleNanos = TimeUnit.MILLISECONDS.toNanos(idleMillis);
+    }
+
+    /**
+     * Does something that opens a file with the name lock, where that waits for no other process. One that has a lease of the
+     * file (fcntl(2), F_SETLEASE) may keep others from opening it for 45 seconds. So the file is opened before without that
+     * lock, and stays open meanwhile: nobody gets such a lease then. What has come into the place of the file is opened so, too,
+     * but nothing is done with it. One call waits for a file, so that many take no more threads.
+     *
+     * @param caller of whose call this is; nobody waits for a file that the caller may not use so
+     * @param step   what is to be done; the caller has no lock
+     * @throws NfsException JUKEBOX if another call waits for the file
+     */
+    <T> T withoutLease(FileId id, boolean forWriting, Credentials caller, NfsCall.Step<T> step) throws IOException {
+        Closeable opened = isOpen(id, forWriting) ? null : awaitLease(id, forWriting, caller);
+        try {
+            return step.run();
+        } finally {
+            closeUnused(opened);
+        }
+    }
+
+    private static void closeUnused(Closeable opened) {
+        try {
+            if (opened != null) {
+                opened.close();
+            }
+        } catch (IOException e) {
+            LOGGER.debug("closing what nobody has used", e);
+        }
+    }
+
+    private Closeable awaitLease(FileId id, boolean forWriting, Credentials caller) throws IOException {
+        try (Place place = tree.withNames(() -> placeOf(id, forWriting, caller))) {
+            return place == null ? null : openAlone(id, place, forWriting ? WRITE : READ);
+        }
+    }
+
+    private Closeable openAlone(FileId id, Place place, OpenOption how) throws NfsException {
+        FileLocks.Held waiting = leases.exclusiveWithin(id, MAX_WAIT_MILLIS);
+        AccessControl.require(waiting != null, NfsStatus.JUKEBOX);
+        try {
+            return opener.openIn(place.directory(), place.name(), how);
+        } catch (IOException | RuntimeException e) {
+            return null; // who uses the file finds that, too, and knows how to answer it
+        } finally {
+            waiting.release();
+        }
+    }
+
+    private synchronized boolean isOpen(FileId id, boolean forWriting) {
+        return files.containsKey(new Key(id, true)) || !forWriting && files.containsKey(new Key(id, false));
+    }
+
+    /** Where a file is, or {@code null} if it is not known, or cannot be opened there, or the caller may not use it so. */
+    private Place placeOf(FileId id, boolean forWriting, Credentials caller) {
+        try {
+            FileObject file = tree.atKnownName(id);
+            if (file == null || file.attributes().type() != FileType.REGULAR) {
+                return null;
+            }
+            if (forWriting) {
+                AccessControl.requireWriteData(caller, file.attributes());
+            } else {
+                AccessControl.requireReadData(caller, file.attributes());
+            }
+            DirectoryStream<Path> directory = Files.newDirectoryStream(file.path().getParent());
+            if (directory instanceof SecureDirectoryStream<Path> secure) {
+                return new Place(secure, file.path().getFileName());
+            }
+            directory.close();
+        } catch (IOException e) {
+            LOGGER.trace("the file cannot be opened without the name lock", e);
+        }
+        return null;
     }
 
     OpenFile forReading(FileObject file) throws IOException {

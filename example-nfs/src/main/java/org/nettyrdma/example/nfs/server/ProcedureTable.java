@@ -38,7 +38,7 @@ final class ProcedureTable {
         this.openFiles = openFiles;
         AttributeChanges changes = new AttributeChanges(tree, export, openFiles);
         FileLocks contents = new FileLocks();
-        AttributeProcedures attributes = new AttributeProcedures(tree, export, contents, changes);
+        AttributeProcedures attributes = new AttributeProcedures(tree, export, openFiles, contents, changes);
         LookupProcedures lookups = new LookupProcedures(tree);
         ReadWriteProcedures data = new ReadWriteProcedures(tree, export, openFiles, contents, changes, options, verifier);
         NameQuota names = new NameQuota(options.maxNameBytes());

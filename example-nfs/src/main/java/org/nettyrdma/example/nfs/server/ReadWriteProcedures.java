@@ -9,6 +9,7 @@ import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.ReadArguments;
 import org.nettyrdma.example.nfs.protocol.StableHow;
@@ -57,7 +58,8 @@ final class ReadWriteProcedures {
     void read(NfsCall call, ByteBuf out) throws IOException {
         ReadArguments arguments = ReadArguments.read(call.arguments());
         AttributeSlot slot = call.attributes();
-        Opened opened = openForReading(call, arguments, slot);
+        Opened opened = openFiles.withoutLease(FileHandles.claimedId(arguments.file()), false, call.caller(),
+                () -> openForReading(call, arguments, slot));
         ByteBuf data = null;
         boolean endOfFile;
         try (OpenFile open = opened.channel()) {
@@ -122,7 +124,7 @@ final class ReadWriteProcedures {
         AttributeSlot slot = call.sharedChanges();
         int count = Math.min(arguments.data().readableBytes(), maxWriteBytes);
         long verifierBefore = verifier.current(); // what was lost later may have been of this call
-        Written written = openAndWrite(call, arguments, count, slot);
+        Written written = toWrite(call, arguments.file(), () -> openAndWrite(call, arguments, count, slot));
         try (OpenFile open = written.to().channel()) {
             if (arguments.stable() != StableHow.UNSTABLE) {
                 force(written.to().file(), open, arguments.stable() == StableHow.FILE_SYNC);
@@ -133,6 +135,10 @@ final class ReadWriteProcedures {
         Xdr.writeInt(out, written.count());
         Xdr.writeInt(out, arguments.stable().code());
         Xdr.writeHyper(out, verifierBefore);
+    }
+
+    private <T> T toWrite(NfsCall call, FileHandle file, NfsCall.Step<T> step) throws IOException {
+        return openFiles.withoutLease(FileHandles.claimedId(file), !export.readOnly(), call.caller(), step);
     }
 
     /** With the lock of the contents, so that nobody sets the size, or finds it half written, meanwhile. */
@@ -215,7 +221,7 @@ final class ReadWriteProcedures {
     void commit(NfsCall call, ByteBuf out) throws IOException {
         CommitArguments arguments = CommitArguments.read(call.arguments());
         AttributeSlot slot = call.sharedChanges();
-        Opened opened = openForCommit(call, arguments, slot);
+        Opened opened = toWrite(call, arguments.file(), () -> openForCommit(call, arguments, slot));
         if (opened != null) {
             try (OpenFile open = opened.channel()) {
                 force(opened.file(), open, true);

@@ -3,14 +3,19 @@ package org.nettyrdma.example.nfs.server;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 
@@ -35,14 +40,34 @@ abstract class OpenFileTest extends NfsTest {
     /** Puts something else into the place of a channel that was opened for the file called "file". */
     abstract FileChannel replace(FileChannel channel) throws IOException;
 
+    /** The file called "file" is about to be opened. */
+    void opening() {
+        // nothing holds that up
+    }
+
     @BeforeEach
     void serveFile() throws IOException {
         FileTree tree = new FileTree(root, NfsService.attributeStore(root, export()),
                 new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
         WriteVerifier verifier = new WriteVerifier();
-        openFiles = new OpenFiles(tree, verifier, 8, TimeUnit.HOURS.toMillis(1), (path, how) -> {
-            FileChannel channel = FileChannel.open(path, how, NOFOLLOW_LINKS);
-            return path.endsWith("file") ? replace(channel) : channel;
+        openFiles = new OpenFiles(tree, verifier, 8, TimeUnit.HOURS.toMillis(1), new OpenFiles.Opener() {
+            @Override
+            public FileChannel open(Path path, OpenOption how) throws IOException {
+                boolean isFile = path.endsWith("file");
+                if (isFile) {
+                    opening();
+                }
+                FileChannel channel = FileChannel.open(path, how, NOFOLLOW_LINKS);
+                return isFile ? replace(channel) : channel;
+            }
+
+            @Override
+            public Closeable openIn(SecureDirectoryStream<Path> directory, Path name, OpenOption how) throws IOException {
+                if (name.endsWith("file")) {
+                    opening();
+                }
+                return OpenFiles.Opener.super.openIn(directory, name, how);
+            }
         });
         programs = new RpcProgram[] {
             new NfsProgram(export(), tree, new ProcedureTable(tree, export(), openFiles, options(), verifier),
@@ -61,7 +86,11 @@ abstract class OpenFileTest extends NfsTest {
 
     /** A client of the same user, for another thread. */
     NfsTestClient another() {
-        return closeAtTheEnd(new NfsTestClient(NfsTestClient.user(USER).toOpaqueAuth(), programs));
+        return another(NfsTestClient.user(USER));
+    }
+
+    NfsTestClient another(AuthSys user) {
+        return closeAtTheEnd(new NfsTestClient(user.toOpaqueAuth(), programs));
     }
 
     static void once(AtomicReference<Incident> incident) throws IOException {
