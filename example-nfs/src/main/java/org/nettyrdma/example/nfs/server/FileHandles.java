@@ -24,7 +24,7 @@ final class FileHandles {
     static final int KEY_BYTES = 32;
 
     /** Another one with each change of what a handle holds. */
-    private static final byte[] FORMAT = {2};
+    private static final byte[] FORMAT = {3};
     private static final byte[] COOKIES = {'c', 'o', 'o', 'k', 'i', 'e', 's'};
     private static final int ISSUER_OFFSET = 0;
     private static final int GENERATION_OFFSET = 4;

@@ -21,7 +21,7 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
  *
  * <p><b>What stays inside.</b> Symbolic links are never followed, and handles carry a checksum under a secret key. Handles stay
  * good when files are renamed, and after a restart where there is a {@linkplain NfsServiceOptions#stateDirectory() state
- * directory}.
+ * directory}: of the machine, too, where the creation time of the files is known, or their device keeps its number.
  *
  * <p><b>Limits.</b> No special files can be created, because Java cannot. The target of a symbolic link loses slashes that are
  * doubled or at its end, because Java keeps none. Outside of the default file system there are no set-id and sticky bits and

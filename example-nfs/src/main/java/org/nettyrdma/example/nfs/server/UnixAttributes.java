@@ -31,7 +31,12 @@ final class UnixAttributes implements AttributeStore {
     private static final int OWNER_READ = 0400;
     private static final int PROBED_ENTRIES = 64;
 
-    /** The file system whose files tell when they were created, which makes their generation; 0 if none does. */
+    /**
+     * The file system whose files tell when they were created, which makes their generation; 0 if none does. These files are
+     * known without the number of their device, which is another one when the machine has started again: that of btrfs, ZFS and
+     * the like always, and that of a disk where disks are found in another order. Of another file system in its place, a file
+     * with the same number has another generation.
+     */
     private final long birthTimeDevice;
 
     UnixAttributes(Path root, boolean readOnly) throws IOException {
@@ -64,9 +69,10 @@ final class UnixAttributes implements AttributeStore {
                 NfsTime.of((FileTime) values.get("lastAccessTime")),
                 NfsTime.of((FileTime) values.get("lastModifiedTime")),
                 NfsTime.of((FileTime) values.get("ctime")));
-        int generation = device == birthTimeDevice
-                ? Long.hashCode(((FileTime) values.get("creationTime")).to(TimeUnit.NANOSECONDS)) : 0;
-        return new FileStatus(new FileId(device, inode, generation), attributes);
+        FileTime birthTime = (FileTime) values.get("creationTime");
+        FileId id = device == birthTimeDevice ? new FileId(0, inode, Long.hashCode(birthTime.to(TimeUnit.NANOSECONDS)))
+                : new FileId(device, inode, 0);
+        return new FileStatus(id, attributes);
     }
 
     @Override

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -74,6 +75,15 @@ class FileHandleTest extends NfsTest {
         }
         assertEquals(files.get(3), client.lookup(directory, "file3").handle());
         assertEquals(top, client.mount("/"));
+    }
+
+    /** The number of a device is another one when the machine has started again, of btrfs always. */
+    @Test
+    void shouldNotKnowAFileByItsDeviceWhereItHasAGeneration() throws IOException {
+        assumeTrue(fileSystem == TestFileSystem.DIRECTORY);
+        FileId id = FileHandles.claimedId(client.create(top, "file"));
+        assumeTrue(id.generation() != 0, "the file system keeps no creation times");
+        assertEquals(new FileId(0, (Long) Files.getAttribute(root.resolve("file"), "unix:ino"), id.generation()), id);
     }
 
     @Test
