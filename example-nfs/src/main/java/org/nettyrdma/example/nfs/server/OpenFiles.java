@@ -12,12 +12,12 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.nettyrdma.example.nfs.protocol.FileType;
@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Files kept open between calls, because clients read and write a file with many calls and never say that they are done. A
- * bounded number, the one used longest ago leaves first; a channel in use is closed by its last user. Reading and writing use
- * separate channels, as the process may be allowed only one of them. Thread safe: the monitor guards the map and the
- * counters in {@link OpenFile}; files are opened and closed outside of it.
+ * bounded number, the one used longest ago leaves first, or is left by its last user. Each call closes what has left once it has
+ * no lock. Reading and writing use separate channels, as the process may be allowed only one of them. Thread safe: the monitor
+ * guards the map and the counters in {@link OpenFile}; files are opened and closed outside of it.
  */
 final class OpenFiles implements AutoCloseable {
 
@@ -67,6 +67,8 @@ final class OpenFiles implements AutoCloseable {
     private final int maxFiles;
     private final long idleNanos;
     private final Map<Key, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
+    /** Those that are kept no longer and that nobody uses, see {@link #closeEvicted}. */
+    private final Queue<OpenFile> toClose = new ConcurrentLinkedQueue<>();
     /** Held by who waits for a lease of a file. */
     private final FileLocks leases = new FileLocks();
 
@@ -185,17 +187,15 @@ final class OpenFiles implements AutoCloseable {
 
     private OpenFile add(Key key, FileChannel channel) {
         OpenFile opened = new OpenFile(this, channel);
-        List<OpenFile> toClose = new ArrayList<>();
         synchronized (this) {
             opened.use();
-            evict(files.put(key, opened), toClose); // there is one if two calls opened the file at once
+            evict(files.put(key, opened)); // there is one if two calls opened the file at once
             Iterator<OpenFile> eldest = files.values().iterator();
             while (files.size() > maxFiles) {
-                evict(eldest.next(), toClose);
+                evict(eldest.next());
                 eldest.remove();
             }
         }
-        toClose.forEach(this::closeChannel);
         return opened;
     }
 
@@ -211,17 +211,13 @@ final class OpenFiles implements AutoCloseable {
         return channel;
     }
 
-    void release(OpenFile file) {
-        boolean close;
-        synchronized (this) {
-            close = file.unuse(System.nanoTime());
-        }
-        if (close) {
-            closeChannel(file);
+    synchronized void release(OpenFile file) {
+        if (file.unuse(System.nanoTime())) {
+            toClose.add(file);
         }
     }
 
-    /** Closes a file that was removed. */
+    /** Keeps a file that was removed no longer. */
     void evict(FileId id) {
         evictIf(entry -> entry.getKey().id().equals(id));
     }
@@ -229,6 +225,17 @@ final class OpenFiles implements AutoCloseable {
     void closeIdle() {
         long nowNanos = System.nanoTime();
         evictIf(entry -> entry.getValue().isIdle(nowNanos, idleNanos));
+        closeEvicted();
+    }
+
+    /**
+     * Closes the files that are kept no longer, and that nobody uses. That may take long: a file system of a network writes back
+     * what it has of them, and others free the blocks of a removed one. So the caller has no lock.
+     */
+    void closeEvicted() {
+        for (OpenFile file = toClose.poll(); file != null; file = toClose.poll()) {
+            closeChannel(file);
+        }
     }
 
     /** Closes all, those in use later, so that what a call found no descriptor for can be opened when it is repeated. */
@@ -244,23 +251,20 @@ final class OpenFiles implements AutoCloseable {
     @Override
     public void close() {
         evictIf(entry -> true);
+        closeEvicted();
     }
 
-    private void evictIf(Predicate<Map.Entry<Key, OpenFile>> condition) {
-        List<OpenFile> toClose = new ArrayList<>();
-        synchronized (this) {
-            files.entrySet().removeIf(entry -> {
-                boolean matches = condition.test(entry);
-                if (matches) {
-                    evict(entry.getValue(), toClose);
-                }
-                return matches;
-            });
-        }
-        toClose.forEach(this::closeChannel);
+    private synchronized void evictIf(Predicate<Map.Entry<Key, OpenFile>> condition) {
+        files.entrySet().removeIf(entry -> {
+            boolean matches = condition.test(entry);
+            if (matches) {
+                evict(entry.getValue());
+            }
+            return matches;
+        });
     }
 
-    private static void evict(OpenFile file, List<OpenFile> toClose) {
+    private void evict(OpenFile file) {
         if (file != null && file.evict()) {
             toClose.add(file);
         }

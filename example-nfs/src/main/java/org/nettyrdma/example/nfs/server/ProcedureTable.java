@@ -73,11 +73,11 @@ final class ProcedureTable {
     }
 
     private void put(NfsProcedure procedure, Names names, boolean repeatable, Procedure code) {
-        entries.put(procedure, new Entry(names, repeatable, makingRoom(searching(locked(names, code)))));
+        entries.put(procedure, new Entry(names, repeatable, closingFiles(searching(locked(names, code)))));
     }
 
     /** Outside of the locks, since closing files may take long. */
-    private Procedure makingRoom(Procedure code) {
+    private Procedure closingFiles(Procedure code) {
         return (call, out) -> {
             try {
                 code.call(call, out);
@@ -86,6 +86,8 @@ final class ProcedureTable {
                     openFiles.makeRoom(e);
                 }
                 throw e;
+            } finally {
+                openFiles.closeEvicted();
             }
         };
     }

@@ -27,6 +27,8 @@ abstract class OpenFileTest extends NfsTest {
         void happen() throws IOException;
     }
 
+    /** How many are kept open. */
+    static final int OPEN_FILES = 8;
     static final long GIVE_UP_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private RpcProgram[] programs;
@@ -50,7 +52,7 @@ abstract class OpenFileTest extends NfsTest {
         FileTree tree = new FileTree(root, NfsService.attributeStore(root, export()),
                 new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
         WriteVerifier verifier = new WriteVerifier();
-        openFiles = new OpenFiles(tree, verifier, 8, TimeUnit.HOURS.toMillis(1), new OpenFiles.Opener() {
+        openFiles = new OpenFiles(tree, verifier, OPEN_FILES, TimeUnit.HOURS.toMillis(1), new OpenFiles.Opener() {
             @Override
             public FileChannel open(Path path, OpenOption how) throws IOException {
                 boolean isFile = path.endsWith("file");
