@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
-import org.nettyrdma.example.nfs.client.MountException;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsException;
@@ -56,7 +55,7 @@ abstract class RemoteCommand implements Callable<Integer> {
         } catch (InterruptedIOException e) {
             warn(interrupted());
             return Interruption.EXIT_CODE;
-        } catch (NfsException | MountException e) {
+        } catch (NfsException e) {
             throw withHint(e);
         } finally {
             out().flush();
@@ -101,8 +100,7 @@ abstract class RemoteCommand implements Callable<Integer> {
 
     /** Who is root here and may do nothing there wonders why. */
     private IOException withHint(IOException failure) {
-        boolean refused = failure instanceof MountException mount && mount.isPermissionDenied()
-                || failure instanceof NfsException e && (e.status() == NfsStatus.ACCES || e.status() == NfsStatus.PERM);
+        boolean refused = failure instanceof NfsException e && (e.status() == NfsStatus.ACCES || e.status() == NfsStatus.PERM);
         return refused && remoteOptions.isRoot() ? new IOException(failure.getMessage()
                 + "; you are user 0, whom servers take for nobody unless told otherwise (nfs serve: --no-root-squash)", failure)
                 : failure;

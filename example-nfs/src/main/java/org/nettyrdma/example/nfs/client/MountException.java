@@ -8,31 +8,18 @@ public final class MountException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
-    private final boolean permissionDenied;
-
     MountException(String path, MountStatus status) {
         super("cannot mount " + path + ": " + words(status) + " (MNT3ERR_" + status + ')');
-        permissionDenied = status == MountStatus.PERM || status == MountStatus.ACCES;
     }
 
     MountException(String message) {
         super(message);
-        permissionDenied = false;
-    }
-
-    /**
-     * Says whether the server refuses this client or user.
-     *
-     * @return {@code true} if so; {@code false} if anybody would be refused
-     */
-    public boolean isPermissionDenied() {
-        return permissionDenied;
     }
 
     private static String words(MountStatus status) {
         return switch (status) {
             case NOENT -> "no such directory";
-            case PERM, ACCES -> "permission denied";
+            case PERM, ACCES -> "permission denied to this host, to ports above 1023, or to this user";
             case NOTDIR -> "not a directory";
             case NAMETOOLONG -> "the path is too long";
             case INVAL -> "the server refuses the path";

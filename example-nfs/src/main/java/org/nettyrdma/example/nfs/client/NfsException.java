@@ -70,7 +70,7 @@ public final class NfsException extends IOException {
             case NAMETOOLONG -> "the name is too long";
             case NOTEMPTY -> "the directory is not empty";
             case DQUOT -> "the quota is used up";
-            case STALE -> "the file is gone from the server";
+            case STALE -> "the file, or its export, is gone from the server";
             case REMOTE -> "the file is on another server";
             case BADHANDLE -> "the server does not know the file handle";
             case NOT_SYNC -> "the file changed meanwhile";

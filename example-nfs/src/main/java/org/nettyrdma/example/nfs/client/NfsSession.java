@@ -6,11 +6,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.nettyrdma.codec.oncrpc.AcceptStatus;
+import org.nettyrdma.codec.oncrpc.AuthFlavor;
+import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcAcceptException;
 import org.nettyrdma.codec.oncrpc.RpcDeniedException;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.protocol.ExportEntry;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.MountResult;
 
 /**
  * An NFS server with the export mounted that a path lies in. When the connection is lost, it is made again, and with it the calls
@@ -139,7 +142,7 @@ public final class NfsSession implements Closeable {
             return mountOnPort(endpoint, options.mountPort().getAsInt(), options);
         }
         try {
-            return mount(endpoint, new MountClient(connection::call, options.credential()));
+            return mount(endpoint, new MountClient(connection::call, options.credential()), options.credential());
         } catch (RpcAcceptException e) {
             if (e.status() != AcceptStatus.PROG_UNAVAIL && e.status() != AcceptStatus.PROG_MISMATCH) {
                 throw e;
@@ -161,11 +164,11 @@ public final class NfsSession implements Closeable {
 
     private static Mounted mountOnPort(NfsEndpoint endpoint, int port, NfsClientOptions options) throws IOException {
         try (RpcConnection connection = RpcConnection.open(Transport.TCP, endpoint.host(), port, options)) {
-            return mount(endpoint, new MountClient(connection.rpc()::call, options.credential()));
+            return mount(endpoint, new MountClient(connection.rpc()::call, options.credential()), options.credential());
         }
     }
 
-    private static Mounted mount(NfsEndpoint endpoint, MountClient client) throws IOException {
+    private static Mounted mount(NfsEndpoint endpoint, MountClient client, OpaqueAuth credential) throws IOException {
         List<ExportEntry> exports = Await.result(client.exports());
         Optional<String> nearest = exports.stream().map(ExportEntry::directory)
                 .filter(directory -> RemotePath.isAtOrBelow(endpoint.path(), RemotePath.normalize(directory)))
@@ -177,6 +180,32 @@ public final class NfsSession implements Closeable {
                     + (exported.isEmpty() ? "nothing" : exported)
                     + (exports.size() > MAX_NAMED_EXPORTS ? " and " + (exports.size() - MAX_NAMED_EXPORTS) + " more" : ""));
         }
-        return new Mounted(RemotePath.normalize(nearest.get()), Await.result(client.mount(nearest.get())).handle());
+        MountResult mounted = Await.result(client.mount(nearest.get()));
+        requireFlavor(nearest.get(), mounted.flavors(), credential);
+        return new Mounted(RemotePath.normalize(nearest.get()), mounted.handle());
+    }
+
+    /**
+     * The server would refuse each call of another flavor as it refuses a user without permission. One that names none has no
+     * wish, and one that names AUTH_NONE takes any (RFC 2623, section 2.7).
+     */
+    private static void requireFlavor(String path, List<Integer> taken, OpaqueAuth credential) throws MountException {
+        if (!taken.isEmpty() && !taken.contains(credential.flavor()) && !taken.contains(AuthFlavor.AUTH_NONE.code())) {
+            throw new MountException("cannot mount " + path + ": the server takes calls by "
+                    + taken.stream().map(NfsSession::flavorName).collect(Collectors.joining(", "))
+                    + " only, and this client makes them by " + flavorName(credential.flavor()));
+        }
+    }
+
+    /** With the pseudo flavors of Kerberos (RFC 2623, section 4.2), in the words of exports(5). */
+    private static String flavorName(int flavor) {
+        return switch (flavor) {
+            case 0 -> "sec=none";
+            case 1 -> "sec=sys";
+            case 390003 -> "sec=krb5";
+            case 390004 -> "sec=krb5i";
+            case 390005 -> "sec=krb5p";
+            default -> "flavor " + Integer.toUnsignedString(flavor);
+        };
     }
 }

@@ -280,8 +280,8 @@ public final class RemoteFiles {
      *         now: who was first cannot be known if the server was lost meanwhile
      */
     public RemoteFile makeDirectory(String path, Sattr attributes) throws IOException {
-        RemoteFile parent = findTarget(RemotePath.parent(path));
         String name = lastName(path);
+        RemoteFile parent = findTarget(RemotePath.parent(path));
         boolean missing = isMissing(parent, name);
         try {
             return makeDirectory(parent, name, attributes);
@@ -355,8 +355,9 @@ public final class RemoteFiles {
      * @throws IOException if it is a directory or does not exist, or a call fails
      */
     public void remove(String path) throws IOException {
+        String name = lastName(path);
         RemoteFile parent = findTarget(RemotePath.parent(path));
-        RemoteFile file = lookup(parent, lastName(path));
+        RemoteFile file = lookup(parent, name);
         removed(file, client.remove(parent.handle(), file.name()));
     }
 
@@ -368,8 +369,9 @@ public final class RemoteFiles {
      * @throws IOException if it does not exist, or a call fails
      */
     public void removeTree(String path) throws IOException {
+        String name = lastName(path);
         RemoteFile parent = findTarget(RemotePath.parent(path));
-        removeTree(parent, lookup(parent, lastName(path)), new ListingBudget(), 1);
+        removeTree(parent, lookup(parent, name), new ListingBudget(), 1);
     }
 
     private void removeTree(RemoteFile parent, RemoteFile file, ListingBudget budget, int depth) throws IOException {

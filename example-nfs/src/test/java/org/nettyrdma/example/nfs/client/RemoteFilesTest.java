@@ -59,6 +59,15 @@ class RemoteFilesTest {
     }
 
     @Test
+    void shouldNeitherMakeNorRemoveTheMountedDirectoryItself() {
+        String message = "/export: it is the mounted directory itself";
+        assertEquals(message, assertThrows(IOException.class, () -> files.removeTree("/export")).getMessage());
+        assertEquals(message, assertThrows(IOException.class, () -> files.remove("/export")).getMessage());
+        assertEquals(message, assertThrows(IOException.class,
+                () -> files.makeDirectory("/export", Sattr.NONE)).getMessage());
+    }
+
+    @Test
     void shouldNameThePathThatFailed() {
         NfsException failure = assertThrows(NfsException.class, () -> files.find("/export/a/x/file"));
         assertEquals(NfsStatus.NOENT, failure.status());
