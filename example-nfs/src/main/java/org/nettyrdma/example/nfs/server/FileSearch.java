@@ -30,6 +30,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A walk has the name lock for a few names at a time, so that nobody waits for its end. Whoever moves a directory meanwhile
  * tells it, and it knows directories by their files, not by their paths: so it comes by all that is there all the time.
+ *
+ * <p>Of a large directory it first looks at some names only, and at all when it has been everywhere else: else one such
+ * directory would use up the names that a walk may look at, and all files of the others were stale.
  */
 final class FileSearch {
 
@@ -39,6 +42,8 @@ final class FileSearch {
     private static final int MAX_GONE = 4096;
     /** How many names are looked at before others may have the name lock: some milliseconds. */
     private static final int NAMES_AT_ONCE = 100;
+    /** How many names of a directory are looked at before other directories have their turn. */
+    private static final int NAMES_AT_FIRST = 256;
     /** Enough for a walk through some thousand names; behind a longer one no threads are to wait. */
     private static final long MAX_WAIT_MILLIS = 100;
     private static final long LONG_WALK_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -64,7 +69,9 @@ final class FileSearch {
     private FileNode found;
     /** Those to look into. */
     private final Deque<FileNode> directories = new ArrayDeque<>();
-    /** Those and the ones that were looked into. */
+    /** Those to look into behind all others, because they have many names. */
+    private final Deque<FileNode> largeDirectories = new ArrayDeque<>();
+    /** Those of both and the ones that were looked into. */
     private final Set<FileId> met = new HashSet<>();
     private boolean hasMoved;
     private boolean isLost;
@@ -145,8 +152,9 @@ final class FileSearch {
             restNanos = REST_FACTOR * walkNanos;
             LOGGER.debug("looked at {} names for a handle whose file was not known", entries);
             if (walkNanos > LONG_WALK_NANOS) { // the rest keeps these lines few
-                LOGGER.warn("looking through {} names for a handle whose file was not known took {} ms", entries,
-                        TimeUnit.NANOSECONDS.toMillis(walkNanos));
+                LOGGER.warn("looking through {} names for a handle whose file was not known took {} ms{}", entries,
+                        TimeUnit.NANOSECONDS.toMillis(walkNanos),
+                        entries < maxEntries ? "" : "; the export has more, and clients may find old handles stale");
             }
             tree.withNames(() -> conclude(id));
         } finally {
@@ -157,10 +165,26 @@ final class FileSearch {
     private int walk(FileId id) throws IOException {
         tree.withNames(() -> begin(id));
         int entries = 0;
-        for (FileNode next = next(); next != null && entries < maxEntries; next = next()) {
-            entries += lookInto(next, maxEntries - entries);
+        while (entries < maxEntries) {
+            FileNode next = tree.withNames(directories::poll);
+            boolean isFirst = next != null;
+            FileNode directory = isFirst ? next : tree.withNames(this::nextLarge);
+            if (directory == null) {
+                break;
+            }
+            int limit = isFirst ? Math.min(NAMES_AT_FIRST, maxEntries - entries) : maxEntries - entries;
+            int looked = lookInto(directory, limit);
+            if (isFirst && looked == limit) {
+                tree.withNames(() -> largeDirectories.add(directory));
+            }
+            entries += looked;
         }
         return entries;
+    }
+
+    /** Those only where the others do not have what the walk looks for: a walk through them has a long rest behind it. */
+    private FileNode nextLarge() {
+        return found == null ? largeDirectories.poll() : null;
     }
 
     private Void begin(FileId id) throws IOException {
@@ -172,14 +196,11 @@ final class FileSearch {
         return null;
     }
 
-    private FileNode next() throws IOException {
-        return tree.withNames(directories::poll);
-    }
-
     private Void end() {
         wanted = null;
         found = null;
         directories.clear();
+        largeDirectories.clear();
         met.clear();
         hasMoved = false;
         isLost = false;

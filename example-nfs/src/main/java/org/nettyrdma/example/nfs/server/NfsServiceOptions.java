@@ -18,7 +18,8 @@ import org.nettyrdma.example.nfs.protocol.Nfs;
  *                               opens its file
  * @param openFileIdleMillis     after how many milliseconds without a call a file is closed, default 10000
  * @param searchLimit            most directory entries looked at when the file of a handle from before a restart is
- *                               searched for, default 200000; files beyond are {@code NFS3ERR_STALE}
+ *                               searched for, default 200000; files beyond are {@code NFS3ERR_STALE}. Of each directory some
+ *                               are looked at first, so that files beside a large one are found
  * @param knownFileBytes         most memory of the files that clients have handles of, in bytes, default 64 MiB, about 150,000
  *                               files; where it is too small the export is searched for files that clients still use
  * @param duplicateCacheEntries  replies of procedures that must not be repeated kept for retransmissions, default 16384,

@@ -48,7 +48,8 @@ class MountRefusalTest {
     /** Behind MOUNT there is no NFS, so a client always fails. */
     private static String failure(Mountd mountd) {
         try (ProgramServer server = new ProgramServer(Transport.TCP, mountd)) {
-            return assertThrows(IOException.class, () -> NfsSession.open(server.endpoint("/"), new NfsClientOptions())).getMessage();
+            NfsEndpoint endpoint = server.endpoint("/");
+            return assertThrows(IOException.class, () -> NfsSession.open(endpoint, new NfsClientOptions())).getMessage();
         }
     }
 

@@ -4,12 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -115,6 +117,29 @@ class FileSearchTest extends NfsTest {
             directory = client.lookup(directory, name).handle();
         }
         return directory;
+    }
+
+    /** The walk looks at 1000 names. */
+    @Test
+    void shouldFindAFileBesideADirectoryOfMoreNamesThanASearchLooksAt() throws IOException {
+        Path large = Files.createDirectory(root.resolve("large"));
+        for (int i = 0; i < 2000; i++) {
+            Files.createFile(large.resolve("name" + i));
+        }
+        assertEquals(NfsStatus.OK, attributesOf(file).apply(client).status());
+    }
+
+    /** Of the names that are not looked at first. */
+    @Test
+    void shouldFindAFileInALargeDirectory() throws IOException {
+        for (int i = 0; i < 600; i++) {
+            Files.createFile(root.resolve("a/b/c/name" + i));
+        }
+        FileHandle handle;
+        try (Stream<Path> paths = Files.list(root.resolve("a/b/c"))) {
+            handle = handles.handleOf(store.read(paths.skip(600).findFirst().orElseThrow()).id());
+        }
+        assertEquals(NfsStatus.OK, attributesOf(handle).apply(client).status());
     }
 
     /** Begins when the walk comes by "a", and waits for the end when it is at "b". */
