@@ -138,7 +138,7 @@ final class StreamDelivery {
         }
         if (isEnd) {
             end(pipeline);
-        } else if (channel.isOpen() && readPending && receiver.readableBytes() > 0) {
+        } else if (channel.isOpen() && (readPending && receiver.readableBytes() > 0 || isEnd(receiver))) {
             channel.schedule();
         }
     }
