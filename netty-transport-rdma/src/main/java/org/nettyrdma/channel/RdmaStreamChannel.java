@@ -300,7 +300,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
                 delivery.passOn();
             }
             if (state() == ChannelState.ACTIVE) {
-                boolean posted = work.sendRest() | (!work.isDisconnectSent() && work.input().returnCredits());
+                boolean posted = work.proceed();
                 if (work.output().isWaiting()) {
                     queuePairUnsafe().flush0();
                 }

@@ -195,7 +195,7 @@ final class StreamInput implements IdleRings.Owner {
 
     private void recycleTaken() throws IOException {
         while (receiver.removeTakenEntry()) {
-            if (channel.state() == ChannelState.ACTIVE) {
+            if (channel.state() != ChannelState.ENDED) { // to a closed one the peer's end comes behind its data
                 ring.recycle();
                 receiver.published(ring.fromLast(0).length());
                 entriesToTell++;

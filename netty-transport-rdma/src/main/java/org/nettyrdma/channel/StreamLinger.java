@@ -65,7 +65,7 @@ final class StreamLinger {
             return;
         }
         try {
-            if (work.isAgreed() && work.sendRest()) {
+            if (work.isAgreed() && work.proceed()) { // a peer that has closed as well may have more to send before it says so
                 work.flush();
             }
         } catch (Throwable t) {
@@ -83,7 +83,7 @@ final class StreamLinger {
 
     /** A peer that still takes what was flushed before the close gets more time. */
     private void timeIsOver() {
-        long completed = work.completedSends();
+        long completed = work.completedData();
         if (extensions < MAX_EXTENSIONS && completed != completedAtTimeout && !work.isAllSent()) {
             extensions++;
             completedAtTimeout = completed;

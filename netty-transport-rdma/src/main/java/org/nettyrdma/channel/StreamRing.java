@@ -229,7 +229,8 @@ final class StreamRing {
             dropLent();
         }
         int size = nextSize(block);
-        RingBlock next = size != block.size && withdrawing.size() < MAX_WITHDRAWALS ? newBlockOrNull(size) : null;
+        boolean changes = size != block.size && channel.isOpen() && withdrawing.size() < MAX_WITHDRAWALS;
+        RingBlock next = changes ? newBlockOrNull(size) : null;
         blocks.add(next != null ? next : block);
         if (next != null) {
             count(-block.size);

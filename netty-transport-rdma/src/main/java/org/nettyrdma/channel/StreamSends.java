@@ -21,7 +21,7 @@ final class StreamSends {
     private int head;
     private int outstanding;
     private int outstandingControls;
-    private long completed;
+    private long completedData;
 
     StreamSends(int channelId) {
         this.channelId = channelId;
@@ -78,7 +78,7 @@ final class StreamSends {
         outstandingControls -= controls[slot] ? 1 : 0;
         head = (head + 1) % StreamMemory.SENDS;
         outstanding--;
-        completed++;
+        completedData += controls[slot] ? 0 : 1;
         release(payload);
         return flushedBytes[slot];
     }
@@ -93,9 +93,9 @@ final class StreamSends {
         }
     }
 
-    /** How many have completed so far. */
-    long completed() {
-        return completed;
+    /** How many that belong to data have completed so far. */
+    long completedData() {
+        return completedData;
     }
 
     int outstanding() {

@@ -141,8 +141,13 @@ final class StreamWork implements PostedWork {
         }
     }
 
+    /** Posts what there is besides new data: what is left after the end, and credits; returns whether anything was posted. */
+    boolean proceed() throws Exception {
+        return sendRest() | (!isDisconnectSent() && input.returnCredits());
+    }
+
     /** Posts what is left after the end, and that it is the end, as far as there is room; returns whether anything was posted. */
-    boolean sendRest() throws Exception {
+    private boolean sendRest() throws Exception {
         if (ending) {
             return false; // what is left is still being counted
         }
@@ -181,9 +186,9 @@ final class StreamWork implements PostedWork {
         return unsent == null && sends.outstanding() == 0;
     }
 
-    /** Work requests of the send side that have completed so far. */
-    long completedSends() {
-        return sends.completed();
+    /** Work requests with data of this side that have completed so far. */
+    long completedData() {
+        return sends.completedData();
     }
 
     void flush() {

@@ -275,20 +275,6 @@ class RdmaStreamChannelTest extends StreamFixture {
         assertArrayEquals(bytes(100_000, 1), server.awaitBytes(100_000));
     }
 
-    /** Neither reads any more, so that no room comes back for what one of them still had to send. */
-    @Test
-    void shouldNotWaitForRoomAtAPeerThatHasClosed() throws Exception {
-        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false)
-                .childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 60_000));
-        End client = connect(bootstrap().option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 60_000), listener.localAddress());
-        End server = awaitAccepted();
-        client.write(bytes(1_000_000, 1));
-        await(client.channel.close());
-        await(server.channel.close());
-        assertTrue(client.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
-        assertTrue(server.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
-    }
-
     @Test
     void shouldShutTheInputDownWhereTheOutputWasShutDownBefore() throws Exception {
         Pair pair = pair(true);

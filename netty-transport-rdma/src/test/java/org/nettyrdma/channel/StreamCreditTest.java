@@ -2,6 +2,7 @@ package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -12,9 +13,12 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class StreamCreditTest extends StreamFixture {
@@ -62,6 +66,25 @@ class StreamCreditTest extends StreamFixture {
         }).get();
         assertEquals(0, more);
         pair.server().awaitBytes(FLUSHED_BYTES + 100);
+    }
+
+    /** Neither reads any more, so that an application gives no room back for what they still had to send. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldNotWaitForRoomAtAPeerThatHasClosed(boolean bothHaveMore) throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false)
+                .childOption(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 60_000));
+        End client = connect(bootstrap().option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, 60_000)
+                .option(ChannelOption.AUTO_READ, false), listener.localAddress());
+        End server = awaitAccepted();
+        client.write(bytes(1_000_000, 1));
+        if (bothHaveMore) {
+            server.write(bytes(1_000_000, 1));
+        }
+        await(client.channel.close());
+        await(server.channel.close());
+        assertTrue(client.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "the client waits");
+        assertTrue(server.channel.releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "the server waits");
     }
 
     /** One byte; counts how often somebody asks how many there are. */
