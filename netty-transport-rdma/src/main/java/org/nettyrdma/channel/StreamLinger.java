@@ -18,11 +18,12 @@ final class StreamLinger {
     private final StreamWork work;
     private Future<?> timeout; // null when this is over
     private int extensions;
-    private long completedAtTimeout;
+    private long completedAtTimeout; // the last one, or the close
 
     private StreamLinger(RdmaStreamChannel channel, StreamWork work) {
         this.channel = channel;
         this.work = work;
+        completedAtTimeout = work.completedData();
     }
 
     /** Begins. At the end {@link RdmaStreamChannel#drain} is called once, perhaps at once, unless this fails or is cancelled. */
