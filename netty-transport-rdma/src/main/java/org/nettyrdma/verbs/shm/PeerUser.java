@@ -29,7 +29,7 @@ final class PeerUser {
     static PeerUser of(SocketChannel channel, ShmSettings settings, ProcessDirectory directory, String refusal)
             throws IOException {
         UserPrincipal user = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
-        if (!user.equals(directory.owner()) && !settings.otherUsers().contains(user.getName())) {
+        if (!user.equals(directory.owner()) && !settings.otherUsers().contains(user)) {
             throw new ShmProtocolException(EndReason.FAILED, "user %s %s (%s)", user.getName(), refusal,
                     ShmSettings.USERS_PROPERTY);
         }

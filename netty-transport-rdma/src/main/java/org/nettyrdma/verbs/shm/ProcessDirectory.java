@@ -171,7 +171,7 @@ final class ProcessDirectory {
         }
         boolean othersMayRead = settings.othersMayRead();
         boolean trusted = found.userId() == ShmSettings.userId() || othersMayRead && (found.userId() == 0
-                || settings.otherUsers().contains(Files.getOwner(shared, LinkOption.NOFOLLOW_LINKS).getName()));
+                || settings.otherUsers().contains(Files.getOwner(shared, LinkOption.NOFOLLOW_LINKS)));
         if (!trusted || !found.isSafe(othersMayRead)) {
             throw new IOException(String.format("%s: mode %04o, owner %d (expected: %s); %s names another directory", shared,
                     found.rights(), found.userId(), othersMayRead ? "at most 3770, not 2770, and the user of this process, root"

@@ -18,8 +18,8 @@ import org.nettyrdma.verbs.support.SteeringTagGenerator;
  *
  * <p>Processes reach each other if they share a directory in a memory file system, by default {@code /dev/shm/netty-rdma-UID}.
  * The system property {@code org.nettyrdma.shm.directory} names another one. It is read when memory is first allocated or a
- * context opened. Only processes of the same user may connect, and of those named in {@code org.nettyrdma.shm.users}, separated
- * by commas.
+ * context opened. Only processes of the same user may connect, and of those listed in {@code org.nettyrdma.shm.users} by name or
+ * number, separated by commas. Both fail with an {@link IOException} where the system does not know one of the names.
  *
  * <p>Addresses are IP addresses of this host, which stand for names in that directory, and paths of domain sockets
  * ({@code DomainSocketAddress} of Netty, {@link java.net.UnixDomainSocketAddress}).

@@ -1,18 +1,20 @@
 package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.nio.file.attribute.UserPrincipal;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
+import java.util.HashSet;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Where the files of this provider are, and who may connect besides the user of this process.
  *
  * @param directory  holds the files of all processes that are to reach each other
- * @param otherUsers names of other users whose processes may connect
+ * @param otherUsers whose processes may connect, too
  */
-record ShmSettings(Path directory, Set<String> otherUsers) {
+record ShmSettings(Path directory, Set<UserPrincipal> otherUsers) {
 
     static final String DIRECTORY_PROPERTY = "org.nettyrdma.shm.directory";
     static final String USERS_PROPERTY = "org.nettyrdma.shm.users";
@@ -22,7 +24,8 @@ record ShmSettings(Path directory, Set<String> otherUsers) {
     /**
      * What the system properties say.
      *
-     * @throws IOException if the directory has no name, which would be that in which the process happens to run
+     * @throws IOException if the directory has no name, which would be that in which the process happens to run, or the system
+     *                     does not know one of the users
      */
     static ShmSettings ofSystem() throws IOException {
         String directory = System.getProperty(DIRECTORY_PROPERTY);
@@ -30,9 +33,27 @@ record ShmSettings(Path directory, Set<String> otherUsers) {
             throw new IOException(DIRECTORY_PROPERTY + " is empty (expected: a directory in a memory file system)");
         }
         return new ShmSettings(directory != null ? Path.of(directory)
-                : MEMORY_FILE_SYSTEM.resolve("netty-rdma-" + userId()),
-                Arrays.stream(System.getProperty(USERS_PROPERTY, "").split(","))
-                        .map(String::trim).filter(name -> !name.isEmpty()).collect(Collectors.toUnmodifiableSet()));
+                : MEMORY_FILE_SYSTEM.resolve("netty-rdma-" + userId()), users(System.getProperty(USERS_PROPERTY, "")));
+    }
+
+    private static Set<UserPrincipal> users(String names) throws IOException {
+        Set<UserPrincipal> users = new HashSet<>();
+        for (String name : names.split(",")) {
+            if (!name.isBlank()) {
+                users.add(user(name.trim()));
+            }
+        }
+        return Set.copyOf(users);
+    }
+
+    /** The user of a name or of a number. */
+    static UserPrincipal user(String name) throws IOException {
+        try {
+            return FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(name);
+        } catch (UserPrincipalNotFoundException e) {
+            throw new IOException(USERS_PROPERTY + ": the system knows no user " + name
+                    + " (expected: names of users, and numbers of those without a name)", e);
+        }
     }
 
     /** Whether others than the user of this process may connect, and read its files. */

@@ -14,6 +14,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class OtherUsersTest {
 
     private static final int HOSTILE = 12_345;
+    private static final String SOMEBODY = "12346";
 
     @TempDir
     private Path temporary;
@@ -42,12 +44,12 @@ class OtherUsersTest {
     @Test
     void shouldLetTheGroupConnectWhereOtherUsersMay() throws IOException {
         assertEquals(Map.of("", "rwxr-x---", "lock", "rw-rw----", "i", "rwxr-x---", "i/lock", "rw-r-----", "i/s", "rw-rw----",
-                "i/b", "rw-r-----"), modes(Set.of("somebody")));
+                "i/b", "rw-r-----"), modes(users(SOMEBODY)));
     }
 
     /** Nobody could use it then, nor another process make it. */
     @ParameterizedTest
-    @CsvSource({"0777, ''", "0177, ''", "0077, somebody"})
+    @CsvSource({"0777, ''", "0177, ''", "0077, 12346"})
     void shouldLeaveNoDirectoryWithoutItsRights(String umask, String user) throws Exception {
         Path shared = temporary.resolve("shm");
         Process process = new ProcessBuilder("sh", "-c", "umask " + umask + " && exec \"$0\" \"$@\"",
@@ -62,9 +64,12 @@ class OtherUsersTest {
 
     /** The process with that umask. */
     public static void main(String[] arguments) {
-        Set<String> users = arguments[1].isEmpty() ? Set.of() : Set.of(arguments[1]);
         System.out.println(assertThrows(IOException.class, () ->
-                ProcessDirectory.of(new ShmSettings(Path.of(arguments[0]), users))).getMessage());
+                ProcessDirectory.of(new ShmSettings(Path.of(arguments[0]), users(arguments[1])))).getMessage());
+    }
+
+    private static Set<UserPrincipal> users(String user) throws IOException {
+        return user.isEmpty() ? Set.of() : Set.of(ShmSettings.user(user));
     }
 
     @Test
@@ -79,12 +84,12 @@ class OtherUsersTest {
 
     /** Who may write there could put a directory of his own in the place of a peer's, unless it is sticky. */
     @ParameterizedTest
-    @CsvSource({"0700, '', true", "01700, '', true", "0770, '', false", "0704, '', false", "0750, somebody, true",
-            "03770, somebody, true", "02770, somebody, false", "01777, somebody, false"})
+    @CsvSource({"0700, '', true", "01700, '', true", "0770, '', false", "0704, '', false", "0750, 12346, true",
+            "03770, 12346, true", "02770, 12346, false", "01777, 12346, false"})
     void shouldTakeNoDirectoryInWhichOthersCanReplaceFiles(String mode, String user, boolean safe) throws IOException {
         Path shared = Files.createDirectory(temporary.resolve("shm"));
         Files.setAttribute(shared, "unix:mode", Integer.parseInt(mode, 8));
-        ShmSettings settings = new ShmSettings(shared, user.isEmpty() ? Set.of() : Set.of(user));
+        ShmSettings settings = new ShmSettings(shared, users(user));
         if (safe) {
             ProcessDirectory.of(settings).forget();
         } else {
@@ -101,11 +106,11 @@ class OtherUsersTest {
         Files.setAttribute(shared, "unix:mode", 03770);
         Files.setAttribute(shared, "unix:uid", HOSTILE);
         String message = assertThrows(IOException.class, () ->
-                ProcessDirectory.of(new ShmSettings(shared, Set.of("somebody")))).getMessage();
+                ProcessDirectory.of(new ShmSettings(shared, users(SOMEBODY)))).getMessage();
         assertEquals(shared + ": mode 3770, owner " + HOSTILE + " (expected: at most 3770, not 2770, and the user of this "
                 + "process, root or one of " + ShmSettings.USERS_PROPERTY + "); " + ShmSettings.DIRECTORY_PROPERTY
                 + " names another directory", message);
-        ProcessDirectory.of(new ShmSettings(shared, Set.of(Integer.toString(HOSTILE)))).forget();
+        ProcessDirectory.of(new ShmSettings(shared, users(Integer.toString(HOSTILE)))).forget();
     }
 
     /** It could be put there after its kind was looked at. */
@@ -146,7 +151,7 @@ class OtherUsersTest {
     }
 
     /** The mode of each file of a process that listens, by its name without the numbers. */
-    private Map<String, String> modes(Set<String> otherUsers) throws IOException {
+    private Map<String, String> modes(Set<UserPrincipal> otherUsers) throws IOException {
         Path shared = temporary.resolve("shm");
         try (ShmSide side = new ShmSide(new ShmProvider(new ShmSettings(shared, otherUsers)))) {
             side.listen();
