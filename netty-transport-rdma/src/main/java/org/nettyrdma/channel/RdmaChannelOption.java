@@ -152,7 +152,8 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
      * request for one more is rejected. Clients that share an address share this limit. Where this limit is less than
      * {@link #MAX_CONNECTIONS}, a further rule holds: an address that has three times as many connections as are left for all
      * gets no more. So several addresses together cannot keep the others out. The same holds for the memory of receives that are
-     * not shared. Of IPv6 addresses the first 64 bits count, of link-local ones all. Can be set until the channel is bound.
+     * not shared. Of IPv6 addresses the first 64 bits count, of link-local ones all. At the path of a socket each connection has
+     * an address of its own, so that only {@link #MAX_CONNECTIONS} counts. Can be set until the channel is bound.
      */
     public static final ChannelOption<Integer> MAX_CONNECTIONS_PER_ADDRESS =
             valueOf(RdmaChannelOption.class, "MAX_CONNECTIONS_PER_ADDRESS");

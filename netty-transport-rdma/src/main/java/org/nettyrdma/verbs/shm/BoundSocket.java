@@ -56,8 +56,7 @@ final class BoundSocket {
     static BoundSocket bind(ProcessDirectory directory, SocketAddress address, int backlog) throws IOException {
         if (ShmAddresses.isPath(address)) {
             Path path = ShmAddresses.path(address);
-            removeStale(path);
-            return new BoundSocket(listen(path, backlog), address, path, List.of());
+            return new BoundSocket(listenInTurn(directory, path, backlog), address, path, List.of());
         }
         InetSocketAddress inet = ShmAddresses.local(address);
         Path socket = directory.file(KIND, directory.newNumber());
@@ -102,6 +101,21 @@ final class BoundSocket {
         } catch (Throwable t) {
             bound.close();
             throw t;
+        }
+    }
+
+    /** What another server is just making looks like what one that was killed has left, until that server listens. */
+    private static ServerSocketChannel listenInTurn(ProcessDirectory directory, Path path, int backlog) throws IOException {
+        try {
+            return directory.underLock(() -> {
+                removeStale(path);
+                return listen(path, backlog);
+            });
+        } catch (IOException e) {
+            if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+                throw e;
+            }
+            return listen(path, backlog); // another user may hold the lock for ever, and there is nothing to replace
         }
     }
 

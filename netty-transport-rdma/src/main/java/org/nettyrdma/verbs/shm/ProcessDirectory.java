@@ -311,25 +311,34 @@ final class ProcessDirectory {
 
     /** Removes the files of processes that have ended without doing so. */
     void removeDead() {
-        synchronized (IN_THIS_JVM) {
-            try {
-                MappedFiles.uninterrupted(this::removeDeadUnderLock);
-            } catch (NoSuchFileException e) {
-                LOGGER.debug("{} is not there any more", shared);
-            } catch (IOException e) {
-                LOGGER.warn("{}: could not look for files of processes that have ended: {}", shared, e.toString());
-            }
+        try {
+            underLock(() -> {
+                removeDead(shared);
+                return null;
+            });
+        } catch (NoSuchFileException e) {
+            LOGGER.debug("{} is not there any more", shared);
+        } catch (IOException e) {
+            LOGGER.warn("{}: could not look for files of processes that have ended: {}", shared, e.toString());
         }
     }
 
-    private Void removeDeadUnderLock() throws IOException {
-        FileChannel locked = lockShared(shared, REMOVAL_LIMIT_MILLIS);
-        try {
-            removeDead(shared);
-        } finally {
-            locked.close();
+    /**
+     * Runs a task while no other process that uses the directory runs one.
+     *
+     * @throws IOException if another process has the lock for too long, or the task throws it
+     */
+    <T> T underLock(MappedFiles.Task<T> task) throws IOException {
+        synchronized (IN_THIS_JVM) {
+            return MappedFiles.uninterrupted(() -> {
+                FileChannel locked = lockShared(shared, REMOVAL_LIMIT_MILLIS);
+                try {
+                    return task.run();
+                } finally {
+                    locked.close();
+                }
+            });
         }
-        return null;
     }
 
     private static void removeDead(Path shared) throws IOException {

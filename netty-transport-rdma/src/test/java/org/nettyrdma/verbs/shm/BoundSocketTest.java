@@ -5,19 +5,30 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server that takes the name of another one, which is not quite gone, keeps it. */
 class BoundSocketTest {
+
+    private static final int STARTS = 500;
 
     @TempDir
     private Path temporary;
@@ -52,6 +63,38 @@ class BoundSocketTest {
         assertTrue(UnixFile.at(path).isSocket());
         next.close();
         assertFalse(Files.exists(path, LinkOption.NOFOLLOW_LINKS));
+    }
+
+    /** Both find the socket of a server that was killed. The later one must not take the socket of the other for that one. */
+    @Test
+    void shouldLetOneOfTwoListenThatStartTogether() throws Exception {
+        Path path = temporary.resolve("socket");
+        ProcessDirectory directory = directory();
+        CyclicBarrier start = new CyclicBarrier(2);
+        Callable<BoundSocket> server = () -> {
+            start.await();
+            try {
+                return BoundSocket.bind(directory, UnixDomainSocketAddress.of(path), 1);
+            } catch (BindException e) {
+                return null;
+            }
+        };
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            for (int i = 0; i < STARTS; i++) {
+                ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(path)).close();
+                List<BoundSocket> bound = new ArrayList<>();
+                for (Future<BoundSocket> each : threads.invokeAll(List.of(server, server))) {
+                    if (each.get() != null) {
+                        bound.add(each.get());
+                    }
+                }
+                assertEquals(1, bound.size(), "start " + i);
+                bound.get(0).close();
+            }
+        } finally {
+            threads.shutdown();
+        }
     }
 
     private static List<String> names(Path directory) throws IOException {
