@@ -8,6 +8,7 @@ import static org.nettyrdma.codec.oncrpc.Hex.hex;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -17,6 +18,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -204,6 +206,28 @@ class RpcCallTimerTest {
         client.call(REQUEST).cancel(false);
         channel.runPendingTasks();
         assertEquals(List.of("CLIENT 100003 3 6 ABANDONED 0"), ended);
+    }
+
+    @Test
+    void shouldTellAsLostACallThatStillWaitsBelowWhenTheConnectionEnds() {
+        channel.pipeline().addBefore(channel.pipeline().context(client).name(), "waiting", new ChannelDuplexHandler() {
+            private ChannelPromise waiting;
+
+            @Override
+            public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+                ReferenceCountUtil.release(message);
+                waiting = promise;
+            }
+
+            @Override
+            public void channelInactive(ChannelHandlerContext ctx) {
+                waiting.setFailure(new ClosedChannelException());
+                ctx.fireChannelInactive();
+            }
+        });
+        client.call(REQUEST);
+        channel.close();
+        assertEquals(List.of("CLIENT 100003 3 6 LOST 0"), ended);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package org.nettyrdma.codec.oncrpc.transport;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.lang.ref.WeakReference;
@@ -10,12 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What one meter reads. A registry takes one meter of a name and tags, and ignores a second one without a word, for instance that
- * of a server which took the place of another. So this adds up all who bind the same. It lasts as long as the registry, and keeps
- * nobody alive.
+ * What one meter reads. A registry takes one meter of a name and tags, and ignores a second one, for instance that of a server
+ * which took the place of another; of a gauge it warns then. So this adds up all who bind the same. It lasts as long as the
+ * registry, and keeps nobody alive.
  *
  * @param <T> who counts
  */
@@ -38,6 +40,7 @@ final class MeterSources<T> {
 
     private final List<Source<T>> sources = new ArrayList<>(1);
     private final double[] ended = new double[2];
+    private volatile WeakReference<Gauge> meter = new WeakReference<>(null);
 
     private MeterSources() {
     }
@@ -63,6 +66,18 @@ final class MeterSources<T> {
     private synchronized void add(T source) {
         if (sources.stream().noneMatch(known -> known.refersTo(source))) {
             sources.add(new Source<>(source));
+        }
+    }
+
+    /**
+     * Registers the meter that reads this, unless the registry has it.
+     *
+     * @param registry     of the meter
+     * @param registration registers it
+     */
+    void register(MeterRegistry registry, Supplier<Gauge> registration) {
+        if (!registry.getMeters().contains(meter.get())) {
+            meter = new WeakReference<>(registration.get());
         }
     }
 

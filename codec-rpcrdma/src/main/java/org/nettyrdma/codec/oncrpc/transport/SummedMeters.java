@@ -43,8 +43,9 @@ public record SummedMeters(MeterRegistry registry, Tags tags) {
      * @param value       how much there is now
      */
     public <T> void gauge(String name, String unit, String description, T source, ToDoubleFunction<T> value) {
-        Gauge.builder(name, MeterSources.with(source, registry, name, tags), all -> all.now(value))
-                .tags(tags).baseUnit(unit).description(description).register(registry);
+        MeterSources<T> sources = MeterSources.with(source, registry, name, tags);
+        sources.register(registry, () -> Gauge.builder(name, sources, all -> all.now(value))
+                .tags(tags).baseUnit(unit).description(description).register(registry));
     }
 
     /**

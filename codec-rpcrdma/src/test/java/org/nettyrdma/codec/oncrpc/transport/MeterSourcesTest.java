@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +40,29 @@ class MeterSourcesTest {
         AtomicLong source = new AtomicLong(5);
         with(source);
         assertEquals(5, with(source).total(AtomicLong::get));
+    }
+
+    @Test
+    void shouldRegisterAGaugeOnceAndAgainWhenItWasRemoved() {
+        AtomicInteger registrations = new AtomicInteger();
+        AtomicLong first = new AtomicLong(5);
+        AtomicLong second = new AtomicLong(7);
+        registerGauge(first, registrations);
+        registerGauge(second, registrations);
+        assertEquals(1, registrations.get(), "of a second one the registry would warn");
+        assertEquals(12, registry.get("calls").gauge().value());
+        registry.clear();
+        registerGauge(second, registrations);
+        assertEquals(2, registrations.get());
+        assertEquals(12, registry.get("calls").gauge().value());
+    }
+
+    private void registerGauge(AtomicLong source, AtomicInteger registrations) {
+        MeterSources<AtomicLong> sources = with(source);
+        sources.register(registry, () -> {
+            registrations.incrementAndGet();
+            return Gauge.builder("calls", sources, all -> all.now(AtomicLong::get)).register(registry);
+        });
     }
 
     @Test
