@@ -2,7 +2,6 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
+import org.nettyrdma.codec.oncrpc.transport.SummedMeters;
 
 /**
  * Keeps in a Micrometer registry how long calls take; needs micrometer-core on the class path. Timers:
@@ -76,8 +76,8 @@ public final class RpcCallMetrics implements RpcCallListener {
             CallSums active = serving;
             if (active == null) {
                 active = CallSums.of(registry, side, tags);
-                Gauge.builder("rpc.server.calls.active", active, CallSums::active).tags(tags).baseUnit("calls")
-                        .description("Calls that are being served").register(registry);
+                new SummedMeters(registry, tags).gauge("rpc.server.calls.active", "calls", "Calls that are being served", active,
+                        CallSums::active);
                 serving = active;
             }
             active.addActive(1);

@@ -9,8 +9,8 @@ import org.nettyrdma.codec.rpcrdma.legacy.LegacyProfile;
 public interface ChunkStatistics {
 
     /**
-     * The counters. A requester counts the calls that it sends and the replies that it receives. A responder counts the calls
-     * that it receives and the replies that it sends.
+     * The counters. A requester counts the calls that are ready to be sent, also those that are given up while they wait for a
+     * credit then, and the replies that it receives. A responder counts the calls that it receives and the replies that it sends.
      */
     enum Counter {
         /** Calls that travelled in one Send. */

@@ -40,7 +40,9 @@ final class MeterSources<T> {
 
     private final List<Source<T>> sources = new ArrayList<>(1);
     private final double[] ended = new double[2];
-    private volatile WeakReference<Gauge> meter = new WeakReference<>(null);
+    /** Not this, which is locked while a registry reads. */
+    private final Object registering = new Object();
+    private WeakReference<Gauge> meter = new WeakReference<>(null);
 
     private MeterSources() {
     }
@@ -76,8 +78,10 @@ final class MeterSources<T> {
      * @param registration registers it
      */
     void register(MeterRegistry registry, Supplier<Gauge> registration) {
-        if (!registry.getMeters().contains(meter.get())) {
-            meter = new WeakReference<>(registration.get());
+        synchronized (registering) {
+            if (!registry.getMeters().contains(meter.get())) {
+                meter = new WeakReference<>(registration.get());
+            }
         }
     }
 

@@ -57,6 +57,23 @@ class MeterSourcesTest {
         assertEquals(12, registry.get("calls").gauge().value());
     }
 
+    @Test
+    void shouldRegisterAGaugeOnceWhereTwoThreadsBind() throws Exception {
+        AtomicInteger registrations = new AtomicInteger();
+        MeterSources<AtomicLong> sources = with(new AtomicLong());
+        Thread other = new Thread(() -> registerGauge(new AtomicLong(), registrations));
+        sources.register(registry, () -> {
+            other.start();
+            while (other.getState() != Thread.State.BLOCKED && other.isAlive()) {
+                Thread.onSpinWait();
+            }
+            registrations.incrementAndGet();
+            return Gauge.builder("calls", sources, all -> all.now(AtomicLong::get)).register(registry);
+        });
+        other.join();
+        assertEquals(1, registrations.get());
+    }
+
     private void registerGauge(AtomicLong source, AtomicInteger registrations) {
         MeterSources<AtomicLong> sources = with(source);
         sources.register(registry, () -> {
