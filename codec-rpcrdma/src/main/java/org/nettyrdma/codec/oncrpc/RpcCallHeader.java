@@ -99,4 +99,12 @@ public record RpcCallHeader(int xid, int program, int version, int procedure, Op
     static int encodedLength(OpaqueAuth credential, OpaqueAuth verifier) {
         return FIXED_BYTES + credential.encodedLength() + verifier.encodedLength();
     }
+
+    /** As logs and captures show the numbers: the XID in eight hexadecimal digits, the others unsigned. */
+    @Override
+    public String toString() {
+        return String.format("RpcCallHeader(xid %08x, program %s, version %s, procedure %s, credential %s, verifier %s)", xid,
+                Integer.toUnsignedString(program), Integer.toUnsignedString(version), Integer.toUnsignedString(procedure),
+                credential, verifier);
+    }
 }

@@ -28,6 +28,13 @@ class HeaderTest {
             00000000 00000000""";
 
     @Test
+    void shouldShowNumbersAsCapturesDo() {
+        assertEquals("RpcCallHeader(xid 80000001, program 4294967295, version 3, procedure 0, credential "
+                        + OpaqueAuth.NONE + ", verifier " + OpaqueAuth.NONE + ")",
+                new RpcCallHeader(0x80000001, -1, 3, 0, OpaqueAuth.NONE, OpaqueAuth.NONE).toString());
+    }
+
+    @Test
     void shouldReadACall() {
         ByteBuf in = hex(CALL + "deadbeef");
         RpcCallHeader header = RpcCallHeader.read(in);
