@@ -307,7 +307,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
     void writeFailed(PendingCall call, Throwable cause) {
         if (pending.remove(call)) {
             measure(call, cause instanceof CancellationException ? Outcome.ABANDONED
-                    : ctx.channel().isOpen() ? Outcome.FAILED : Outcome.LOST, 0); // handlers below may see the end first
+                    : cause instanceof ClosedChannelException || !ctx.channel().isOpen() ? Outcome.LOST : Outcome.FAILED, 0);
             boolean maybeSent = call.written.hasBegun();
             String reason = maybeSent ? "perhaps sent, its write has failed" : "not written";
             call.tryFailure(new RpcConnectionException(call.request, reason, maybeSent, cause));

@@ -184,15 +184,26 @@ class RpcCallTimerTest {
 
     @Test
     void shouldTellACallWhoseWriteFails() {
+        failWrites(new IOException("no room"));
+        assertFalse(client.call(REQUEST).isSuccess());
+        assertEquals(List.of("CLIENT 100003 3 6 FAILED 0"), ended);
+    }
+
+    @Test
+    void shouldTellAsLostACallOnAConnectionThatHasEndedAndIsStillRead() {
+        failWrites(new ClosedChannelException());
+        assertFalse(client.call(REQUEST).isSuccess());
+        assertEquals(List.of("CLIENT 100003 3 6 LOST 0"), ended);
+    }
+
+    private void failWrites(IOException cause) {
         channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
             @Override
             public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
                 ReferenceCountUtil.release(msg);
-                promise.setFailure(new IOException("no room"));
+                promise.setFailure(cause);
             }
         });
-        assertFalse(client.call(REQUEST).isSuccess());
-        assertEquals(List.of("CLIENT 100003 3 6 FAILED 0"), ended);
     }
 
     @Test
