@@ -160,6 +160,22 @@ class ReverseDirectionTest {
         }
     }
 
+    /** A client tells what it supports behind the first reply, and a server may call it before that. */
+    @Test
+    void shouldFailReverseCallAheadOfThePropertiesOfClientWithoutThatDirection() throws Exception {
+        assumeTrue(versions != VersionPolicy.V1_ONLY, "no properties");
+        try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), ShortSends.client().versions(versions).credits(32))) {
+            Future<ByteBuf> forward = pair.start(BulkProgram.HANG, Unpooled.EMPTY_BUFFER);
+            RpcCall call = served.takeHanging();
+            Throwable failure = RpcRdmaPair.failure(call.channel().pipeline().get(RpcClient.class)
+                    .call(request(BulkProgram.NULL, Unpooled.EMPTY_BUFFER)));
+            RpcRdmaException cause = assertInstanceOf(RpcRdmaException.class, failure.getCause());
+            assertEquals(RpcRdmaException.Reason.REFUSED, cause.reason());
+            call.reply(Unpooled.EMPTY_BUFFER);
+            RpcRdmaPair.result(forward).release();
+        }
+    }
+
     @Test
     void shouldFailCallsOfBothDirectionsOnceWhenTheConnectionIsLost() throws Exception {
         try (RpcRdmaPair pair = new RpcRdmaPair(serverBuilder(), clientBuilder())) {

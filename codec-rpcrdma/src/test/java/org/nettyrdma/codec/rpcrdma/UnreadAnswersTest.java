@@ -191,10 +191,11 @@ class UnreadAnswersTest {
         }
     }
 
-    @Test
-    void shouldBoundRefusalsOfClientThatServesNoReverseCalls() throws Exception {
-        try (RawServer server = new RawServer(ShortSends.client())) {
-            flood(server.peer, server.channel, "00000005 00000001 00000001 00000000" + NO_CHUNKS + "00000005" + NULL_CALL);
+    @ParameterizedTest
+    @ValueSource(strings = {"00000001 00000001 00000000", "00000002 00000001 00000000 00000000 00000000"})
+    void shouldBoundRefusalsOfClientThatServesNoReverseCalls(String header) throws Exception {
+        try (RawServer server = new RawServer(ShortSends.client().versions(VersionPolicy.PREFER_V2))) {
+            flood(server.peer, server.channel, "00000005" + header + NO_CHUNKS + "00000005" + NULL_CALL);
         }
     }
 }

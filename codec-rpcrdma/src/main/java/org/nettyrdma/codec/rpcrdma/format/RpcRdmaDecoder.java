@@ -9,12 +9,14 @@ import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.ConveyingMessage;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ChunkError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Done;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Malformed;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.NoMsg;
+import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.TransportError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
@@ -78,10 +80,10 @@ public final class RpcRdmaDecoder {
                     : drop(received, Counter.DONE_MESSAGES_DROPPED);
         }
         Role role = format.roleOf(received, inboundRole);
-        if (!isServed(role)) {
-            return drop(received, Counter.STRAY_MESSAGES_DROPPED);
-        }
         try {
+            if (!isServed(role)) {
+                return dropUnserved(ctx, format, received, role, start);
+            }
             if (!format.conveys(type)) {
                 RpcRdmaHeader header = format.read(received);
                 countUnknown(header.flags());
@@ -91,10 +93,7 @@ public final class RpcRdmaDecoder {
             if (type != MessageType.RDMA_NOMSG.code() && !isMisnamedNoMsg(format, chunks, received)) {
                 role = roleOf(format, received, role);
                 if (!isServed(role)) {
-                    if (role == Role.REQUEST) {
-                        refuseUnserved(ctx, received.getInt(start));
-                    }
-                    return drop(received, Counter.STRAY_MESSAGES_DROPPED);
+                    return dropUnserved(ctx, format, received, role, start);
                 }
                 requireSound(format, received.getInt(start), chunks, received, role);
             }
@@ -158,10 +157,17 @@ public final class RpcRdmaDecoder {
 
     /**
      * Answers a call of the reverse direction where that is not served, so that its caller need not wait for a time-out; it has
-     * a receive for the answer. Below the credit gate, which has no part in it.
+     * a receive for the answer. Also in version 2, where a server may call before it is told that the client supports no such
+     * calls. Below the credit gate, which has no part in it.
      */
-    private void refuseUnserved(ChannelHandlerContext ctx, int xid) {
-        ctx.writeAndFlush(encoder.encode(ctx.alloc(), RpcRdmaMessage.error(new ChunkError(xid, HeaderLayout.VERSION, 1))));
+    private RpcRdmaMessage dropUnserved(ChannelHandlerContext ctx, HeaderFormat format, ByteBuf received, Role role, int start) {
+        if (role == Role.REQUEST) {
+            int xid = received.getInt(start);
+            RpcRdmaHeader refusal = format.version() == RpcRdmaVersion.ONE ? new ChunkError(xid, HeaderLayout.VERSION, 1)
+                    : new TransportError(xid, 1, RpcRdmaError.SYSTEM);
+            ctx.writeAndFlush(encoder.encode(ctx.alloc(), RpcRdmaMessage.error(refusal)));
+        }
+        return drop(received, Counter.STRAY_MESSAGES_DROPPED);
     }
 
     /** It has no answer, so one that is wrong is dropped. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -103,6 +104,9 @@ class TestVectorsTest {
     @MethodSource("dropped")
     void shouldDrop(TestVector vector) {
         assertNull(receive(vector));
+        ByteBuf answer = receiver.readOutbound();
+        assertEquals(vector.answer(), answer == null ? null : Bytes.hex(answer));
+        ReferenceCountUtil.release(answer);
     }
 
     @ParameterizedTest
