@@ -145,6 +145,19 @@ class ReverseDirectionWireTest {
         assertEquals(digits("0000cafe 00000001 00000002 00000004 00000002"), peer.receiveHex());
     }
 
+    /** It does not say that it is a call, but no reply has a Position Zero Read chunk. */
+    @Test
+    void shouldRefuseLongReverseCallAndLeaveTheForwardCallOfItsXidAlone() throws Exception {
+        client();
+        Future<ByteBuf> forward = call(channel.pipeline().get(RpcClient.class));
+        String xid = receiveXid();
+        peer.sendHex(xid + "00000001 00000002 00000001"
+                + "00000001 00000000 00001111 00000028 0000000000000000 00000000 00000000 00000000");
+        assertEquals(xid + digits("00000001 00000002 00000004 00000002"), peer.receiveHex());
+        peer.sendHex(reply(xid, "00000040", SUCCESS));
+        RpcRdmaPair.result(forward).release();
+    }
+
     @Test
     void shouldRefuseReverseCallWhereThatDirectionIsOff() throws Exception {
         client(ShortSends.client(), RawPeer.LINUX_CLIENT);

@@ -96,6 +96,9 @@ public final class RpcRdmaDecoder {
                     return dropUnserved(ctx, format, received, role, start);
                 }
                 requireSound(format, received.getInt(start), chunks, received, role);
+            } else if (isLongReverseCall(format, chunks)) {
+                role = Role.REQUEST;
+                requireNoChunks(chunks);
             }
             requireReadListAllowed(format, chunks, role);
             return conveying(ctx.alloc(), format, received, start, chunks, role, withMessage);
@@ -219,9 +222,24 @@ public final class RpcRdmaDecoder {
         if (rpcXid != xid) {
             throw RpcRdmaFailures.malformed("XID %08x in the header, %08x in the RPC message", xid, rpcXid);
         }
-        if (role != inboundRole && !chunks.isEmpty() && format.version() == RpcRdmaVersion.ONE) {
+        if (role != inboundRole && format.version() == RpcRdmaVersion.ONE) {
+            requireNoChunks(chunks);
+        }
+    }
+
+    private static void requireNoChunks(ChunkLists chunks) throws RpcRdmaException {
+        if (!chunks.isEmpty()) {
             throw RpcRdmaFailures.malformed("chunks in a message of the reverse direction");
         }
+    }
+
+    /**
+     * Whether this is an RDMA_NOMSG of version 1 that is a call to a client. It does not say so, but replies have Position Zero
+     * Read chunks in the legacy profile only.
+     */
+    private boolean isLongReverseCall(HeaderFormat format, ChunkLists chunks) {
+        return reverse && inboundRole == Role.RESPONSE && format.version() == RpcRdmaVersion.ONE && padding == null
+                && chunks.hasPositionZeroChunk();
     }
 
     /** Whether this is an RDMA_NOMSG of version 1 under the name of RDMA_MSG, which Linux takes too. */
