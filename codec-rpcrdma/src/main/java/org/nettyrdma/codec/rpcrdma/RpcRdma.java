@@ -49,7 +49,6 @@ import org.nettyrdma.codec.rpcrdma.shared.BindingTable;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
 import org.nettyrdma.handler.credit.CreditGate;
-import org.nettyrdma.handler.credit.CreditStatistics;
 import org.nettyrdma.verbs.Capabilities;
 
 /**
@@ -241,8 +240,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     private static boolean hasCallsInProgress(CreditGate gate) {
-        CreditStatistics credits = gate.statistics();
-        return credits.served().inProgress() > 0 || credits.requests().inProgress() > 0 || credits.requests().waiting() > 0;
+        return gate.statistics().served().inProgress() > 0 || gate.isResponseAwaited();
     }
 
     private RpcRdmaCodec codec(RpcRdmaLimits own) {

@@ -100,8 +100,8 @@ public final class RpcRdmaBuilder {
 
     /**
      * Sets the time after which an idle connection is closed, with one line in the log. A connection is idle when no bytes move
-     * and no call is in progress, in either direction; see {@link IdleConnectionHandler}. A server keeps receive buffers for each
-     * of its connections, whether they are used or not.
+     * and no call is in progress, in either direction; see {@link IdleConnectionHandler}. A call of this side whose caller has
+     * given it up is not in progress. A server keeps receive buffers for each of its connections, whether they are used or not.
      *
      * @param millis the time in milliseconds; 0, the default, lets connections be idle for ever. Clients of such a
      *               server must be able to connect again

@@ -3,6 +3,7 @@ package org.nettyrdma.codec.rpcrdma;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.nettyrdma.codec.rpcrdma.RawClient.CALL;
 import static org.nettyrdma.codec.rpcrdma.RawClient.SUCCESS;
 import static org.nettyrdma.codec.rpcrdma.RawClient.chunk;
@@ -35,6 +36,7 @@ import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
+import org.nettyrdma.codec.oncrpc.RpcTimeoutException;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException.Reason;
 import org.nettyrdma.codec.rpcrdma.VersionTwoServer.Call;
@@ -52,7 +54,11 @@ class ReverseRequesterVersionTwoWireTest {
     private RpcClient caller;
 
     private void connect() throws Exception {
-        client = new RawClient(ShortSends.server().versions(VersionPolicy.V2_ONLY).reverse(REVERSE_CREDITS)
+        connect(ShortSends.server());
+    }
+
+    private void connect(RpcRdmaBuilder builder) throws Exception {
+        client = new RawClient(builder.versions(VersionPolicy.V2_ONLY).reverse(REVERSE_CREDITS)
                 .program(program).binding(BulkProgram.BINDING));
         client.peer.sendHex(call("00000100", HANG));
         RpcCall call = program.takeHanging();
@@ -264,6 +270,19 @@ class ReverseRequesterVersionTwoWireTest {
         for (Future<ByteBuf> call : calls) {
             RpcRdmaPair.result(call).release();
         }
+    }
+
+    /** A peer could hold a connection for ever by one call that it does not answer. */
+    @Test
+    void shouldEndIdleConnectionOfClientThatOwesAReplyThatNobodyWaitsFor() throws Exception {
+        connect(ShortSends.server().idleTimeoutMillis(400));
+        Future<ByteBuf> first = startNull();
+        answer(receive(), "00000004"); // more than are lost
+        RpcRdmaPair.result(first).release();
+        Future<ByteBuf> lost = caller.call(new RpcRequest(BulkProgram.PROGRAM, 1, BulkProgram.NULL, Unpooled.EMPTY_BUFFER)
+                .setTimeoutMillis(50));
+        assertInstanceOf(RpcTimeoutException.class, RpcRdmaPair.failure(lost));
+        client.peer.awaitClose();
     }
 
     @Test

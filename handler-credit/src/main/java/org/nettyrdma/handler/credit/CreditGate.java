@@ -186,6 +186,17 @@ public final class CreditGate extends ChannelDuplexHandler {
         requester.abandon(ctx, xid);
     }
 
+    /**
+     * Whether somebody waits for the response to a request, or for a credit to send one with. Requests that were
+     * {@linkplain RequestGivenUp given up} keep their credits, and do not count here. Event loop only.
+     *
+     * @return {@code false} if no response that could come would be of use
+     */
+    public boolean isResponseAwaited() {
+        assert ctx.executor().inEventLoop() : "called from " + Thread.currentThread().getName();
+        return requester.isResponseAwaited();
+    }
+
     // --- For who passes requests and responses by, of which there is no message then
 
     /**

@@ -283,6 +283,11 @@ final class RequesterCredits {
         }
     }
 
+    /** Whether somebody waits for the response to a request, or for a credit to send one with. */
+    boolean isResponseAwaited() {
+        return givenUp.size() < inProgress.size() || !waiting.isEmpty();
+    }
+
     /** Whether no request can be sent, and nobody waits for any that was. */
     private boolean isLost() {
         return !closed && !givenUp.isEmpty() && givenUp.size() == inProgress.size() && !window.isAvailable();

@@ -68,6 +68,24 @@ class CreditGateLostCreditsTest extends CreditGateFixture {
     }
 
     @Test
+    void shouldTellWhetherSomebodyWaitsForAResponse() {
+        assertFalse(gate.isResponseAwaited());
+        fill();
+        assertTrue(gate.isResponseAwaited());
+        giveUp(1, 3);
+        assertTrue(gate.isResponseAwaited());
+        giveUp(4, 4);
+        assertFalse(gate.isResponseAwaited());
+        write(request(5));
+        assertTrue(gate.isResponseAwaited(), "it waits for a credit");
+        receive(response(2, 4));
+        assertSent(5);
+        assertTrue(gate.isResponseAwaited());
+        receive(response(5, 4));
+        assertFalse(gate.isResponseAwaited());
+    }
+
+    @Test
     void shouldGoOnAsLongAsOneIsWaitedForOrCanBeSent() {
         fill();
         giveUp(1, 3);
