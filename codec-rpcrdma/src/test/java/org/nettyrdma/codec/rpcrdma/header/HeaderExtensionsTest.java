@@ -121,10 +121,13 @@ class HeaderExtensionsTest {
     }
 
     @Test
-    void shouldDropCreditedRequestThatNobodyServes() {
+    void shouldRefuseCreditedRequestThatNobodyServes() {
         ByteBuf received = hex("00000001 00000002 00000020 ffffffff 00000000 | 0000000000000007");
         assertTrue(!client.writeInbound(received) && received.refCnt() == 0);
         assertEquals(1, statistics.get(Counter.STRAY_MESSAGES_DROPPED));
+        ByteBuf refusal = client.readOutbound();
+        assertEquals("000000010000000200000001000000040000000100000009", hex(refusal));
+        refusal.release();
     }
 
     @Test

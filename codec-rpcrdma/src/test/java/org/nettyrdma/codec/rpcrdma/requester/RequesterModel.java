@@ -418,12 +418,9 @@ public final class RequesterModel {
         String plain = version.message(xid, event.grant(), HeaderDigits.MSG, ServerMessages.flags(event), event.detail(),
                 HeaderDigits.NO_CHUNKS + call);
         if (!setting.reverse()) {
-            if (version == HeaderDigits.ONE) {
-                server.peer.sendHex(plain);
-                HeaderDigits.requireSame(version.error(xid, 1, 0, 2), server.peer.receiveHex());
-            } else {
-                countsOne(Counter.STRAY_MESSAGES_DROPPED, plain);
-            }
+            server.peer.sendHex(plain);
+            requireReverseReply(version == HeaderDigits.ONE ? version.error(xid, 1, 0, 2)
+                    : version.error(xid, 1, HeaderDigits.RESPONSE, 9));
             return;
         }
         int grant = (int) Math.max(1, Math.min(Integer.toUnsignedLong(event.grant()), REVERSE_CREDITS));
