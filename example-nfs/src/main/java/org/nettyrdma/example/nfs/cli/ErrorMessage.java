@@ -65,7 +65,8 @@ final class ErrorMessage {
         if (message == null || !(failure instanceof IOException || failure instanceof IllegalArgumentException)) {
             return "unexpected failure: " + failure;
         }
-        boolean isComplete = !(failure.getCause() instanceof FileSystemException cause) || message.contains(cause.toString());
+        boolean isComplete = !(failure.getCause() instanceof FileSystemException cause) || message.contains(cause.toString())
+                || message.contains(LocalFailures.reason(cause));
         return isComplete ? message : message + ": " + describe(failure.getCause());
     }
 }

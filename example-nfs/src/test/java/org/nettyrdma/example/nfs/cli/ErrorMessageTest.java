@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
@@ -51,6 +52,16 @@ class ErrorMessageTest {
                 ErrorMessage.of(new IllegalStateException("failed to create a child event loop", cause)));
         assertEquals("maxRegisteredBytes : -1 (expected: >= 0)", ErrorMessage.of(new IllegalStateException("failed to create a "
                 + "child event loop", new IllegalArgumentException("maxRegisteredBytes : -1 (expected: >= 0)"))));
+    }
+
+    @Test
+    void shouldSayOnceWhyALocalFileCannotBeUsed() {
+        var denied = new AccessDeniedException("/state");
+        assertEquals("the directory cannot be used: /state: permission denied",
+                ErrorMessage.of(new IOException("the directory cannot be used", denied)));
+        assertEquals("the copy failed: " + denied, ErrorMessage.of(new IOException("the copy failed: " + denied, denied)));
+        var full = new FileSystemException("standard output", null, "No space left on device");
+        assertEquals("it is: No space left on device", ErrorMessage.of(new IOException("it is: No space left on device", full)));
     }
 
     /** Picocli shows errors to no handler. */
