@@ -19,7 +19,7 @@ scenario() {
     stop_soak_server lasting TERM
     soak_judge calls "$log/outcomes" "$log/mortal.ledger" "$log/lasting.ledger"
     soak_judge memory "$log/clients.log" "$log/lasting.log"
-    if grep -hE '^FAULT|LEAK' "$log"/{network,clients,lasting,mortal,mortal.earlier}.log | head -20 | grep . >&2; then
+    if grep -hE '^FAULT|LEAK' "$log"/{network,clients,lasting,mortal,mortal.earlier}.log | awk 'NR <= 20' >&2; then
         return 1
     fi
     checked "$((seconds / 60)) minutes: $kills servers killed, $ends ended by SIGTERM, $(grep '^cuts' "$log/network.log" | tail -1 | cut -d' ' -f2)" \
