@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
+import org.nettyrdma.codec.rpcrdma.connection.OpenConnections;
 
 @Timeout(60)
 class OpenConnectionsTest {
@@ -19,9 +22,7 @@ class OpenConnectionsTest {
     @Test
     void shouldSumWhatIsCountedWhileAClosedChannelDrains() throws Exception {
         try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
-            // Only receives of its own come back to a channel.
-            RdmaChannel channel = (RdmaChannel) pair.connect(new Bootstrap().option(RdmaChannelOption.SHARED_RECEIVES, false))
-                    .sync().channel();
+            RdmaChannel channel = connectWithReceives(pair);
             int receives = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH);
             for (RdmaChannel one : List.of(channel, pair.channel)) {
                 one.close().sync();
@@ -35,5 +36,34 @@ class OpenConnectionsTest {
             }
             assertEquals(0, pair.client.connections().size());
         }
+    }
+
+    @Test
+    void shouldNeverRunBackwardsWhileConnectionsEnd() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            OpenConnections connections = pair.client.connections();
+            AtomicBoolean ended = new AtomicBoolean();
+            CompletableFuture<Long> reader = CompletableFuture.supplyAsync(() -> {
+                long last = 0;
+                while (!ended.get()) {
+                    long now = connections.channelCounter(Counter.FLUSHED_WORK_REQUESTS);
+                    assertTrue(now >= last, () -> "a counter runs backwards, to " + now);
+                    last = now;
+                }
+                return last;
+            });
+            for (int i = 0; i < 300 && !reader.isDone(); i++) {
+                RdmaChannel channel = connectWithReceives(pair);
+                channel.close().sync();
+                channel.releaseFuture().sync();
+            }
+            ended.set(true);
+            assertTrue(reader.get() > 0);
+        }
+    }
+
+    /** Only receives of its own come back to a channel. */
+    private static RdmaChannel connectWithReceives(RpcRdmaPair pair) throws InterruptedException {
+        return (RdmaChannel) pair.connect(new Bootstrap().option(RdmaChannelOption.SHARED_RECEIVES, false)).sync().channel();
     }
 }

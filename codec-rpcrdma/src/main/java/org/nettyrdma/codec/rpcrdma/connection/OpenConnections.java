@@ -3,7 +3,8 @@ package org.nettyrdma.codec.rpcrdma.connection;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.StampedLock;
+import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelStatistics;
@@ -13,25 +14,21 @@ import org.nettyrdma.handler.credit.CreditStatistics;
 
 /**
  * The connections of one {@link RpcRdma}, so that their counters can be added up. What a connection has counted stays in the
- * sums when it is gone.
+ * sums when it is gone, and a sum never runs backwards.
  */
 public final class OpenConnections {
 
     private final Map<RdmaChannel, CreditGate> open = new ConcurrentHashMap<>();
     /** Those whose counters may change: the open ones, and those of which the device has something. */
     private final Set<RdmaChannel> counting = ConcurrentHashMap.newKeySet();
-    private final LongAdder[] closedChannels = new LongAdder[RdmaChannelStatistics.Counter.values().length];
-    private final LongAdder closedRefused = new LongAdder();
-    private final LongAdder closedExceeded = new LongAdder();
-    private final LongAdder closedUnmatched = new LongAdder();
-    private final LongAdder closedWaits = new LongAdder();
-    private final LongAdder closedWaitedNanos = new LongAdder();
-
-    public OpenConnections() {
-        for (int i = 0; i < closedChannels.length; i++) {
-            closedChannels[i] = new LongAdder();
-        }
-    }
+    /** Held while a connection moves from these two to the sums below: it would count twice or not at all for who reads then. */
+    private final StampedLock moving = new StampedLock();
+    private final long[] closedChannels = new long[RdmaChannelStatistics.Counter.values().length];
+    private long closedRefused;
+    private long closedExceeded;
+    private long closedUnmatched;
+    private long closedWaits;
+    private long closedWaitedNanos;
 
     public void add(RdmaChannel channel, CreditGate gate) {
         open.put(channel, gate);
@@ -41,21 +38,29 @@ public final class OpenConnections {
     }
 
     private void close(RdmaChannel channel) {
-        // Into the sums first: a counter may then be seen twice for a moment, but never runs backwards.
-        CreditStatistics credits = open.get(channel).statistics();
-        closedRefused.add(credits.requests().refused());
-        closedUnmatched.add(credits.requests().unmatchedResponses());
-        closedWaits.add(credits.requests().waits());
-        closedWaitedNanos.add(credits.requests().waitedNanos());
-        closedExceeded.add(credits.served().exceeded());
-        open.remove(channel);
+        long stamp = moving.writeLock();
+        try {
+            CreditStatistics credits = open.remove(channel).statistics();
+            closedRefused += credits.requests().refused();
+            closedUnmatched += credits.requests().unmatchedResponses();
+            closedWaits += credits.requests().waits();
+            closedWaitedNanos += credits.requests().waitedNanos();
+            closedExceeded += credits.served().exceeded();
+        } finally {
+            moving.unlockWrite(stamp);
+        }
     }
 
     private void released(RdmaChannel channel) {
-        for (RdmaChannelStatistics.Counter counter : RdmaChannelStatistics.Counter.values()) {
-            closedChannels[counter.ordinal()].add(channel.statistics().get(counter));
+        long stamp = moving.writeLock();
+        try {
+            counting.remove(channel);
+            for (RdmaChannelStatistics.Counter counter : RdmaChannelStatistics.Counter.values()) {
+                closedChannels[counter.ordinal()] += channel.statistics().get(counter);
+            }
+        } finally {
+            moving.unlockWrite(stamp);
         }
-        counting.remove(channel);
     }
 
     /** Connections that stand or are being made. */
@@ -64,11 +69,13 @@ public final class OpenConnections {
     }
 
     public long channelCounter(RdmaChannelStatistics.Counter counter) {
-        long sum = closedChannels[counter.ordinal()].sum();
-        for (RdmaChannel channel : counting) {
-            sum += channel.statistics().get(counter);
-        }
-        return sum;
+        return steady(() -> {
+            long sum = closedChannels[counter.ordinal()];
+            for (RdmaChannel channel : counting) {
+                sum += channel.statistics().get(counter);
+            }
+            return sum;
+        });
     }
 
     /** The sum of a value that describes the present. */
@@ -81,24 +88,39 @@ public final class OpenConnections {
     }
 
     public long refusedRequests() {
-        return closedRefused.sum() + credits(credits -> credits.requests().refused());
+        return steady(() -> closedRefused + credits(credits -> credits.requests().refused()));
     }
 
     public long unmatchedResponses() {
-        return closedUnmatched.sum() + credits(credits -> credits.requests().unmatchedResponses());
+        return steady(() -> closedUnmatched + credits(credits -> credits.requests().unmatchedResponses()));
     }
 
     /** How many calls have waited for a credit. */
     public long creditWaits() {
-        return closedWaits.sum() + credits(credits -> credits.requests().waits());
+        return steady(() -> closedWaits + credits(credits -> credits.requests().waits()));
     }
 
     /** How long they have. */
     public long creditWaitedNanos() {
-        return closedWaitedNanos.sum() + credits(credits -> credits.requests().waitedNanos());
+        return steady(() -> closedWaitedNanos + credits(credits -> credits.requests().waitedNanos()));
     }
 
     public long exceededCredits() {
-        return closedExceeded.sum() + credits(credits -> credits.served().exceeded());
+        return steady(() -> closedExceeded + credits(credits -> credits.served().exceeded()));
+    }
+
+    /** A sum during which no connection moves. Event loops wait for it only where one has moved while it was first taken. */
+    private long steady(LongSupplier sum) {
+        long stamp = moving.tryOptimisticRead();
+        long value = sum.getAsLong();
+        if (moving.validate(stamp)) {
+            return value;
+        }
+        stamp = moving.readLock();
+        try {
+            return sum.getAsLong();
+        } finally {
+            moving.unlockRead(stamp);
+        }
     }
 }
