@@ -26,10 +26,12 @@ import java.util.TreeMap;
  * @param commit      of this project, with a plus sign where files have changed since
  * @param versions    of the libraries compared, empty where they do not tell or are missing
  * @param tcpWmem     what Linux lets a send buffer be that nobody has set: least, first, most, in bytes
+ * @param tcpCongestion what decides how fast TCP sends
  * @param connections what the connections of each peer say about themselves, sizes of their socket buffers included
  */
 record Environment(String date, String command, double wakeUpMicros, String processor, int processors, long memory,
-        String kernel, String java, String commit, Map<String, String> versions, String tcpWmem, Map<Peer, String> connections) {
+        String kernel, String java, String commit, Map<String, String> versions, String tcpWmem, String tcpCongestion,
+        Map<Peer, String> connections) {
 
     static Environment of(String command, double wakeUpMicros, Map<Peer, String> connections) {
         Map<String, String> versions = new TreeMap<>();
@@ -42,7 +44,7 @@ record Environment(String date, String command, double wakeUpMicros, String proc
                 Runtime.getRuntime().availableProcessors(), memoryBytes(),
                 System.getProperty("os.name") + ' ' + System.getProperty("os.version"),
                 System.getProperty("java.vm.name") + ' ' + System.getProperty("java.vm.version"), headCommit(), versions,
-                firstLine("/proc/sys/net/ipv4/tcp_wmem"), connections);
+                firstLine("/proc/sys/net/ipv4/tcp_wmem"), firstLine("/proc/sys/net/ipv4/tcp_congestion_control"), connections);
     }
 
     private static String mavenVersion(String group, String artifact) {

@@ -205,7 +205,8 @@ final class MarkdownReport {
         line("- " + environment.processor() + ", " + environment.processors() + " processors, "
                 + (environment.memory() >> 30) + " GiB");
         line("- " + environment.kernel() + ", " + environment.java() + ", " + environment.versions());
-        line("- send buffers that nobody has set (`tcp_wmem`): " + environment.tcpWmem());
+        line("- send buffers that nobody has set (`tcp_wmem`): " + environment.tcpWmem() + "; congestion control: "
+                + environment.tcpCongestion());
         environment.connections().forEach((peer, description) -> line("- " + peer.title() + ": " + description));
         line("");
         return this;
