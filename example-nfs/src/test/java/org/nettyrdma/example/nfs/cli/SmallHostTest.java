@@ -32,10 +32,14 @@ import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.ReadArguments;
 
 /** A server on a host of 1 GB, whose TCP port is attacked; others are served over both transports all the same. */
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SmallHostTest {
 
     private static final int MIB = 1 << 20;
+    /** What PeerLog writes within a second, with the line that tells how many more there were. */
+    private static final int MOST_LINES_OF_A_SECOND = 11;
+    /** Less than the 60 seconds that a record may take where nobody waits for its memory. */
+    private static final int TIMEOUT_SECONDS = 30;
 
     @TempDir
     private Path directory;
@@ -43,6 +47,7 @@ class SmallHostTest {
     private final List<Socket> sockets = new ArrayList<>();
     private Path log;
     private Process server;
+    private long startNanos;
     private NfsEndpoint rdma;
     private NfsEndpoint tcp;
     private FileHandle file;
@@ -56,6 +61,7 @@ class SmallHostTest {
                 "127.0.0.1",
                 "--export", export.toString()));
         command.addAll(1, List.of("-XX:MaxRAM=1g", "-Dio.netty.leakDetection.level=disabled"));
+        startNanos = System.nanoTime();
         server = new ProcessBuilder(command).redirectError(log.toFile()).start();
         BufferedReader addresses = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
         rdma = NfsEndpoint.parse(NfsProcessTest.address(addresses, "rdma://127.0.0.1:"));
@@ -125,7 +131,7 @@ class SmallHostTest {
         for (NfsEndpoint endpoint : List.of(rdma, tcp)) {
             try (NfsSession session = NfsSession.open(endpoint, new NfsClientOptions())) {
                 for (int offset = 0; offset < 4 * MIB; offset += MIB) {
-                    ReadResult data = session.client().read(file, offset, MIB).get(10, TimeUnit.SECONDS);
+                    ReadResult data = session.client().read(file, offset, MIB).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
                     assertEquals(MIB, data.content().readableBytes());
                     data.release();
                 }
@@ -133,10 +139,12 @@ class SmallHostTest {
         }
     }
 
+    /** The attackers cause a line each, and a busy machine gives them more seconds for that. */
     private void requireCalmLog() throws IOException {
         String text = Files.readString(log);
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos) + 1;
         assertFalse(text.contains("OutOf"), text);
-        assertTrue(text.lines().count() < 100, text);
+        assertTrue(text.lines().count() <= MOST_LINES_OF_A_SECOND * seconds, text);
         assertTrue(server.isAlive());
     }
 }
