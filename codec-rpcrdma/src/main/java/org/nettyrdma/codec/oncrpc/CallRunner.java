@@ -57,8 +57,11 @@ final class CallRunner {
             turns = CallTurns.of(executor).open(channel.remoteAddress(), nanoClock);
         }
         ServedCall served = new ServedCall(this, throttle, turns, program, call);
-        turns.add(served);
+        boolean needsTask = turns.add(served);
         throttle.callStarted(served.bytes());
+        if (!needsTask) {
+            return;
+        }
         try {
             executor.execute(served);
         } catch (Throwable t) { // rejected, or no thread can be started

@@ -17,6 +17,10 @@ import org.nettyrdma.peer.PeerAddress;
  * whose turn it is: of the address that has had least of the executor's time, of the connection of that address that has had
  * least, the oldest. Peers that have had the same take turns. Any thread may use it; nothing foreign is called meanwhile.
  *
+ * <p>With a {@link CallExecutor}, an address that runs as many calls as it may is passed over until one has ended. Calls that
+ * wait meanwhile have no task: they came then, or their task has found nothing to run. A thread that ends a call runs one of
+ * them.
+ *
  * <p>This is fair queueing by start time (Goyal, Vin and Cheng, 1996) at two levels: whoever begins to wait has had at least as
  * much as the one that was served last, so that nobody saves time up. Calls that run count for what they have taken so far, or
  * slow calls of one peer would get each thread that comes free before the first of them has ended.
@@ -32,18 +36,25 @@ final class CallTurns {
     // All that follows, and what is in addresses and connections, is guarded by this.
     private final Map<PeerAddress, Address> addresses = new HashMap<>();
     private final Turns<Address> turns = new Turns<>();
+    private final int maxRunning;
+    /** How many calls wait. */
+    private int calls;
+    /** At least how many of them there is no task for in the executor. */
+    private int withoutTask;
 
-    private CallTurns() {
+    private CallTurns(int maxRunning) {
+        this.maxRunning = maxRunning;
     }
 
     /** Those of an executor; all handlers that have this executor share them. */
     static CallTurns of(Executor executor) {
         synchronized (ALL) {
-            return ALL.computeIfAbsent(executor, first -> new CallTurns());
+            return ALL.computeIfAbsent(executor, first ->
+                    new CallTurns(first instanceof CallExecutor bounded ? bounded.maxCallsPerAddress() : Integer.MAX_VALUE));
         }
     }
 
-    /** How many addresses have connections that have brought a call. */
+    /** How many addresses have connections that have brought a call, or calls that run. */
     synchronized int addresses() {
         return addresses.size();
     }
@@ -61,10 +72,27 @@ final class CallTurns {
     }
 
     /**
-     * The call whose turn it is, which waits no longer and runs; {@link Connection#ended} has to follow. {@code null} if none
-     * waits. Makes no object, as nobody could wait on.
+     * For a task: the call whose turn it is, which waits no longer and runs; {@link Connection#ended} has to follow. {@code null}
+     * if none waits that may run. Makes no object, as nobody could wait on.
      */
     synchronized ServedCall next(long nowNanos) {
+        ServedCall call = take(nowNanos);
+        if (call == null) {
+            withoutTask = Math.min(withoutTask + 1, calls);
+        }
+        return call;
+    }
+
+    /** The same for a thread on which a call has ended, where calls wait without a task. */
+    synchronized ServedCall nextWithoutTask(long nowNanos) {
+        ServedCall call = withoutTask == 0 ? null : take(nowNanos);
+        if (call != null) {
+            withoutTask--;
+        }
+        return call;
+    }
+
+    private ServedCall take(long nowNanos) {
         Address address = turns.first(nowNanos);
         if (address == null) {
             return null;
@@ -72,10 +100,26 @@ final class CallTurns {
         Connection connection = address.turns.first(nowNanos);
         ServedCall call = connection.calls.poll();
         address.calls--;
+        calls--;
         call.begun(address.begun(nowNanos), connection.begun(nowNanos));
-        address.turns.taken(!connection.calls.isEmpty());
-        turns.taken(address.calls > 0);
+        address.turns.taken();
+        if (!connection.calls.isEmpty()) {
+            address.turns.add(connection);
+        }
+        turns.taken();
+        address.running++;
+        address.full = address.running == maxRunning;
+        if (address.calls > 0) {
+            turns.add(address);
+        }
         return call;
+    }
+
+    /** Calls go on when their connection has ended, and still count when their peer connects again. */
+    private void forgetIfUnused(Address address) {
+        if (address.connections == 0 && address.running == 0) {
+            addresses.remove(address.key);
+        }
     }
 
     /** Who takes turns. */
@@ -85,8 +129,10 @@ final class CallTurns {
         /** What it has had since it began to wait. */
         long addedNanos;
         long ticket;
+        /** Whether it runs as many calls as it may. */
+        boolean full;
         /** Calls that run and count; where there are any, up to when they have been counted. */
-        private int running;
+        private int counting;
         private long countedNanos;
         /** How often the calls that ran have counted for as much as they may. */
         private int round;
@@ -94,8 +140,8 @@ final class CallTurns {
         /** Counts what the calls that run have taken since the last time. */
         void count(long nowNanos) {
             long nanos = nowNanos - countedNanos;
-            if (running > 0 && nanos > 0) { // else another thread has looked at its clock later
-                addedNanos += running * nanos;
+            if (counting > 0 && nanos > 0) { // else another thread has looked at its clock later
+                addedNanos += counting * nanos;
                 countedNanos = nowNanos;
             }
         }
@@ -106,7 +152,7 @@ final class CallTurns {
          * @return to be told at its end
          */
         int begun(long nowNanos) {
-            if (running++ == 0) {
+            if (counting++ == 0) {
                 countedNanos = nowNanos;
             }
             return round;
@@ -115,22 +161,23 @@ final class CallTurns {
         void ended(int begunInRound, long nowNanos) {
             count(nowNanos);
             if (begunInRound == round) {
-                running--;
+                counting--;
             }
         }
 
         /** However long they go on, those that run count for no more. */
         void stopCounting() {
-            running = 0;
+            counting = 0;
             round++;
         }
     }
 
-    /** Those that wait, who has had least first. */
+    /** Those that wait, who has had least first, and behind all others who runs as many calls as it may. */
     private static final class Turns<T extends Peer> {
 
         private final PriorityQueue<T> waiting = new PriorityQueue<>(
-                Comparator.<T>comparingLong(peer -> peer.usedNanos).thenComparingLong(peer -> peer.ticket));
+                Comparator.<T>comparingInt(peer -> peer.full ? 1 : 0).thenComparingLong(peer -> peer.usedNanos)
+                        .thenComparingLong(peer -> peer.ticket));
         /** What the one that was served last had had. */
         private long servedNanos;
         private long tickets;
@@ -147,8 +194,9 @@ final class CallTurns {
             waiting.add(peer);
         }
 
+        /** Whose turn it is; {@code null} if none waits that may run a call. */
         T first(long nowNanos) {
-            for (T first = waiting.peek(); first != null; first = waiting.peek()) {
+            for (T first = waiting.peek(); first != null && !first.full; first = waiting.peek()) {
                 first.count(nowNanos);
                 if (first.addedNanos == 0) {
                     return first;
@@ -158,13 +206,9 @@ final class CallTurns {
             return null;
         }
 
-        /** The first has had its turn. */
-        void taken(boolean waitsOn) {
-            T first = waiting.poll();
-            servedNanos = first.usedNanos;
-            if (waitsOn) {
-                add(first);
-            }
+        /** The first has had its turn, and does not wait until it is added again. */
+        void taken() {
+            servedNanos = waiting.poll().usedNanos;
         }
     }
 
@@ -174,8 +218,9 @@ final class CallTurns {
         private final PeerAddress key;
         private final Turns<Connection> turns = new Turns<>();
         private int connections;
-        /** How many calls of it wait. */
+        /** How many calls of it wait, and how many run. */
         private int calls;
+        private int running;
 
         private Address(PeerAddress key) {
             this.key = key;
@@ -200,8 +245,12 @@ final class CallTurns {
             return CallTurns.this;
         }
 
-        /** Lets a call wait; the executor has to get a task for it. */
-        void add(ServedCall call) {
+        /**
+         * Lets a call wait.
+         *
+         * @return whether the executor has to get a task for it; else the end of another one, which runs, is enough
+         */
+        boolean add(ServedCall call) {
             synchronized (CallTurns.this) {
                 try {
                     if (calls.isEmpty()) {
@@ -212,6 +261,9 @@ final class CallTurns {
                     }
                     calls.add(call);
                     address.calls++;
+                    CallTurns.this.calls++;
+                    withoutTask += address.full ? 1 : 0;
+                    return !address.full;
                 } catch (OutOfMemoryError e) {
                     removeWithoutCalls();
                     throw e;
@@ -229,6 +281,13 @@ final class CallTurns {
             synchronized (CallTurns.this) {
                 address.ended(addressRound, nowNanos);
                 ended(connectionRound, nowNanos);
+                boolean waits = address.full && turns.waiting.remove(address);
+                address.running--;
+                address.full = false;
+                if (waits) {
+                    turns.add(address); // where there is room, as it was there
+                }
+                forgetIfUnused(address);
             }
         }
 
@@ -248,6 +307,8 @@ final class CallTurns {
         private ServedCall removed(ServedCall call) {
             if (call != null) {
                 address.calls--;
+                CallTurns.this.calls--;
+                withoutTask = Math.min(withoutTask, CallTurns.this.calls);
                 removeWithoutCalls();
             }
             return call;
@@ -264,13 +325,14 @@ final class CallTurns {
 
         /**
          * The executor has not taken the task for a call of this connection: the newest call of the connection with most calls,
-         * of the address with most, which waits no longer. {@code null} if none waits.
+         * of the address with most, which waits no longer. {@code null} if none waits. Calls of addresses that may run no more
+         * have no task that another one could run by.
          */
         ServedCall removeOneTooMany() {
             synchronized (CallTurns.this) {
                 Address most = address;
                 for (Address other : turns.waiting) {
-                    most = other.calls > most.calls ? other : most;
+                    most = !other.full && other.calls > most.calls ? other : most;
                 }
                 Connection busiest = most == address ? this : most.turns.waiting.peek();
                 for (Connection other : most.turns.waiting) {
@@ -298,9 +360,7 @@ final class CallTurns {
                 }
                 closed = true;
                 address.connections--;
-                if (address.connections == 0) {
-                    addresses.remove(address.key);
-                }
+                forgetIfUnused(address);
             }
         }
     }

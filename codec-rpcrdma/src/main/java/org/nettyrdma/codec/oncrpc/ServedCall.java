@@ -1,10 +1,11 @@
 package org.nettyrdma.codec.oncrpc;
 
+import io.netty.util.internal.PlatformDependent;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * A call on its way to a thread of the executor, and a task of the executor, which runs the call whose turn it is: there are as
- * many tasks as calls.
+ * A call on its way to a thread of the executor, and a task of the executor, which runs the call whose turn it is, and behind it
+ * what waits without a task ({@link CallTurns}).
  */
 final class ServedCall implements Runnable {
 
@@ -43,11 +44,21 @@ final class ServedCall implements Runnable {
 
     @Override
     public void run() {
-        if (DONE.compareAndSet(this, 0, 1)) {
-            ServedCall next = connection.turns().next(connection.nanoTime());
-            if (next != null) {
+        if (!DONE.compareAndSet(this, 0, 1)) {
+            return;
+        }
+        CallTurns turns = connection.turns();
+        Throwable failure = null;
+        for (ServedCall next = turns.next(connection.nanoTime()); next != null;
+                next = turns.nextWithoutTask(connection.nanoTime())) {
+            try {
                 next.serve();
+            } catch (Throwable t) { // no memory, for instance; what waits without a task must not wait for ever
+                failure = t;
             }
+        }
+        if (failure != null) {
+            PlatformDependent.throwException(failure);
         }
     }
 

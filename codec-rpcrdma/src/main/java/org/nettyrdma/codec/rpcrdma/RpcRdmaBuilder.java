@@ -326,7 +326,8 @@ public final class RpcRdmaBuilder {
     /**
      * Sets the executor of the programs. The default is the event loop of the channel, where programs must not block. It does
      * not work with {@link #handlers}, which may add a {@link RpcServerHandler} with an executor by themselves. The calls of all
-     * connections take turns, together with those of other servers with the same executor; see {@link RpcServerHandler}.
+     * connections take turns, together with those of other servers with the same executor; see {@link RpcServerHandler}. With
+     * a {@link org.nettyrdma.codec.oncrpc.CallExecutor} the calls of one address do not hold all threads.
      *
      * @param newExecutor runs the programs
      * @return this

@@ -2,12 +2,14 @@ package org.nettyrdma.codec.oncrpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.oncrpc.Hex.dump;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.IllegalReferenceCountException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayDeque;
@@ -31,6 +33,8 @@ class CallTurnsTest {
     private long nowMillis = -86_400_000; // of no known origin, as that of System.nanoTime()
     /** How many calls are run before the next one ends. */
     private int othersMeanwhile;
+    /** What happens while the next call runs. */
+    private Runnable meanwhile = () -> { };
     private Executor executor = tasks::add;
 
     @AfterEach
@@ -50,6 +54,9 @@ class CallTurnsTest {
         TestProgram program = new TestProgram(200000, 1, 1, call -> {
             order.add(name);
             nowMillis += call.procedure();
+            Runnable happens = meanwhile;
+            meanwhile = () -> { };
+            happens.run();
             for (int others = othersMeanwhile; others > 0; others--) {
                 othersMeanwhile = 0;
                 tasks.remove().run(); // as another thread would
@@ -71,6 +78,11 @@ class CallTurnsTest {
             connection.writeInbound(message);
         }
         return messages;
+    }
+
+    /** One call of an address at a time. */
+    private void bound() {
+        executor = new CallExecutor(tasks::add, 1);
     }
 
     /** Runs tasks in any order, as they are all alike, and returns whose calls were run. */
@@ -250,5 +262,82 @@ class CallTurnsTest {
         assertEquals("00000000 " + SYSTEM_ERROR, dump(refusal));
         refusal.release();
         assertTrue(tasks.isEmpty());
+    }
+
+    @Test
+    void shouldPassOverAnAddressThatRunsAsManyCallsAsItMay() {
+        bound();
+        EmbeddedChannel first = connect(1, "a");
+        call(first, 3, 0);
+        EmbeddedChannel second = connect(2, "b");
+        call(second, 1, 100);
+        othersMeanwhile = 3;
+        assertEquals("abaa", run(1));
+        assertEquals(List.of(3, 1), List.of(replies(first), replies(second)));
+    }
+
+    @Test
+    void shouldRunCallsBeyondTheBoundWithoutTasks() {
+        bound();
+        EmbeddedChannel first = connect(1, "a");
+        EmbeddedChannel second = connect(2, "b");
+        call(first, 1, 10);
+        meanwhile = () -> {
+            call(first, 3, 10);
+            assertEquals(0, tasks.size());
+            call(second, 1, 0);
+            assertEquals(1, tasks.size());
+        };
+        assertEquals("abaa", run(1), "as many as have no task, and those of others first");
+        assertEquals("a", run(1));
+        assertEquals(List.of(4, 1), List.of(replies(first), replies(second)));
+    }
+
+    @Test
+    void shouldCountCallsWhoseConnectionHasEnded() {
+        bound();
+        EmbeddedChannel first = connect(1, "a");
+        call(first, 1, 0);
+        meanwhile = () -> {
+            call(first, 5, 0);
+            first.close();
+            call(connect(1, "b"), 1, 0);
+            assertEquals(0, tasks.size());
+        };
+        assertEquals("ab", run(1));
+    }
+
+    /** That call ends for its address, too, and those behind it have no other task. */
+    @Test
+    void shouldRunCallsWithoutTasksBehindOneThatBreaksItsThread() {
+        bound();
+        EmbeddedChannel connection = connect(1, "a");
+        List<ByteBuf> messages = call(connection, 1, 0);
+        meanwhile = () -> {
+            call(connection, 2, 0);
+            messages.get(0).release();
+        };
+        assertThrows(IllegalReferenceCountException.class, () -> run(1));
+        assertEquals("aaa", String.join("", order));
+    }
+
+    /** A call beyond the bound has no task that the new one could run by. */
+    @Test
+    void shouldRefuseNoCallBeyondTheBoundWhereTheExecutorRejects() {
+        executor = new CallExecutor(task -> {
+            if (!order.isEmpty()) {
+                throw new RejectedExecutionException();
+            }
+            tasks.add(task);
+        }, 1);
+        EmbeddedChannel first = connect(1, "a");
+        EmbeddedChannel second = connect(2, "b");
+        call(first, 1, 0);
+        meanwhile = () -> {
+            call(first, 5, 0);
+            call(second, 1, 0);
+            assertEquals(1, replies(second));
+        };
+        assertEquals("aaaaaa", run(1));
     }
 }

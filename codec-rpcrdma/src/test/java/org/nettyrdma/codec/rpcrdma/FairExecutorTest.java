@@ -23,11 +23,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.nettyrdma.channel.RdmaServerChannel;
+import org.nettyrdma.codec.oncrpc.CallExecutor;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
@@ -69,12 +69,7 @@ class FairExecutorTest {
         }
     }
 
-    @BeforeEach
-    void listen() throws Exception {
-        Executor executor = task -> {
-            threads.execute(task);
-            waiting.getAndIncrement();
-        };
+    private void listen(Executor executor) throws Exception {
         Program program = new Program();
         for (TestTransport transport : TestTransport.values()) {
             loops.put(transport, transport.newGroup(1));
@@ -115,12 +110,11 @@ class FairExecutorTest {
     @ParameterizedTest
     @CsvSource({"RDMA, RDMA, 127.0.0.1", "RDMA, TCP, 127.0.0.2", "TCP, RDMA, 127.0.0.1", "TCP, TCP, 127.0.0.2"})
     void shouldAnswerBehindOneSlowCallOfAnotherPeer(TestTransport slow, TestTransport quick, String from) throws Exception {
-        RpcClient greedy = connect(slow, from);
-        greedy.call(new RpcRequest(PROGRAM, 1, 0)).get(20, TimeUnit.SECONDS).release(); // from here it has all credits
-        List<Future<ByteBuf>> calls = new ArrayList<>();
-        for (int i = 0; i < WINDOW; i++) {
-            calls.add(greedy.call(new RpcRequest(PROGRAM, 1, SLOW)));
-        }
+        listen(task -> {
+            threads.execute(task);
+            waiting.getAndIncrement();
+        });
+        List<Future<ByteBuf>> calls = slowCalls(slow, from);
         awaitValue(waiting::get, 1 + WINDOW);
         awaitValue(slowCalls::get, WORKERS);
         Future<ByteBuf> quickCall = connect(quick, "127.0.0.1").call(new RpcRequest(PROGRAM, 1, 0));
@@ -129,9 +123,39 @@ class FairExecutorTest {
         ByteBuf answer = quickCall.get(20, TimeUnit.SECONDS);
         assertEquals(WORKERS, answer.readInt());
         answer.release();
+        endAll(calls);
+    }
+
+    private List<Future<ByteBuf>> slowCalls(TestTransport transport, String from) throws Exception {
+        RpcClient greedy = connect(transport, from);
+        greedy.call(new RpcRequest(PROGRAM, 1, 0)).get(20, TimeUnit.SECONDS).release(); // from here it has all credits
+        List<Future<ByteBuf>> calls = new ArrayList<>();
+        for (int i = 0; i < WINDOW; i++) {
+            calls.add(greedy.call(new RpcRequest(PROGRAM, 1, SLOW)));
+        }
+        return calls;
+    }
+
+    private void endAll(List<Future<ByteBuf>> calls) throws Exception {
         slowCallsMayEnd.release(WINDOW);
         for (Future<ByteBuf> call : calls) {
             call.get(20, TimeUnit.SECONDS).release();
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"RDMA, RDMA", "RDMA, TCP", "TCP, RDMA", "TCP, TCP"})
+    void shouldAnswerWhileTheCallsOfAnotherAddressRunOnAsManyThreadsAsTheyMay(TestTransport slow, TestTransport quick)
+            throws Exception {
+        listen(new CallExecutor(threads, WORKERS - 1));
+        List<Future<ByteBuf>> calls = slowCalls(slow, "127.0.0.2");
+        awaitValue(slowCalls::get, WORKERS - 1);
+        RpcClient client = connect(quick, "127.0.0.1");
+        for (int i = 0; i < WINDOW; i++) {
+            ByteBuf answer = client.call(new RpcRequest(PROGRAM, 1, 0)).get(20, TimeUnit.SECONDS);
+            assertEquals(WORKERS - 1, answer.readInt());
+            answer.release();
+        }
+        endAll(calls);
     }
 }

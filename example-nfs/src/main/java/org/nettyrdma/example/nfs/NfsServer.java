@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.codec.oncrpc.CallExecutor;
 import org.nettyrdma.codec.oncrpc.DuplicateRequestMetrics;
 import org.nettyrdma.codec.oncrpc.GracefulShutdown;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
@@ -41,6 +42,8 @@ public final class NfsServer implements AutoCloseable {
 
     private final NfsService service;
     private final ExecutorService executor;
+    /** The same threads: an address leaves one to others, where there are two. */
+    private final CallExecutor calls;
     private final List<EventLoopGroup> groups = new ArrayList<>();
     private final Map<Transport, Channel> channels = new EnumMap<>(Transport.class);
     private final GracefulShutdown shutdown = new GracefulShutdown();
@@ -48,10 +51,11 @@ public final class NfsServer implements AutoCloseable {
     /** What the calls of all connections take, over both transports. */
     private final MemoryBudget memory;
 
-    private NfsServer(NfsService service, ExecutorService executor, RpcbindRegistrations registrations, MemoryBudget memory) {
+    private NfsServer(NfsService service, int threads, RpcbindRegistrations registrations, MemoryBudget memory) {
         this.memory = memory;
         this.service = service;
-        this.executor = executor;
+        executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("nfs-server", true));
+        calls = new CallExecutor(executor, Math.max(1, threads - 1));
         this.registrations = registrations;
     }
 
@@ -72,9 +76,8 @@ public final class NfsServer implements AutoCloseable {
         NfsService service = new NfsService(export, options.serviceOptions());
         new NfsMetrics(service.statistics()).bindTo(options.meterRegistry());
         new DuplicateRequestMetrics(service.duplicates(), Tags.empty()).bindTo(options.meterRegistry());
-        NfsServer server = new NfsServer(service, Executors.newFixedThreadPool(options.threads(),
-                new DefaultThreadFactory("nfs-server", true)),
-                new RpcbindRegistrations(options.rpcbindSocket()), new MemoryBudget(MemoryBudget.DEFAULT_MAX_BYTES));
+        NfsServer server = new NfsServer(service, options.threads(), new RpcbindRegistrations(options.rpcbindSocket()),
+                new MemoryBudget(MemoryBudget.DEFAULT_MAX_BYTES));
         try {
             for (Map.Entry<Transport, Integer> port : options.ports().entrySet()) {
                 server.listen(port.getKey(), port.getValue(), options);
@@ -109,7 +112,7 @@ public final class NfsServer implements AutoCloseable {
 
     /** Calls over RDMA offer room for their replies, and are counted by that; here those over TCP are, as they do not. */
     private RpcServerHandler newHandler(Transport transport, List<RpcProgram> programs) {
-        return new RpcServerHandler(programs, executor, RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS,
+        return new RpcServerHandler(programs, calls, RpcServerHandler.DEFAULT_MAX_BYTES_IN_PROGRESS,
                 RpcServerHandler.DEFAULT_SERVE_TIMEOUT_MILLIS, transport == Transport.TCP ? memory : null,
                 TransferLimits.DEFAULT);
     }

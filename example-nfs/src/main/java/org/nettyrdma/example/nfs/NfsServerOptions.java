@@ -25,7 +25,7 @@ public final class NfsServerOptions {
     private InetAddress bindAddress;
     private Path rpcbindSocket;
     private int eventLoops = 1;
-    private int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    private int threads = 1 + Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     private IdleStrategy idleStrategy = IdleStrategy.ADAPTIVE;
     private Supplier<VerbsProvider> provider = Rdma::provider;
     private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
@@ -85,8 +85,8 @@ public final class NfsServerOptions {
     }
 
     /**
-     * Sets how many threads work on the file system; the default is twice the number of processors, at least 4. Too few let
-     * slow calls hold up fast ones.
+     * Sets how many threads work on the file system; the default is twice the number of processors, at least 4, and one more.
+     * The calls of one address take all but one at most, so that slow ones do not hold up others. A single thread serves all.
      *
      * @param count number of threads, more than 0
      * @return this

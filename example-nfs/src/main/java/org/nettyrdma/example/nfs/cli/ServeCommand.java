@@ -91,7 +91,8 @@ final class ServeCommand implements Callable<Integer> {
     private Path stateDirectory;
 
     @Option(names = "--threads", paramLabel = "N", converter = NumberConverter.Threads.class,
-            description = "Threads that work on files; default: twice the number of processors, at least 4.")
+            description = "Threads that work on files, of which one address leaves one to others; "
+                    + "default: twice the number of processors, at least 4, and one more.")
     private Optional<Integer> threads = Optional.empty();
 
     @Option(names = "--event-loops", paramLabel = "N", defaultValue = "1", converter = NumberConverter.Threads.class,
