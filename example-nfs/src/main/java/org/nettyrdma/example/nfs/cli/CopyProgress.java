@@ -1,11 +1,13 @@
 package org.nettyrdma.example.nfs.cli;
 
+import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import org.nettyrdma.example.nfs.client.CopyListener;
+import org.nettyrdma.example.nfs.client.FailureListener;
 
 /** Shows how a long copy goes, if standard output is a terminal, and reports what was skipped. */
 final class CopyProgress implements CopyListener, AutoCloseable {
@@ -20,15 +22,17 @@ final class CopyProgress implements CopyListener, AutoCloseable {
     private final String task;
     private final long totalBytes;
     private final Consumer<String> warn;
+    private final FailureListener failures;
     private final boolean terminal = isTerminal();
     private final LongAdder copiedBytes = new LongAdder();
     private final AtomicBoolean skippedAny = new AtomicBoolean();
     private ProgressBar bar;
 
-    CopyProgress(String task, long totalBytes, Consumer<String> warn) {
+    CopyProgress(String task, long totalBytes, Consumer<String> warn, FailureListener failures) {
         this.task = task;
         this.totalBytes = totalBytes;
         this.warn = warn;
+        this.failures = failures;
     }
 
     @Override
@@ -54,6 +58,11 @@ final class CopyProgress implements CopyListener, AutoCloseable {
     public void skipped(String path, String reason) {
         skippedAny.set(true);
         warn.accept(path + " was skipped: " + reason);
+    }
+
+    @Override
+    public void failed(IOException failure) throws IOException {
+        failures.failed(failure);
     }
 
     /** Says whether anything was left out. */

@@ -15,6 +15,7 @@ import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.client.CopyListener;
 import org.nettyrdma.example.nfs.client.CopyOptions;
 import org.nettyrdma.example.nfs.demo.Demo;
 import org.nettyrdma.example.nfs.demo.DemoTree;
@@ -145,7 +146,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private Void copy(String name, TreeSnapshot expected, Copy copy) throws IOException {
-        try (CopyProgress progress = new CopyProgress(name, expected.bytes(), this::warn)) {
+        try (CopyProgress progress = new CopyProgress(name, expected.bytes(), this::warn, CopyListener.NONE)) {
             copy.run(transferOptions.toCopyOptions().setListener(progress));
         }
         return null;

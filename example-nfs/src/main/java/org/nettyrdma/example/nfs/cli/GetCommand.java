@@ -50,8 +50,8 @@ final class GetCommand extends RemoteCommand {
         }
         List<String> urls = arguments.subList(0, arguments.size() - 1);
         requireDifferentNames(parseEndpoints(urls), NfsEndpoint::name, NfsEndpoint::toString);
-        int exitCode = forEach(urls, this::copy);
-        return skippedAny ? Math.max(exitCode, ExitCode.FAILED) : exitCode;
+        forEach(urls, this::copy);
+        return skippedAny ? ExitCode.FAILED : ExitCode.OK;
     }
 
     private void copy(NfsEndpoint endpoint) throws IOException {
@@ -62,7 +62,7 @@ final class GetCommand extends RemoteCommand {
             }
             Path target = intoDirectory ? child(file) : local;
             long bytes = file.attributes().type() == FileType.REGULAR ? file.attributes().size() : CopyProgress.UNKNOWN_BYTES;
-            try (CopyProgress progress = new CopyProgress("get", bytes, this::warn)) {
+            try (CopyProgress progress = new CopyProgress("get", bytes, this::warn, this::report)) {
                 // The root of a server has no name: what the user has named is no copy of it, and a server must not open it.
                 TreeCopy.get(session.files(), file, target, transferOptions.toCopyOptions().setListener(progress)
                         .setKeepsTargetAttributes(intoDirectory && file.name().isEmpty()));

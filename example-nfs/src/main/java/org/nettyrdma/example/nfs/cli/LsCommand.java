@@ -25,26 +25,34 @@ final class LsCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        return forEach(urls, this::list);
+        forEach(urls, this::list);
+        return ExitCode.OK;
     }
 
     private void list(NfsEndpoint endpoint) throws IOException {
         try (NfsSession session = open(endpoint)) {
             RemoteFiles files = session.files();
             RemoteFile file = files.find(endpoint.path());
-            List<RemoteFile> listed = file.attributes().isDirectory() ? files.list(file) : List.of(file);
-            if (urls.size() > 1) {
-                out().println(TerminalText.escape(endpoint.toString()) + ":");
+            boolean isDirectory = file.attributes().isDirectory();
+            if (longFormat) {
+                List<RemoteFile> listed = isDirectory ? files.list(file, this::report) : List.of(file);
+                printHeading(endpoint);
+                print(files, listed);
+            } else {
+                List<String> names = isDirectory ? files.names(file) : List.of(file.name());
+                printHeading(endpoint);
+                names.forEach(name -> out().println(TerminalText.escape(name)));
             }
-            print(files, listed);
+        }
+    }
+
+    private void printHeading(NfsEndpoint endpoint) {
+        if (urls.size() > 1) {
+            out().println(TerminalText.escape(endpoint.toString()) + ":");
         }
     }
 
     private void print(RemoteFiles files, List<RemoteFile> listed) throws IOException {
-        if (!longFormat) {
-            listed.forEach(file -> out().println(TerminalText.escape(file.name())));
-            return;
-        }
         TextTable table = new TextTable("", ">", "", "", ">", "");
         for (RemoteFile file : listed) {
             table.add(FileFormat.longColumns(file.attributes()));

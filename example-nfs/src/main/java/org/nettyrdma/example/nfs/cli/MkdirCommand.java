@@ -25,7 +25,8 @@ final class MkdirCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        return forEach(urls, this::make);
+        forEach(urls, this::make);
+        return ExitCode.OK;
     }
 
     private void make(NfsEndpoint endpoint) throws IOException {

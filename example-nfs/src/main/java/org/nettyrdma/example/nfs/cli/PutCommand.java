@@ -1,12 +1,14 @@
 package org.nettyrdma.example.nfs.cli;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.client.CopyOptions;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsException;
 import org.nettyrdma.example.nfs.client.NfsSession;
@@ -45,29 +47,45 @@ final class PutCommand extends RemoteCommand {
         requireDifferentNames(sources, PutCommand::name, LocalNames::textOf);
         long totalBytes = 0;
         for (Path source : sources) {
-            // Of a link itself, which may lead nowhere.
-            BasicFileAttributes attributes = Files.readAttributes(source, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-            boolean directory = attributes.isDirectory();
-            long bytes = attributes.isRegularFile() ? attributes.size() : 0;
-            if (directory && !recursive) {
-                throw new IOException(source + ": it is a directory; use -r to copy it");
-            }
-            totalBytes = directory || totalBytes < 0 ? CopyProgress.UNKNOWN_BYTES : totalBytes + bytes;
+            long bytes = bytes(source);
+            totalBytes = bytes < 0 || totalBytes < 0 ? CopyProgress.UNKNOWN_BYTES : totalBytes + bytes;
         }
-        try (CopyProgress progress = new CopyProgress("put", totalBytes, this::warn); NfsSession session = open(endpoint)) {
+        try (CopyProgress progress = new CopyProgress("put", totalBytes, this::warn, this::report);
+                NfsSession session = open(endpoint)) {
             RemoteFiles files = session.files();
             RemoteFile existing = existing(files, endpoint.path());
             RemoteFile directory = existing != null && existing.attributes().isDirectory() ? existing : null;
             if (directory == null && (sources.size() > 1 || url.endsWith("/"))) {
                 throw new IOException(endpoint.path() + (existing == null ? ": no such directory" : ": not a directory"));
             }
+            RemoteFile parent = directory != null ? directory : files.findTarget(endpoint.parent().path());
+            CopyOptions options = transferOptions.toCopyOptions().setListener(progress);
             for (Path source : sources) {
-                RemoteFile parent = directory != null ? directory : files.findTarget(endpoint.parent().path());
                 String name = directory != null ? name(source) : endpoint.name();
-                TreeCopy.put(files, source, parent, name, transferOptions.toCopyOptions().setListener(progress));
+                progress.attempt(() -> {
+                    if (attributes(source).isDirectory() && !recursive) {
+                        throw new FileSystemException(LocalNames.textOf(source), null, "it is a directory; use -r to copy it");
+                    }
+                    TreeCopy.put(files, source, parent, name, options);
+                });
             }
             return progress.skippedAny() ? ExitCode.FAILED : ExitCode.OK;
         }
+    }
+
+    /** How many are to be copied, as far as that is known before. */
+    private static long bytes(Path source) {
+        try {
+            BasicFileAttributes attributes = attributes(source);
+            return attributes.isDirectory() ? CopyProgress.UNKNOWN_BYTES : attributes.isRegularFile() ? attributes.size() : 0;
+        } catch (IOException e) {
+            return 0; // told when it is to be copied
+        }
+    }
+
+    /** Those of a link itself, which may lead nowhere. */
+    private static BasicFileAttributes attributes(Path source) throws IOException {
+        return Files.readAttributes(source, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     }
 
     private static String name(Path source) {

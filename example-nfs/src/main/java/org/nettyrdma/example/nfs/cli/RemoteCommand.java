@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
@@ -31,6 +32,8 @@ abstract class RemoteCommand implements Callable<Integer> {
 
     @Mixin
     private StatisticsOption statistics;
+    /** The highest exit code of what has failed for some of the files. */
+    private final AtomicInteger reported = new AtomicInteger(ExitCode.OK);
 
     /** Something that is done with each of several addresses. */
     @FunctionalInterface
@@ -51,7 +54,7 @@ abstract class RemoteCommand implements Callable<Integer> {
 
     private int executeAndReport() throws IOException {
         try {
-            return execute();
+            return Math.max(execute(), reported.get());
         } catch (InterruptedIOException e) {
             warn(interrupted());
             return Interruption.EXIT_CODE;
@@ -68,29 +71,25 @@ abstract class RemoteCommand implements Callable<Integer> {
         return "interrupted";
     }
 
-    /**
-     * Does the same with all addresses, also behind one where it fails.
-     *
-     * @return the exit code
-     */
-    final int forEach(List<String> urls, Action action) throws IOException {
-        int exitCode = ExitCode.OK;
+    /** Does the same with all addresses, also behind one where it fails. */
+    final void forEach(List<String> urls, Action action) throws IOException {
         for (NfsEndpoint endpoint : parseEndpoints(urls)) {
             try {
                 action.run(endpoint);
             } catch (InterruptedIOException | StandardOutput.Failure e) {
                 throw e;
             } catch (IOException e) {
-                exitCode = Math.max(exitCode, report(withHint(e)));
+                report(e);
             }
         }
-        return exitCode;
     }
 
-    /** Shows a failure as the command line shows one that ends a command, and returns its exit code. */
-    private int report(IOException failure) throws IOException {
+    /** Shows a failure as the command line shows one that ends a command, and remembers its exit code. Any thread. */
+    final void report(IOException failure) throws IOException {
         try {
-            return spec.commandLine().getExecutionExceptionHandler().handleExecutionException(failure, spec.commandLine(), null);
+            int exitCode = spec.commandLine().getExecutionExceptionHandler()
+                    .handleExecutionException(withHint(failure), spec.commandLine(), null);
+            reported.accumulateAndGet(exitCode, Math::max);
         } catch (IOException | RuntimeException e) {
             throw e;
         } catch (Exception e) {
@@ -106,7 +105,7 @@ abstract class RemoteCommand implements Callable<Integer> {
                 : failure;
     }
 
-    /** What the command does; returns its exit code. */
+    /** What the command does; returns its exit code, unless that of something reported is higher. */
     abstract int execute() throws IOException;
 
     final NfsSession open(NfsEndpoint endpoint) throws IOException {

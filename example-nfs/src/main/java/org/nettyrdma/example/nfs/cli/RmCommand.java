@@ -23,13 +23,14 @@ final class RmCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        return forEach(urls, this::remove);
+        forEach(urls, this::remove);
+        return ExitCode.OK;
     }
 
     private void remove(NfsEndpoint endpoint) throws IOException {
         try (NfsSession session = open(endpoint)) {
             if (recursive) {
-                session.files().removeTree(endpoint.path());
+                session.files().removeTree(endpoint.path(), this::report);
             } else {
                 session.files().remove(endpoint.path());
             }

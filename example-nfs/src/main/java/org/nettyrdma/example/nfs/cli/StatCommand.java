@@ -22,7 +22,8 @@ final class StatCommand extends RemoteCommand {
 
     @Override
     int execute() throws IOException {
-        return forEach(urls, this::show);
+        forEach(urls, this::show);
+        return ExitCode.OK;
     }
 
     private void show(NfsEndpoint endpoint) throws IOException {

@@ -36,14 +36,15 @@ final class CopiedDirectory {
         users.incrementAndGet();
     }
 
-    /** Of what fails nothing is released: its copy has failed, which closes all at its end. */
+    /** Where the copy ends with a failure nothing is released: that closes all. */
     void release() throws IOException {
         if (users.decrementAndGet() == 0) {
-            if (attributes != null) {
-                local.setAttributes(attributes);
-            }
             opened.remove(local);
-            local.close();
+            try (local) {
+                if (attributes != null) {
+                    local.setAttributes(attributes);
+                }
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
 package org.nettyrdma.example.nfs.client;
 
+import java.io.IOException;
+
 /** Is told how a copy goes. Called from several threads at once. */
-public interface CopyListener {
+public interface CopyListener extends FailureListener {
 
     /** Ignores everything. */
     CopyListener NONE = new CopyListener() {
@@ -30,4 +32,10 @@ public interface CopyListener {
      * @param reason why, as the end of a sentence
      */
     void skipped(String path, String reason);
+
+    /** By default a copy ends with the first failure. */
+    @Override
+    default void failed(IOException failure) throws IOException {
+        throw failure;
+    }
 }

@@ -54,13 +54,13 @@ final class GetTree {
         try (Staging unfinished = new Staging(base)) {
             staging = unfinished;
             if (directory) {
-                getChildren(source, top, 1);
+                options.listener().attempt(() -> getChildren(source, top, 1));
             } else {
                 get(source, top, target.getFileName(), 1);
             }
             jobs.finish();
             unfinished.remove();
-            top.release();
+            options.listener().attempt(top::release);
         } finally {
             // What runs uses them; without a failure nothing runs, and they are closed.
             jobs.close();
@@ -102,17 +102,20 @@ final class GetTree {
         }
         parent.retain();
         jobs.start(() -> {
-            LocalDirectory directory = parent.local();
-            Path made = TemporaryNames.next(directory.path());
-            try {
-                download(source, directory, made, directory.path(name));
-                directory.moveTo(directory, made, name);
-            } catch (IOException | RuntimeException | Error e) {
-                directory.delete(made);
-                throw e;
-            }
-            parent.release();
+            options.listener().attempt(() -> getFile(source, parent.local(), name));
+            options.listener().attempt(parent::release);
         });
+    }
+
+    private void getFile(RemoteFile source, LocalDirectory directory, Path name) throws IOException {
+        Path made = TemporaryNames.next(directory.path());
+        try {
+            download(source, directory, made, directory.path(name));
+            directory.moveTo(directory, made, name);
+        } catch (IOException | RuntimeException | Error e) {
+            directory.delete(made);
+            throw e;
+        }
     }
 
     /** Files with several names are copied before the walk goes on, so that the next name finds the first one. */
@@ -191,23 +194,30 @@ final class GetTree {
         LocalDirectory existing = parent.local().openDirectory(name);
         LocalDirectory local = existing != null ? existing : staging.makeDirectory(parent.local(), name);
         CopiedDirectory directory = new CopiedDirectory(local, source.attributes(), opened);
-        getChildren(source, directory, depth + 1);
-        directory.release();
+        options.listener().attempt(() -> getChildren(source, directory, depth + 1));
+        options.listener().attempt(directory::release);
     }
 
     private void getChildren(RemoteFile source, CopiedDirectory directory, int depth) throws IOException {
         RemoteFiles.checkDepth(source, depth);
         long held = budget.usedBytes();
-        for (RemoteFile child : files.list(source, budget)) {
-            Path name;
-            try {
-                name = LocalNames.path(directory.local().path(), child.name());
-            } catch (InvalidPathException e) {
-                options.listener().skipped(child.path(), "this machine cannot have its name: " + e.getReason());
-                continue;
+        try {
+            for (RemoteFile child : files.list(source, budget, options.listener())) {
+                options.listener().attempt(() -> getChild(child, directory, depth));
             }
-            get(child, directory, name, depth);
+        } finally {
+            budget.giveBackTo(held);
         }
-        budget.giveBackTo(held);
+    }
+
+    private void getChild(RemoteFile child, CopiedDirectory directory, int depth) throws IOException {
+        Path name;
+        try {
+            name = LocalNames.path(directory.local().path(), child.name());
+        } catch (InvalidPathException e) {
+            options.listener().skipped(child.path(), "this machine cannot have its name: " + e.getReason());
+            return;
+        }
+        get(child, directory, name, depth);
     }
 }

@@ -10,9 +10,14 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.Set;
 
 /** What went wrong with files of this machine, in words and with their names. */
 public final class LocalFailures {
+
+    /** Java passes on the text of the C library and nothing else; the last is that of a file system in memory. */
+    private static final Set<String> OF_ALL = Set.of("No space left on device", "Disk quota exceeded", "Read-only file system",
+            "out of disk space");
 
     private LocalFailures() {
     }
@@ -44,6 +49,11 @@ public final class LocalFailures {
         }
         String text = failure instanceof FileSystemException withReason ? withReason.getReason() : failure.getMessage();
         return text == null ? "the local file system failed" : text;
+    }
+
+    /** Whether other files fail for the same reason. In other languages than English nobody knows. */
+    static boolean isOfAll(FileSystemException failure) {
+        return failure.getReason() != null && OF_ALL.contains(failure.getReason());
     }
 
     /** Returns the exception for a failure of a channel, which does not know its name. */

@@ -46,6 +46,11 @@ public final class NfsException extends IOException {
         return status;
     }
 
+    /** Whether other files fail for the same reason. */
+    boolean isOfAll() {
+        return status == NfsStatus.NOSPC || status == NfsStatus.DQUOT || status == NfsStatus.ROFS;
+    }
+
     private static String describe(NfsStatus status, int code) {
         return status == NfsStatus.UNKNOWN ? "unknown error " + code : words(status) + " (NFS3ERR_" + status + ')';
     }

@@ -44,8 +44,8 @@ final class PutTree {
     /** Of files with several names: that of one that is gone may be another file's already. */
     private final Set<Object> linkedFileKeys = new HashSet<>();
     private final Map<Object, RemoteFile> copiesByFileKey = new ConcurrentHashMap<>();
-    private final List<CopyJobs.Job> hardLinks = new ArrayList<>();
-    private final List<CopyJobs.Job> directoryAttributes = new ArrayList<>();
+    private final List<FailureListener.Part> hardLinks = new ArrayList<>();
+    private final List<FailureListener.Part> directoryAttributes = new ArrayList<>();
 
     PutTree(RemoteFiles files, CopyOptions options, CopyJobs jobs) {
         this.files = files;
@@ -57,11 +57,11 @@ final class PutTree {
     void run(Path source, RemoteFile directory, String name) throws IOException {
         put(source, directory, name);
         jobs.finish();
-        for (CopyJobs.Job hardLink : hardLinks) {
-            hardLink.run();
+        for (FailureListener.Part hardLink : hardLinks) {
+            options.listener().attempt(hardLink);
         }
-        for (CopyJobs.Job attributes : directoryAttributes) {
-            attributes.run();
+        for (FailureListener.Part attributes : directoryAttributes) {
+            options.listener().attempt(attributes);
         }
     }
 
@@ -86,9 +86,10 @@ final class PutTree {
                 throw new IOException(LocalNames.textOf(source) + ": more than " + MAX_LINKED_FILES
                         + " files with several names");
             }
-            jobs.start(() -> putFile(source, attributes, linkedFileKey, directory, name));
+            jobs.start(() -> options.listener().attempt(
+                    () -> putFile(source, attributes, linkedFileKey, directory, name)));
         } else {
-            hardLinks.add(() -> putHardLink(linkedFileKey, directory, name));
+            hardLinks.add(() -> putHardLink(source, attributes, linkedFileKey, directory, name));
         }
     }
 
@@ -111,15 +112,19 @@ final class PutTree {
                 throw e;
             }
         }
+        RemoteFile filled = directory;
+        options.listener().attempt(() -> putChildren(source, filled));
+        directoryAttributes.add(() -> setAttributes(filled, attributes));
+    }
+
+    private void putChildren(Path source, RemoteFile directory) throws IOException {
         try (DirectoryStream<Path> children = Files.newDirectoryStream(source)) {
             for (Path child : children) {
-                put(child, directory, LocalNames.nameOf(child));
+                options.listener().attempt(() -> put(child, directory, LocalNames.nameOf(child)));
             }
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
         }
-        RemoteFile filled = directory;
-        directoryAttributes.add(() -> setAttributes(filled, attributes));
     }
 
     /** What has the name stays as it is until the new file is there, with its mode and time. */
@@ -154,8 +159,13 @@ final class PutTree {
                 new DirectoryOperationArguments(directory.handle(), made), Sattr.NONE, target)));
     }
 
-    private void putHardLink(Object fileKey, RemoteFile directory, String name) throws IOException {
+    private void putHardLink(Path source, PosixFileAttributes attributes, Object fileKey, RemoteFile directory, String name)
+            throws IOException {
         RemoteFile first = copiesByFileKey.get(fileKey);
+        if (first == null) { // that copy has failed
+            putFile(source, attributes, fileKey, directory, name);
+            return;
+        }
         replace(directory, name, made -> client.link(first.handle(), directory.handle(), made));
     }
 

@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.Fattr;
@@ -17,6 +18,7 @@ import org.nettyrdma.example.nfs.protocol.FileSystemInfo;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.MakeDirectoryArguments;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.ReadDirectoryArguments;
 import org.nettyrdma.example.nfs.protocol.ReadDirectoryPlusArguments;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 
@@ -34,6 +36,10 @@ public final class RemoteFiles {
     private final NfsClient client;
     private final RemoteFile root;
     private final FileSystemInfo limits;
+
+    private static final FailureListener FIRST_FAILURE = failure -> {
+        throw failure;
+    };
 
     private RemoteFiles(NfsClient client, RemoteFile root, FileSystemInfo limits) {
         this.client = client;
@@ -198,12 +204,57 @@ public final class RemoteFiles {
      *         has no end or does not fit into a quarter of Java's memory
      */
     public List<RemoteFile> list(RemoteFile directory) throws IOException {
-        return list(directory, new ListingBudget());
+        return list(directory, FIRST_FAILURE);
     }
 
-    /** As {@link #list(RemoteFile)}, within the memory that is left for several lists. */
-    List<RemoteFile> list(RemoteFile directory, ListingBudget budget) throws IOException {
+    /**
+     * Lists a directory, also where the server tells nothing of some of its files.
+     *
+     * @param directory the directory
+     * @param failures is told of each of those
+     * @return the others, as by {@link #list(RemoteFile)}
+     * @throws IOException as by {@link #list(RemoteFile)}
+     */
+    public List<RemoteFile> list(RemoteFile directory, FailureListener failures) throws IOException {
+        return list(directory, new ListingBudget(), failures);
+    }
+
+    /** The same within the memory that is left for several lists. */
+    List<RemoteFile> list(RemoteFile directory, ListingBudget budget, FailureListener failures) throws IOException {
         List<RemoteFile> files = new ArrayList<>();
+        forEachEntry(directory, budget, true, entry -> failures.attempt(() -> {
+            RemoteFile file = fileOrNull(directory, entry);
+            if (file != null) {
+                files.add(file);
+            }
+        }));
+        files.sort(Comparator.comparing(RemoteFile::name));
+        return files;
+    }
+
+    /**
+     * Lists the names in a directory, which takes no right to look at its files.
+     *
+     * @param directory the directory
+     * @return the names in their order, without {@code .} and {@code ..}
+     * @throws IOException as by {@link #list(RemoteFile)}
+     */
+    public List<String> names(RemoteFile directory) throws IOException {
+        List<String> names = new ArrayList<>();
+        forEachEntry(directory, new ListingBudget(), false, entry -> names.add(entry.name()));
+        names.sort(Comparator.naturalOrder());
+        return names;
+    }
+
+    /** What is done with each entry of a directory. */
+    @FunctionalInterface
+    private interface EntryAction {
+
+        void run(DirectoryEntry entry) throws IOException;
+    }
+
+    private void forEachEntry(RemoteFile directory, ListingBudget budget, boolean withFiles, EntryAction action)
+            throws IOException {
         Set<String> names = new HashSet<>();
         Set<Long> cookies = new HashSet<>();
         int bytes = (int) Math.max(4096, Math.min(limits.preferredDirectoryBytes(), MAX_DIRECTORY_BYTES));
@@ -211,8 +262,9 @@ public final class RemoteFiles {
         long cookieVerifier = 0;
         DirectoryPage page;
         do {
-            page = call(directory.path(), client.readDirectoryPlus(
-                    new ReadDirectoryPlusArguments(directory.handle(), cookie, cookieVerifier, bytes, bytes)));
+            page = call(directory.path(), withFiles ? client.readDirectoryPlus(
+                    new ReadDirectoryPlusArguments(directory.handle(), cookie, cookieVerifier, bytes, bytes))
+                    : client.readDirectory(new ReadDirectoryArguments(directory.handle(), cookie, cookieVerifier, bytes)));
             for (DirectoryEntry entry : page.entries()) {
                 requireName(directory, entry.name());
                 if (!names.add(entry.name())) {
@@ -221,10 +273,7 @@ public final class RemoteFiles {
                 }
                 budget.take(directory.path(), entry.name());
                 if (!entry.name().equals(".") && !entry.name().equals("..")) {
-                    RemoteFile file = fileOrNull(directory, entry);
-                    if (file != null) {
-                        files.add(file);
-                    }
+                    action.run(entry);
                 }
                 cookie = entry.cookie();
             }
@@ -237,8 +286,6 @@ public final class RemoteFiles {
                         + Long.toUnsignedString(cookie) + " of its list, which would never end");
             }
         } while (!page.endOfDirectory());
-        files.sort(Comparator.comparing(RemoteFile::name));
-        return files;
     }
 
     /** A name becomes part of a path on this machine; the server must not choose where that leads. */
@@ -369,23 +416,44 @@ public final class RemoteFiles {
      * @throws IOException if it does not exist, or a call fails
      */
     public void removeTree(String path) throws IOException {
-        String name = lastName(path);
-        RemoteFile parent = findTarget(RemotePath.parent(path));
-        removeTree(parent, lookup(parent, name), new ListingBudget(), 1);
+        removeTree(path, FIRST_FAILURE);
     }
 
-    private void removeTree(RemoteFile parent, RemoteFile file, ListingBudget budget, int depth) throws IOException {
+    /**
+     * Removes as much of a tree as can be removed.
+     *
+     * @param path absolute path on the server, below the mounted directory
+     * @param failures is told of what cannot; nobody is told of the directories that it is in, which stay, too
+     * @throws IOException if it does not exist, or a call fails for all
+     */
+    public void removeTree(String path, FailureListener failures) throws IOException {
+        String name = lastName(path);
+        RemoteFile parent = findTarget(RemotePath.parent(path));
+        removeTree(parent, lookup(parent, name), new ListingBudget(), failures, 1);
+    }
+
+    private void removeTree(RemoteFile parent, RemoteFile file, ListingBudget budget, FailureListener failures, int depth)
+            throws IOException {
         if (!file.attributes().isDirectory()) {
-            removed(file, client.remove(parent.handle(), file.name()));
+            failures.attempt(() -> removed(file, client.remove(parent.handle(), file.name())));
             return;
         }
         checkDepth(file, depth);
+        AtomicBoolean isEmpty = new AtomicBoolean(true);
+        FailureListener within = failure -> {
+            isEmpty.set(false);
+            failures.failed(failure);
+        };
         long held = budget.usedBytes();
-        for (RemoteFile child : list(file, budget)) {
-            removeTree(file, child, budget, depth + 1);
-        }
+        within.attempt(() -> {
+            for (RemoteFile child : list(file, budget, within)) {
+                removeTree(file, child, budget, within, depth + 1);
+            }
+        });
         budget.giveBackTo(held);
-        removed(file, client.removeDirectory(parent.handle(), file.name()));
+        if (isEmpty.get()) {
+            failures.attempt(() -> removed(file, client.removeDirectory(parent.handle(), file.name())));
+        }
     }
 
     /** If the server is lost after it has removed what was there, the call is made again, and does not find it. */

@@ -13,11 +13,12 @@ import java.nio.file.Path;
  *
  * <p>Nothing that a server says leads a copy to this machine out of its target. Symbolic links are never followed there,
  * whether the copy made them or they were there before: one in the place of a file is replaced, and one in the place of a
- * directory ends the copy. Two names in a directory that are the same to the local file system end it, too.
+ * directory fails. So do two names in a directory that are the same to the local file system.
  *
  * <p>Directories are walked on the calling thread, and files are copied on threads of their own. The modes and times of
- * directories come last, because creating a name in a directory changes its time and a mode may forbid it. After the first
- * failure nothing new is begun, and it is thrown once all that was begun has ended.
+ * directories come last, because creating a name in a directory changes its time and a mode may forbid it. What fails for
+ * one of many files is told to {@link CopyListener#failed}, which may let the copy go on with the rest. After a failure that it
+ * throws, or that is of all files, nothing new is begun, and it is thrown once all that was begun has ended.
  */
 public final class TreeCopy {
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.LongFunction;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
@@ -29,6 +30,7 @@ import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.ReadArguments;
+import org.nettyrdma.example.nfs.protocol.ReadDirectoryArguments;
 import org.nettyrdma.example.nfs.protocol.ReadDirectoryPlusArguments;
 
 /**
@@ -46,7 +48,7 @@ public final class HostileServer implements AutoCloseable {
     private record Node(FileType type, int links, long size, byte[] content, LongFunction<Page> pages) {
     }
 
-    /** One reply of READDIRPLUS. */
+    /** One reply of READDIR or READDIRPLUS. */
     public record Page(List<DirectoryEntry> entries, boolean last) {
     }
 
@@ -121,7 +123,14 @@ public final class HostileServer implements AutoCloseable {
                             1 << 20, 1, 1 << 20, 1 << 20, 1, 1 << 16, 1 << 30, new NfsTime(0, 1), 0).write(results);
                 }
                 case LOOKUP -> lookup(DirectoryOperationArguments.read(arguments), results);
-                case READDIRPLUS -> list(ReadDirectoryPlusArguments.read(arguments), results);
+                case READDIR -> {
+                    ReadDirectoryArguments wanted = ReadDirectoryArguments.read(arguments);
+                    list(number(wanted.directory()), wanted.cookie(), DirectoryEntry::write, results);
+                }
+                case READDIRPLUS -> {
+                    ReadDirectoryPlusArguments wanted = ReadDirectoryPlusArguments.read(arguments);
+                    list(number(wanted.directory()), wanted.cookie(), DirectoryEntry::writePlus, results);
+                }
                 case READLINK -> {
                     Fattr.writeOptional(null, results);
                     Xdr.writeOpaque(results, nodes.get(number(FileHandle.read(arguments))).content);
@@ -145,13 +154,13 @@ public final class HostileServer implements AutoCloseable {
             Fattr.writeOptional(null, results);
         }
 
-        private void list(ReadDirectoryPlusArguments wanted, ByteBuf results) {
-            Page page = nodes.get(number(wanted.directory())).pages.apply(wanted.cookie());
+        private void list(long number, long cookie, BiConsumer<DirectoryEntry, ByteBuf> writer, ByteBuf results) {
+            Page page = nodes.get(number).pages.apply(cookie);
             Fattr.writeOptional(null, results);
             results.writeLong(0);
             for (DirectoryEntry entry : page.entries) {
                 Xdr.writeBoolean(results, true);
-                entry.writePlus(results);
+                writer.accept(entry, results);
             }
             Xdr.writeBoolean(results, false);
             Xdr.writeBoolean(results, page.last);

@@ -256,7 +256,8 @@ class HostileServerTest {
                 .mapToObj(next -> server.entry("n".repeat(200) + next, 2, next + 1)).toList(), false));
         try (NfsSession session = NfsSession.open(server.endpoint("/"), new NfsClientOptions())) {
             String message = assertThrows(IOException.class,
-                    () -> session.files().list(session.files().root(), new ListingBudget(4 << 20))).getMessage();
+                    () -> session.files().list(session.files().root(), new ListingBudget(4 << 20),
+                            CopyListener.NONE)).getMessage();
             assertEquals("/: what the server tells of it does not fit into the 4 MiB of memory for that; Java may take more with"
                     + " -Xmx", message);
         }
@@ -274,10 +275,10 @@ class HostileServerTest {
         });
         try (NfsSession session = NfsSession.open(server.endpoint("/"), new NfsClientOptions())) {
             ListingBudget budget = new ListingBudget(150_000);
-            session.files().list(session.files().root(), budget);
-            assertThrows(IOException.class, () -> session.files().list(session.files().root(), budget));
+            session.files().list(session.files().root(), budget, CopyListener.NONE);
+            assertThrows(IOException.class, () -> session.files().list(session.files().root(), budget, CopyListener.NONE));
             budget.giveBackTo(0);
-            session.files().list(session.files().root(), budget);
+            session.files().list(session.files().root(), budget, CopyListener.NONE);
         }
     }
 
