@@ -87,6 +87,9 @@ final class DirectoryListing {
         try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path())) {
             for (Path path : paths) {
                 String name = LocalNames.nameOf(path);
+                if (FileNames.isTooLong(name)) {
+                    continue; // nobody could look it up, and clients that are told of it do not show the others
+                }
                 Entry entry = new Entry(cookies.of(name) >>> UNUSED_BITS, name);
                 if (entry.cookie() > start - MAX_EQUAL_HASHES && entry.cookie() < end) {
                     first.add(entry);

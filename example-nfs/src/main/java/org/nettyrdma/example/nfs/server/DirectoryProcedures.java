@@ -169,7 +169,8 @@ final class DirectoryProcedures {
                 Fattr.writeOptional(entry.attributes(), out);
                 FileHandle.writeOptional(entry.handle(), out);
             }
-            if (out.writerIndex() - start + END_BYTES > limit || directoryBytes + bytes > directoryLimit) {
+            boolean isOneTooMany = entries > 0 && directoryBytes + bytes > directoryLimit;
+            if (isOneTooMany || out.writerIndex() - start + END_BYTES > limit) {
                 out.writerIndex(entryStart);
                 return false;
             }

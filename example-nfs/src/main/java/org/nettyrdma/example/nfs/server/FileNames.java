@@ -10,6 +10,8 @@ final class FileNames {
     static final String PARENT = "..";
     /** Longest name in bytes, as on every common Unix file system. */
     static final int MAX_BYTES = 255;
+    /** In UTF-8; of two characters that are one code point it is four. */
+    private static final int MAX_BYTES_OF_CHARACTER = 3;
 
     private FileNames() {
     }
@@ -24,8 +26,12 @@ final class FileNames {
      */
     static String requireComponent(String name) throws NfsException {
         AccessControl.require(!name.isEmpty() && name.indexOf('/') < 0 && name.indexOf('\0') < 0, NfsStatus.ACCES);
-        AccessControl.require(NameText.encode(name).length <= MAX_BYTES, NfsStatus.NAMETOOLONG);
+        AccessControl.require(!isTooLong(name), NfsStatus.NAMETOOLONG);
         return name;
+    }
+
+    static boolean isTooLong(String name) {
+        return MAX_BYTES_OF_CHARACTER * name.length() > MAX_BYTES && NameText.encode(name).length > MAX_BYTES;
     }
 
     /** As {@link #requireComponent}, and refuses the two names that every directory has. */

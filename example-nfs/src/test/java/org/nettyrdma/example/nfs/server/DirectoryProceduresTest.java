@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -133,7 +135,38 @@ class DirectoryProceduresTest extends NfsTest {
             assertAttributes(client.readDirectoryReply(top, 0, 0, count), NfsStatus.TOOSMALL);
             assertAttributes(client.readDirectoryPlusReply(top, 0, 0, LARGE, count), NfsStatus.TOOSMALL);
         }
-        assertAttributes(client.readDirectoryPlusReply(top, 0, 0, 20, LARGE), NfsStatus.TOOSMALL);
+    }
+
+    /** RFC 1813, section 3.3.17, has TOOSMALL for maxcount; dircount is a wish, and the server of Linux takes any. */
+    @Test
+    void shouldAnswerOneEntryWhereTheNamesAreToTakeLess() {
+        FileHandle directory = client.makeDirectory(top, "directory");
+        client.create(directory, "file");
+        List<String> names = new ArrayList<>();
+        long cookie = 0;
+        boolean isWhole = false;
+        while (!isWhole) {
+            Listing part = client.readDirectoryPlus(directory, cookie, 0, 0, LARGE);
+            assertEquals(1, part.entries().size());
+            names.addAll(part.names());
+            cookie = part.lastCookie();
+            isWhole = part.isWhole();
+        }
+        assertEquals(List.of(".", "..", "file"), names);
+    }
+
+    /** Nobody could look one up, and clients give up at it and do not show the others. */
+    @Test
+    void shouldLeaveOutNamesThatAreTooLong() throws IOException {
+        Assumptions.assumeTrue(root.getFileSystem() != FileSystems.getDefault()); // which has none
+        FileHandle directory = client.makeDirectory(top, "directory");
+        for (String name : List.of("a".repeat(255), "b".repeat(256), "\u00fc".repeat(127), "\u00fc".repeat(128))) {
+            Files.createFile(root.resolve("directory").resolve(name));
+        }
+        for (boolean plus : new boolean[] {false, true}) {
+            assertEquals(Set.of(".", "..", "a".repeat(255), "\u00fc".repeat(127)),
+                    Set.copyOf(names(listAll(directory, plus, LARGE))));
+        }
     }
 
     @Test
