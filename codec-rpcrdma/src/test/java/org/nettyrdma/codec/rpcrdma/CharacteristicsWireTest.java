@@ -142,6 +142,16 @@ class CharacteristicsWireTest {
             assertEquals(Bytes.digits("00000008 00000001" + response), answer.substring(24));
         }
 
+        /** What RPCRDMA2_F_RESPONSE makes a grant, a peer may use (version-two-08, section 3.2). */
+        @Test
+        void shouldGrantNoMoreThanItDoesNow() throws Exception {
+            client.peer.sendHex("0000caff 00000002 00000003 00000000 00000000" + NO_CHUNKS + "0000caff" + RawClient.CALL
+                    + "00000000" + RawClient.NO_AUTH);
+            assertEquals("00000003", client.peer.receiveHex().substring(16, 24)); // instead of the 32 before
+            client.peer.sendHex("00000abc" + V2 + "00000007 00000000 00000000");
+            assertEquals("00000003", client.peer.receiveHex().substring(16, 24));
+        }
+
         @Test
         void shouldAnswerWithoutAnyValue() throws Exception {
             exchange("00000000", "00000000 00000000 00000000");
@@ -319,6 +329,17 @@ class CharacteristicsWireTest {
 
         private void requireOutcome(Future<Outcome> request, Disposition expected) throws Exception {
             assertEquals(List.of(expected), request.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).dispositions());
+        }
+
+        /** And not for as many as it has been granted. */
+        @Test
+        void shouldAskForAsManyCreditsAsItsCallsDo() throws Exception {
+            Future<ByteBuf> call = server.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+            String xid = server.peer.receiveHex().substring(0, 8);
+            server.peer.sendHex(xid + " 00000002 00000003 00000000 00000001" + NO_CHUNKS + xid + RawServer.SUCCESS);
+            RpcRdmaPair.result(call).release();
+            handler.request(RECEIVE_BUFFER_SIZE, 2048L);
+            assertEquals(Bytes.digits(V2 + "00000007"), server.peer.receiveHex().substring(8, 32));
         }
 
         @Test

@@ -21,13 +21,13 @@ final class ControlCredits {
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
     /** Numbers of the peer's messages that may be answered: the latest ones, as many as it may have under way. */
     private final ArrayDeque<Integer> answerable = new ArrayDeque<>();
-    /** Counts what was sent, and is the place in this order of the next one. */
+    /** Counts what was sent, and what was refused on its way down. */
     private long sent;
     private boolean closed;
     private boolean unflushed;
 
-    /** A message that was sent behind so many responses of this end. */
-    private record Sent(int xid, long responsesBefore) {
+    /** A message that was sent behind so many others, and so many responses of this end. */
+    private record Sent(long sentBefore, int xid, long responsesBefore) {
     }
 
     private record Waiting(CreditedMessage message, ChannelPromise promise) {
@@ -42,7 +42,7 @@ final class ControlCredits {
         this.responsesSent = responsesSent;
     }
 
-    /** How many have been sent; those that have arrived by now are the first ones. */
+    /** How many have been sent so far, in this order; for {@link #arrivedFirst}. */
     long sent() {
         return sent;
     }
@@ -68,13 +68,11 @@ final class ControlCredits {
             message.release();
             return;
         }
-        Sent place = new Sent(message.xid(), responsesSent.getAsLong());
+        Sent place = new Sent(sent++, message.xid(), responsesSent.getAsLong());
         unproven.add(place);
-        sent++;
         ctx.write(message, promise);
-        if (promise.isDone() && !promise.isSuccess() && unproven.peekLast() == place) {
-            unproven.removeLast(); // refused on its way down, so the peer has not seen it
-            sent--;
+        if (promise.isDone() && !promise.isSuccess()) {
+            unproven.remove(place); // refused on its way down, so the peer has not seen it; its number others may have noted
         }
     }
 
@@ -101,7 +99,7 @@ final class ControlCredits {
 
     /** The peer has received the first {@code count} that were sent. */
     void arrivedFirst(ChannelHandlerContext ctx, long count) {
-        while (sent - unproven.size() < count) {
+        while (!unproven.isEmpty() && unproven.peek().sentBefore() < count) {
             unproven.remove();
         }
         sendWaiting(ctx);

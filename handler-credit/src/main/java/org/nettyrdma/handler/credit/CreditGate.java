@@ -322,7 +322,7 @@ public final class CreditGate extends ChannelDuplexHandler {
     private void fail(ChannelHandlerContext context) {
         if (!failed) {
             failed = true;
-            context.fireExceptionCaught(new CreditExceededException(responder.granted()));
+            context.fireExceptionCaught(new CreditExceededException(responder.mostGranted()));
             context.close();
         }
     }

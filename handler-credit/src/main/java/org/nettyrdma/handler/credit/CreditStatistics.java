@@ -30,7 +30,7 @@ public record CreditStatistics(Requests requests, Served served) {
     /**
      * The requests that the peer sends.
      *
-     * @param granted    the most that this end has granted so far; a smaller grant does not lower it
+     * @param granted    how many this end has granted with its last response, 1 before the first
      * @param inProgress how many have no response now
      * @param exceeded   1 when one has come although there was no credit for it, which closes the connection; 0 before
      */

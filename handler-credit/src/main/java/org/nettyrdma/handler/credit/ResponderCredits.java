@@ -1,5 +1,6 @@
 package org.nettyrdma.handler.credit;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 
@@ -10,7 +11,9 @@ final class ResponderCredits {
     private final CreditWindow window;
     private final IntSupplier grantable;
     private long requested = 1;
-    private final AtomicLong exceeded = new AtomicLong(); // one thread adds, others may look: it is written opaquely
+    // One thread writes these, others may look: so they are written opaquely, which costs nothing.
+    private final AtomicInteger granted = new AtomicInteger(1);
+    private final AtomicLong exceeded = new AtomicLong();
     private long requests;
     private long responses;
     /**
@@ -30,10 +33,11 @@ final class ResponderCredits {
     }
 
     CreditStatistics.Served statistics() {
-        return new CreditStatistics.Served(window.limit(), window.inUse(), exceeded.getOpaque());
+        return new CreditStatistics.Served(granted.getOpaque(), window.inUse(), exceeded.getOpaque());
     }
 
-    int granted() {
+    /** The most that the peer was ever granted. */
+    int mostGranted() {
         return window.limit();
     }
 
@@ -76,7 +80,12 @@ final class ResponderCredits {
     /** Counts a response and returns it with its grant. */
     CreditedMessage stamp(CreditedMessage response) {
         int grant = grant(response.grantsCredits());
-        return response.credits() == grant ? response : response.withCredits(grant);
+        try {
+            return response.credits() == grant ? response : response.withCredits(grant);
+        } catch (RuntimeException | Error e) { // no memory, for instance; Netty fails the promise
+            response.release();
+            throw e;
+        }
     }
 
     /**
@@ -91,6 +100,7 @@ final class ResponderCredits {
             window.release();
         }
         int grant = window.clamp(Math.min(requested, grantable.getAsInt()));
+        granted.setOpaque(grant);
         window.setLimit(Math.max(window.limit(), grant));
         // The peer may take back the credit of a response before it looks at the grant of it.
         mostRequests = Math.max(mostRequests, requests - window.inUse() + Math.max(lastGrant, grant));

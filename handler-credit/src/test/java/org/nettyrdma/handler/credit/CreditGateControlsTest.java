@@ -15,12 +15,16 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Messages that are no request and no response: as many as the peer has receives for, and nothing waits for them. */
 class CreditGateControlsTest extends CreditGateFixture {
+
+    private final List<Integer> underWay = new ArrayList<>();
 
     @Test
     void shouldSendNoMoreThanThePeerHasReceivesFor() {
@@ -184,6 +188,36 @@ class CreditGateControlsTest extends CreditGateFixture {
         }
         refusing.writeOutbound(message(CONTROL, 10, 0));
         refusing.<TestMessage>readOutbound().release();
+        refusing.close();
+    }
+
+    /** Whoever is told of the refusal makes the request before the gate has taken the count back. */
+    @Test
+    void shouldLearnOnlyOfWhatWasSentFromTheResponseToARequestMadeOnARefusal() {
+        EmbeddedChannel refusing = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                TestMessage message = (TestMessage) msg;
+                message.release();
+                if (message.xid() == 2) {
+                    promise.setFailure(new IllegalArgumentException("not this one"));
+                } else {
+                    underWay.add(message.xid());
+                    promise.setSuccess();
+                }
+            }
+        }, new CreditGate(16));
+        refusing.write(message(CONTROL, 1, 0));
+        refusing.write(message(CONTROL, 2, 0), refusing.newPromise().addListener(refused -> refusing.write(request(10))));
+        for (int xid = 3; xid <= 6; xid++) {
+            refusing.write(message(CONTROL, xid, 0));
+        }
+        assertEquals(List.of(1, 10, 3, 4, 5), underWay);
+        refusing.writeInbound(response(10, 4)); // 1 has arrived, and whether 3 has nobody knows
+        assertEquals(List.of(1, 10, 3, 4, 5, 6), underWay);
+        refusing.write(message(CONTROL, 7, 0));
+        assertEquals(List.of(1, 10, 3, 4, 5, 6), underWay);
+        refusing.<TestMessage>readInbound().release();
         refusing.close();
     }
 

@@ -2,6 +2,7 @@ package org.nettyrdma.handler.credit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -25,6 +26,23 @@ class CreditGateServedTest extends CreditGateFixture {
         assertEquals(8, grantFor(9));
         assertEquals(8, grantFor(0xffffffffL));
         assertEquals(2, grantFor(2));
+    }
+
+    @Test
+    void shouldTellWhatItGrantsNow() {
+        grantFor(8);
+        assertEquals(8, gate.statistics().served().granted());
+        grantFor(2);
+        assertEquals(2, gate.statistics().served().granted());
+    }
+
+    @Test
+    void shouldReleaseAResponseThatThereIsNoMemoryToStamp() {
+        receive(message(REQUEST, 1, 8));
+        TestMessage response = message(RESPONSE, 1, 0);
+        response.isUnstampable = true;
+        assertInstanceOf(OutOfMemoryError.class, write(response).cause());
+        assertEquals(0, response.refCnt());
     }
 
     @Test

@@ -180,7 +180,7 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
     }
 
     <T> ChannelFuture sendRequest(HeaderType<T> type, int xid, T value) {
-        return send(type, xid, 0, gate().statistics().requests().granted(), value);
+        return send(type, xid, 0, gate().wantedCredits(), value);
     }
 
     <T> ChannelFuture sendResponse(HeaderType<T> type, int xid, T value) {
