@@ -42,7 +42,7 @@ public record DataItem(int position, int length) {
      *
      * @param items the items, which stay as they are
      * @param bytes how many bytes now precede the stream
-     * @return the items at their new positions, in the same order
+     * @return the items at their new positions, in the same order; unmodifiable unless there are none
      */
     public static List<DataItem> allMovedBy(List<DataItem> items, int bytes) {
         if (items.isEmpty()) {
@@ -55,6 +55,6 @@ public record DataItem(int position, int length) {
         for (DataItem item : items) {
             moved.add(item.movedBy(bytes));
         }
-        return moved;
+        return List.copyOf(moved); // here, where whoever asks has not made a message yet
     }
 }

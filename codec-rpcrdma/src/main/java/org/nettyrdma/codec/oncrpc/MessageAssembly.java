@@ -44,20 +44,40 @@ final class MessageAssembly {
             }
         }
         if (body instanceof CompositeByteBuf pieces && canGrow(pieces)) {
-            return pieces.addComponent(true, 0, header);
+            try {
+                return pieces.addComponent(true, 0, header);
+            } catch (RuntimeException | Error e) { // the header was released already
+                body.release();
+                throw e;
+            }
         }
+        CompositeByteBuf message;
+        try {
+            message = withHeader(alloc, header);
+        } catch (RuntimeException | Error e) {
+            body.release();
+            throw e;
+        }
+        try {
+            return message.addFlattenedComponents(true, body);
+        } catch (RuntimeException | Error e) { // the body was released already
+            message.release();
+            throw e;
+        }
+    }
+
+    private static CompositeByteBuf withHeader(ByteBufAllocator alloc, ByteBuf header) {
         CompositeByteBuf message;
         try {
             // No limit on the number of pieces: beyond it they would be copied into one.
             message = alloc.compositeBuffer(Integer.MAX_VALUE);
         } catch (RuntimeException | Error e) {
             header.release();
-            body.release();
             throw e;
         }
         try {
-            return message.addComponent(true, header).addFlattenedComponents(true, body);
-        } catch (RuntimeException | Error e) { // the body was released already
+            return message.addComponent(true, header);
+        } catch (RuntimeException | Error e) { // the header was released already
             message.release();
             throw e;
         }

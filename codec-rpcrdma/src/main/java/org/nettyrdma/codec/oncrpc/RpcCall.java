@@ -183,7 +183,7 @@ public final class RpcCall {
         List<DataItem> moved;
         try {
             moved = DataItem.allMovedBy(items, RpcReplyHeader.SUCCESS_BYTES);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             results.release();
             throw e;
         }

@@ -204,7 +204,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             if (request.dataItems() != null) {
                 items = DataItem.allMovedBy(request.dataItems(), headerBytes);
             }
-        } catch (RuntimeException e) { // a position beyond what an int can hold
+        } catch (RuntimeException | Error e) { // a position beyond what an int can hold, or no memory
             request.arguments().release();
             throw e;
         }

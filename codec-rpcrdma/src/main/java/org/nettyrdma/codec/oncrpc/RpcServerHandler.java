@@ -278,9 +278,12 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
 
     private void measure(ByteBuf message) {
         RpcCallTimer.Call measured = timer.served(message);
-        callReceived(message, measured);
-        if (measured != null) {
-            timer.keep(measured);
+        try {
+            callReceived(message, measured);
+        } finally {
+            if (measured != null) { // also where there is no memory, for instance: then it ends with the connection
+                timer.keep(measured);
+            }
         }
     }
 

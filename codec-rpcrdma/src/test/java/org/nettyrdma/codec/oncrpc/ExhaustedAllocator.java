@@ -5,17 +5,33 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
-/** Has no memory left after so many buffers. */
+/** Has no memory left after so many buffers, or pieces of them. */
 public final class ExhaustedAllocator extends AbstractByteBufAllocator {
 
     private int left;
+    private int piecesLeft;
 
     /**
      * @param buffers how many there are yet
      */
     public ExhaustedAllocator(int buffers) {
+        this(buffers, Integer.MAX_VALUE);
+    }
+
+    private ExhaustedAllocator(int buffers, int pieces) {
         super(false);
         left = buffers;
+        piecesLeft = pieces;
+    }
+
+    /**
+     * Makes one whose composite buffers find no memory for one more piece.
+     *
+     * @param pieces how many there are yet, of all buffers together
+     * @return the allocator
+     */
+    public static ExhaustedAllocator ofPieces(int pieces) {
+        return new ExhaustedAllocator(Integer.MAX_VALUE, pieces);
     }
 
     private void take() {
@@ -50,6 +66,20 @@ public final class ExhaustedAllocator extends AbstractByteBufAllocator {
     @Override
     public CompositeByteBuf compositeHeapBuffer(int maxNumComponents) {
         take();
-        return super.compositeHeapBuffer(maxNumComponents);
+        return new CompositeByteBuf(this, false, maxNumComponents) {
+            @Override
+            public CompositeByteBuf addComponent(boolean increaseWriterIndex, int index, ByteBuf piece) {
+                takePiece(piece);
+                return super.addComponent(increaseWriterIndex, index, piece);
+            }
+        };
+    }
+
+    /** Where there is none, the piece is released, as Netty does. */
+    private void takePiece(ByteBuf piece) {
+        if (piecesLeft-- <= 0) {
+            piece.release();
+            throw new OutOfMemoryError("no piece left");
+        }
     }
 }

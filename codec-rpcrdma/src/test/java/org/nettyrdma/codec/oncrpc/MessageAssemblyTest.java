@@ -3,6 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
@@ -72,5 +73,24 @@ class MessageAssemblyTest {
         ByteBuf message = join(body);
         assertWhole(message);
         assertTrue(message.release());
+    }
+
+    @Test
+    void shouldReleaseBothWherePiecesCannotTakeTheHeader() {
+        CompositeByteBuf body = ExhaustedAllocator.ofPieces(1).compositeBuffer(16)
+                .addComponent(true, Unpooled.buffer().writeZero(BODY_BYTES));
+        ByteBuf header = Unpooled.buffer().writeInt(1);
+        assertThrows(OutOfMemoryError.class, () -> MessageAssembly.join(ALLOC, header, body));
+        assertEquals(0, header.refCnt());
+        assertEquals(0, body.refCnt());
+    }
+
+    @Test
+    void shouldReleaseBothWhereTheMessageCannotTakeTheHeader() {
+        ByteBuf header = Unpooled.buffer().writeInt(1);
+        ByteBuf body = Unpooled.buffer().writeZero(BODY_BYTES);
+        assertThrows(OutOfMemoryError.class, () -> MessageAssembly.join(ExhaustedAllocator.ofPieces(0), header, body));
+        assertEquals(0, header.refCnt());
+        assertEquals(0, body.refCnt());
     }
 }

@@ -10,6 +10,8 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.AbstractList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -78,6 +80,24 @@ class RpcCallTest {
             }
         }));
         assertEquals(0, alloc.metric().usedHeapMemory(), "leaked");
+    }
+
+    @Test
+    void shouldReleaseTheResultsWhoseItemsFindNoMemory() {
+        ByteBuf results = Unpooled.buffer().writeInt(1);
+        List<DataItem> items = new AbstractList<>() {
+            @Override
+            public DataItem get(int index) {
+                throw new OutOfMemoryError("expected");
+            }
+
+            @Override
+            public int size() {
+                return 2;
+            }
+        };
+        assertSystemError(new TestProgram(200000, 1, 1, call -> call.reply(results, items)));
+        assertEquals(0, results.refCnt());
     }
 
     private static void assertSystemError(RpcProgram program) {

@@ -312,6 +312,18 @@ class RpcCallTimerTest {
         assertEquals(List.of("SERVER 200000 1 1 LOST 10"), ended);
     }
 
+    @Test
+    void shouldTellAsLostACallThatThereIsNoMemoryToWaitFor() {
+        EmbeddedChannel server = new EmbeddedChannel(watched(), new RpcServerHandler(
+                List.of(new TestProgram(200000, 1, 1, call -> { })), null, 1 << 20, 1000, () -> {
+            throw new OutOfMemoryError("expected");
+        }));
+        server.writeInbound(callWithXid(7));
+        assertFalse(server.isOpen());
+        assertEquals(List.of("SERVER 200000 1 1 LOST 0"), ended);
+        server.finishAndReleaseAll();
+    }
+
     private static ByteBuf callWithXid(int xid) {
         return hex(String.format("%08x 00000000 00000002 00030d40 00000001 00000001 ", xid) + NO_AUTH);
     }

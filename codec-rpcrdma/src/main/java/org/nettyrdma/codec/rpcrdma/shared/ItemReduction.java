@@ -101,14 +101,23 @@ public final class ItemReduction {
         }
         int start = stream.readerIndex();
         int position = start;
-        for (int i = 0; i < contents.size(); i++) {
-            int end = start + items.get(i).position();
-            addPiece(whole, stream, position, end);
-            whole.addComponent(true, contents.get(i));
-            position = end;
+        int added = 0;
+        try {
+            while (added < contents.size()) {
+                int end = start + items.get(added).position();
+                addPiece(whole, stream, position, end);
+                ByteBuf content = contents.get(added++); // where it cannot be added it is released
+                whole.addComponent(true, content);
+                position = end;
+            }
+            addPiece(whole, stream, position, stream.writerIndex());
+        } catch (RuntimeException | Error e) { // no memory
+            whole.release();
+            contents.subList(added, contents.size()).forEach(ByteBuf::release);
+            throw e;
+        } finally {
+            stream.release();
         }
-        addPiece(whole, stream, position, stream.writerIndex());
-        stream.release();
         return whole;
     }
 

@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma.shared;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
@@ -9,9 +10,13 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.codec.oncrpc.ExhaustedAllocator;
 
 /** Parts of streams in several pieces. */
 class ItemReductionTest {
@@ -51,5 +56,16 @@ class ItemReductionTest {
         assertEquals("65666768", ByteBufUtil.hexDump(inOne), "a piece outlives the stream");
         inOne.release();
         assertTrue(ofPlain.release());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4})
+    void shouldReleaseAllWhereItCannotPutContentsIn(int pieces) {
+        ByteBuf stream = direct("abcdefghijkl");
+        List<ByteBuf> contents = List.of(direct("1234"), direct("5678"));
+        assertThrows(OutOfMemoryError.class, () -> ItemReduction.putIn(ExhaustedAllocator.ofPieces(pieces), stream,
+                List.of(new DataItem(4, 4), new DataItem(8, 4)), contents));
+        assertEquals(0, stream.refCnt());
+        contents.forEach(content -> assertEquals(0, content.refCnt()));
     }
 }
