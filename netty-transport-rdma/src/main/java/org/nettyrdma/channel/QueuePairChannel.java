@@ -47,7 +47,7 @@ abstract class QueuePairChannel extends AbstractChannel {
     QueuePairChannel(Channel parent, ConnectionRequest request) {
         super(parent);
         connection = new QueuePairConnection(this, request);
-        releasePromise = new ReleasePromise(this, connection::isOpened);
+        releasePromise = new ReleasePromise(this, () -> isRegistered() || loop != null); // in this order other threads see it
     }
 
     // --- What the event loop calls
@@ -87,8 +87,21 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     // --- How the connection begins
 
+    /** A registration that fails costs a server a stack trace in its log, as often as peers like; so theirs do not fail. */
     @Override
     protected void doRegister() throws Exception {
+        try {
+            join();
+        } catch (Throwable t) {
+            if (!connection.isRequested()) {
+                throw t;
+            }
+            eventLoop().execute(this::closeNow); // before anything else
+            refused(t);
+        }
+    }
+
+    private void join() throws IOException {
         loop = (RdmaEventLoop) eventLoop();
         workRequestChannelId = loop.add(this);
         try {
@@ -115,12 +128,17 @@ abstract class QueuePairChannel extends AbstractChannel {
             return; // closed by a handler
         }
         try {
-            // here, since the failure of a registration costs a server a stack trace in its log, and a peer can cause it
             postReceives();
             connection.accept(privateData());
         } catch (Throwable t) {
-            fail(t);
+            closeNow();
+            refused(t);
         }
+    }
+
+    /** There is no memory, for instance, or no queue pair, or it cannot answer. No handler has seen the channel active. */
+    private void refused(Throwable cause) {
+        PeerLog.fault(LOGGER, connection.remoteAddress(), "is refused", cause);
     }
 
     /** Posts all receives that there are to be. */
@@ -322,15 +340,6 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     final QueuePairUnsafe queuePairUnsafe() {
         return (QueuePairUnsafe) unsafe();
-    }
-
-    /**
-     * There is no memory, or no queue pair, to register a channel that a peer has asked for. To fail the registration costs the
-     * log of a server a stack trace, as often as peers like; so the channel is registered, and closed before anything else.
-     */
-    final void refuse(Throwable cause) {
-        eventLoop().execute(this::closeNow);
-        PeerLog.fault(LOGGER, connection.remoteAddress(), "is refused", cause);
     }
 
     /** The first failure is the cause of the end; what comes after it is only its consequence. Event loop only. */

@@ -115,11 +115,6 @@ final class QueuePairConnection implements QueuePair.Listener {
         return queuePair;
     }
 
-    /** Whether {@link #open} has succeeded, so that the channel has an event loop. */
-    boolean isOpened() {
-        return queuePair != null;
-    }
-
     /** Says no to the peer that asked; does nothing if it was answered before. */
     void reject(byte[] privateData) {
         request.reject(ByteBuffer.wrap(privateData));

@@ -144,7 +144,7 @@ public final class RdmaChannel extends QueuePairChannel {
      * @throws IllegalStateException if the channel is not registered
      */
     public int heldMessages() {
-        return registeredWork().receives().held();
+        return isRefused() ? 0 : registeredWork().receives().held();
     }
 
     /**
@@ -156,7 +156,7 @@ public final class RdmaChannel extends QueuePairChannel {
      * @throws IllegalStateException if the channel is not registered
      */
     public int fairMessages() {
-        return registeredWork().receives().fairMessages();
+        return isRefused() ? ConnectionMemory.FEWEST_MESSAGES : registeredWork().receives().fairMessages();
     }
 
     /**
@@ -167,7 +167,7 @@ public final class RdmaChannel extends QueuePairChannel {
      * @throws IllegalStateException if the channel is not registered
      */
     public int receivableBytes() {
-        return registeredWork().receives().receivableBytes();
+        return isRefused() ? config.getReceiveBufferSize() : registeredWork().receives().receivableBytes();
     }
 
     /**
@@ -184,7 +184,12 @@ public final class RdmaChannel extends QueuePairChannel {
     public int reserveReceives(int wanted, int besides) {
         ObjectUtil.checkPositive(wanted, "wanted");
         ObjectUtil.checkPositiveOrZero(besides, "besides");
-        return registeredWork().receives().reserve(wanted, besides);
+        return isRefused() ? 1 : registeredWork().receives().reserve(wanted, besides);
+    }
+
+    /** Whether there was nothing to make this of. Its handlers are told to begin all the same, and then that it is closed. */
+    private boolean isRefused() {
+        return work == null && isRegistered() && connection.isRequested();
     }
 
     private WorkRequests registeredWork() {
@@ -272,12 +277,14 @@ public final class RdmaChannel extends QueuePairChannel {
 
     @Override
     protected void doBeginRead() {
-        inbound.beginRead();
+        if (!isRefused()) {
+            inbound.beginRead();
+        }
     }
 
     /** What is set before the registration is in time for it. Any thread. */
     private void ifRegistered(Consumer<InboundDelivery> change) {
-        if (isRegistered()) {
+        if (isRegistered() && !isRefused()) {
             change.accept(inbound);
         }
     }
@@ -360,6 +367,9 @@ public final class RdmaChannel extends QueuePairChannel {
 
     @Override
     protected Object filterOutboundMessage(Object message) throws Exception {
+        if (isRefused()) {
+            throw new ClosedChannelException();
+        }
         return outboundFilter.filter(message, connection.info());
     }
 

@@ -195,18 +195,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     // --- Registration
 
     @Override
-    protected void doRegister() throws Exception {
-        try {
-            super.doRegister();
-        } catch (Throwable t) {
-            if (!connection.isRequested()) {
-                throw t;
-            }
-            refuse(t);
-        }
-    }
-
-    @Override
     void open() throws IOException {
         config.registered(loop.postingTools().registeredAllocator());
         try {

@@ -9,16 +9,16 @@ import java.util.function.BooleanSupplier;
 /** Succeeds when nothing of a channel is left, also of one that has never had an event loop, as one that was rejected. */
 final class ReleasePromise extends DefaultChannelPromise {
 
-    private final BooleanSupplier opened;
+    private final BooleanSupplier hasLoop;
 
-    ReleasePromise(Channel channel, BooleanSupplier opened) {
+    ReleasePromise(Channel channel, BooleanSupplier hasLoop) {
         super(channel);
-        this.opened = opened;
+        this.hasLoop = hasLoop;
         setUncancellable();
     }
 
     @Override
     protected EventExecutor executor() {
-        return opened.getAsBoolean() ? super.executor() : ImmediateEventExecutor.INSTANCE;
+        return hasLoop.getAsBoolean() ? super.executor() : ImmediateEventExecutor.INSTANCE;
     }
 }

@@ -73,6 +73,10 @@ public final class FaultyProvider implements VerbsProvider {
     volatile boolean sharesReceives;
     /** Opening a context fails. */
     volatile boolean refuseContexts;
+    /** There is no queue pair for the request of a peer: this is thrown. */
+    public volatile Throwable queuePairFailure;
+    /** No request of a peer can be answered with yes: this is thrown. */
+    public volatile Throwable acceptFailure;
     /** How many requests may wait at the listener that was opened last. */
     volatile int backlog;
     final AtomicInteger contexts = new AtomicInteger();
@@ -126,6 +130,16 @@ public final class FaultyProvider implements VerbsProvider {
         return new Context(real.openContext());
     }
 
+    private static void failWith(Throwable failure) throws IOException {
+        if (failure instanceof IOException e) {
+            throw e;
+        } else if (failure instanceof RuntimeException e) {
+            throw e;
+        } else if (failure != null) {
+            throw (Error) failure;
+        }
+    }
+
     private final class Context implements VerbsContext {
 
         private final VerbsContext context;
@@ -145,6 +159,7 @@ public final class FaultyProvider implements VerbsProvider {
         @Override
         public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
                 throws IOException {
+            failWith(queuePairFailure);
             if (!endBeforeEstablished) {
                 return new Pair(this, context.createQueuePair(attributes, listener, request));
             }
@@ -168,13 +183,8 @@ public final class FaultyProvider implements VerbsProvider {
         @Override
         public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
             Exception failure = nextPollFailure;
-            if (failure != null) {
-                nextPollFailure = null;
-                if (failure instanceof IOException e) {
-                    throw e;
-                }
-                throw (RuntimeException) failure;
-            }
+            nextPollFailure = null;
+            failWith(failure);
             int count = 0;
             for (int waiting = invalidated.size(); waiting > 0; waiting--, count++) {
                 handler.onCompletion(invalidated.remove(), WorkCompletionStatus.SUCCESS, 0, false, 0, 0);
@@ -380,6 +390,7 @@ public final class FaultyProvider implements VerbsProvider {
 
         @Override
         public void accept(ByteBuffer privateData) throws IOException {
+            failWith(acceptFailure);
             pair.accept(privateData);
         }
 
