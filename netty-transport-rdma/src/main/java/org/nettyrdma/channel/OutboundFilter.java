@@ -47,8 +47,7 @@ final class OutboundFilter {
                         + RegisteredByteBufAllocator.MAX_POOLED_BYTES + " bytes at most)");
             }
             if (agreed != null && agreed.outboundReadDepth() == 0) {
-                throw new RdmaException("no RDMA Read can be sent: the outbound read depth is 0, by RdmaChannelOption."
-                        + "OUTBOUND_READ_DEPTH of this side or INBOUND_READ_DEPTH of the peer");
+                throw noReads();
             }
             return read;
         }
@@ -76,6 +75,12 @@ final class OutboundFilter {
         }
         original.release();
         return replaced;
+    }
+
+    /** Why the connection that stands can have no RDMA Read. */
+    static RdmaException noReads() {
+        return new RdmaException("no RDMA Read can be sent: the outbound read depth is 0, by RdmaChannelOption."
+                + "OUTBOUND_READ_DEPTH of this side or INBOUND_READ_DEPTH of the peer");
     }
 
     private void requireLength(int bytes) throws RdmaException {

@@ -32,8 +32,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * long fails alone, and so does an {@link RdmaRead} where {@link RdmaConnectionInfo#outboundReadDepth} is 0, or one of more than
  * {@link RegisteredByteBufAllocator#MAX_POOLED_BYTES} into memory that is not registered. A work request that fails ends the
  * connection, as RDMA demands. The cause is fired as {@code exceptionCaught} and fails everything that was flushed. What is
- * written to an accepted channel before it is active goes out when it becomes active. The depth is not known before that, so
- * that an {@link RdmaRead} of then which finds it to be 0 ends the connection.
+ * written to an accepted channel before it is active goes out when it becomes active.
  *
  * <h2>Memory exposed to the peer</h2>
  * {@link #expose} opens memory to the peer of this channel until it is invalidated. Where a message of the peer invalidates
@@ -383,8 +382,10 @@ public final class RdmaChannel extends QueuePairChannel {
         }
         // Repost before sending: a reply makes the peer send its next request, which must find a receive posted.
         work.receives().repost();
-        work.sends().postFlushed(in);
-        queuePair.flush();
+        work.sends().postFlushed(in, connection.info().outboundReadDepth() > 0);
+        if (isOpen()) { // who hears that an RdmaRead has failed may close it
+            queuePair.flush();
+        }
     }
 
     // --- The end

@@ -32,6 +32,7 @@ final class SendQueue {
     private int outstanding;
     private int reserved; // entries of the device's queue that are used for invalidations
     private boolean full;
+    private boolean refusesReads;
     private int toSkip;
     /** This has a reference of its own on each message. */
     private boolean held;
@@ -46,13 +47,22 @@ final class SendQueue {
         depth = config.getSendQueueDepth();
     }
 
-    /** Posts the flushed messages that are not posted yet, in order, until none is left or the queue is full. */
-    void postFlushed(ChannelOutboundBuffer in) throws Exception {
+    /**
+     * Posts the flushed messages that are not posted yet, in order, until none is left or the queue is full.
+     *
+     * @param reads whether there can be RDMA Reads on this connection; those written before that was known fail in their turn
+     */
+    void postFlushed(ChannelOutboundBuffer in, boolean reads) throws Exception {
+        refusesReads = !reads;
         removeCancelled(in);
+        while (outstanding == 0 && isRefused(in.current())) {
+            in.remove(OutboundFilter.noReads());
+            removeCancelled(in);
+        }
         toSkip = outstanding; // exactly the first ones, not counting what was cancelled before it was flushed
         full = false;
         in.forEachFlushedMessage(poster);
-        if (full) {
+        if (full && !hasRoom()) {
             statistics.increment(Counter.FULL_SEND_QUEUES);
         }
     }
@@ -62,12 +72,16 @@ final class SendQueue {
             toSkip--;
             return true;
         }
-        if (!hasRoom()) {
+        if (!hasRoom() || isRefused(message)) { // which waits for those before it: only the oldest can be taken out
             full = true;
             return false;
         }
         post(message);
         return true;
+    }
+
+    private boolean isRefused(Object message) {
+        return refusesReads && message instanceof RdmaRead;
     }
 
     private void post(Object message) throws IOException {

@@ -11,8 +11,10 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
@@ -21,11 +23,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.testkit.Endpoint;
 import org.nettyrdma.testkit.TransportFixture;
@@ -161,6 +165,52 @@ class DeviceFaultTest extends TransportFixture {
         assertInstanceOf(RdmaException.class, read.cause());
         assertEquals(0, sink.refCnt());
         assertTrue(client.channel().isActive());
+    }
+
+    /** When nobody could know yet that there can be none. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFailAnRdmaReadAloneThatWasWrittenBeforeTheConnectionStood(boolean accepted) throws Exception {
+        List<ChannelFuture> written = new CopyOnWriteArrayList<>();
+        ByteBuf sink = RegisteredByteBufAllocator.of(faulty).buffer(100);
+        ChannelHandler early = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRegistered(ChannelHandlerContext ctx) {
+                for (int i = 0; i < 3; i++) {
+                    written.add(ctx.write(new RdmaRead(new RemoteSegment(1, 100, 0), sink.retainedSlice(0, 100).clear())));
+                    written.add(ctx.write(ctx.alloc().buffer().writeByte('0' + i)));
+                }
+                ctx.fireChannelRegistered();
+            }
+
+            @Override
+            public void channelActive(ChannelHandlerContext ctx) {
+                ctx.flush();
+                ctx.fireChannelActive();
+            }
+        };
+        Endpoint client = newEndpoint();
+        Channel server = listen(serverBootstrap().childHandler(accepted ? recording(early) : recording())
+                .childOption(RdmaChannelOption.OUTBOUND_READ_DEPTH, 0));
+        Endpoint.await(bootstrap().option(RdmaChannelOption.OUTBOUND_READ_DEPTH, 0).handler(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                if (!accepted) {
+                    channel.pipeline().addLast(early);
+                }
+                channel.pipeline().addLast(client);
+            }
+        }).connect(addressOf(server)));
+        client.awaitActive();
+        Endpoint receiver = accepted ? client : awaitAccepted();
+        for (int i = 0; i < 3; i++) {
+            assertEquals(String.valueOf(i), receiver.awaitText());
+            assertInstanceOf(RdmaException.class, Endpoint.awaitFailure(written.get(2 * i)));
+            Endpoint.await(written.get(2 * i + 1));
+        }
+        assertTrue(receiver.channel().isActive());
+        assertEquals(1, sink.refCnt());
+        sink.release();
     }
 
     @Test

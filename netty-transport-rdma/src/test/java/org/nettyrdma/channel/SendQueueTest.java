@@ -73,7 +73,7 @@ class SendQueueTest {
             for (int i = 0; i < before; i++) { // so that the ring does not begin with its oldest entry
                 ByteBuf message = newMessage();
                 write(message, 8);
-                queue.postFlushed(outbound());
+                queue.postFlushed(outbound(), true);
                 complete(queue, message);
             }
             List<ByteBuf> messages = new ArrayList<>();
@@ -81,7 +81,7 @@ class SendQueueTest {
                 messages.add(newMessage());
                 write(messages.get(i), 8);
             }
-            queue.postFlushed(outbound());
+            queue.postFlushed(outbound(), true);
             assertEquals(DEPTH, queue.outstanding());
             assertTrue(queue.wasFull());
             assertEquals(1, messages.get(DEPTH - 1).refCnt(), "that of the outbound buffer, until the channel is closed");
@@ -89,7 +89,7 @@ class SendQueueTest {
                 complete(queue, messages.get(i));
                 assertEquals(0, messages.get(i).refCnt());
             }
-            queue.postFlushed(outbound());
+            queue.postFlushed(outbound(), true);
             complete(queue, messages.get(DEPTH));
             assertFalse(queue.wasFull());
         }
@@ -100,7 +100,7 @@ class SendQueueTest {
         SendQueue queue = newQueue();
         ByteBuf first = newMessage();
         write(first, 8);
-        queue.postFlushed(outbound());
+        queue.postFlushed(outbound(), true);
         complete(queue, first);
         List<Object> messages = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
@@ -109,7 +109,7 @@ class SendQueueTest {
             sink.release();
             write(messages.get(i), 8);
         }
-        queue.postFlushed(outbound());
+        queue.postFlushed(outbound(), true);
         for (Object message : messages) {
             if (message instanceof RdmaRead read) {
                 ByteBuf sink = read.content().retain();
@@ -132,7 +132,7 @@ class SendQueueTest {
         for (ReferenceCounted message : messages) {
             write(message, 8);
         }
-        queue.postFlushed(outbound());
+        queue.postFlushed(outbound(), true);
         ByteBuf notPosted = newMessage();
         write(notPosted, 8);
         queue.hold();
@@ -160,7 +160,7 @@ class SendQueueTest {
         ByteBuf second = newMessage();
         write(first, 8);
         write(second, 8);
-        queue.postFlushed(outbound());
+        queue.postFlushed(outbound(), true);
         first.release();
         queue.hold();
         assertEquals(2, second.refCnt());
@@ -177,7 +177,7 @@ class SendQueueTest {
             messages.add(newMessage());
             write(messages.get(i), 8);
         }
-        queue.postFlushed(outbound());
+        queue.postFlushed(outbound(), true);
         queue.hold();
         queue.releasePosted();
         for (ByteBuf message : messages) {
@@ -199,7 +199,7 @@ class SendQueueTest {
         SendQueue queue = newQueue();
         writeCancelled();
         writeCancelled();
-        queue.postFlushed(outbound());
+        queue.postFlushed(outbound(), true);
         assertEquals(0, queue.outstanding());
         assertEquals(0, outbound().size());
     }
@@ -213,7 +213,7 @@ class SendQueueTest {
         ByteBuf second = newMessage();
         write(second, 8);
         writeCancelled();
-        queue.postFlushed(outbound());
+        queue.postFlushed(outbound(), true);
         complete(queue, first);
         assertEquals(2, outbound().size());
         complete(queue, second);
@@ -228,7 +228,7 @@ class SendQueueTest {
         ChannelOutboundBuffer outbound = ended.unsafe().outboundBuffer();
         outbound.addMessage(message, 8, ended.newPromise());
         outbound.addFlush();
-        work.sends().postFlushed(outbound);
+        work.sends().postFlushed(outbound, true);
         work.sends().hold();
         assertTrue(outbound.remove(new ClosedChannelException()));
         work.completed(posted.remove(0), WorkCompletionStatus.SUCCESS, 8, false, 0, 0);
@@ -242,7 +242,7 @@ class SendQueueTest {
         ByteBuf message = newMessage();
         assertThrows(IllegalStateException.class, () -> queue.complete(0, true));
         write(message, 8);
-        queue.postFlushed(outbound());
+        queue.postFlushed(outbound(), true);
         assertThrows(IllegalStateException.class, () -> queue.complete(1, true));
         complete(queue, message);
     }
