@@ -207,7 +207,7 @@ final class AttributeChanges {
 
     private static void setSize(FileChannel channel, long size) throws IOException {
         if (size > channel.size()) {
-            channel.write(ByteBuffer.allocate(1), size - 1); // Java has no other way to extend a file
+            channel.write(ByteBuffer.allocate(1), size - 1); // RandomAccessFile would follow a link
         } else {
             channel.truncate(size);
         }
