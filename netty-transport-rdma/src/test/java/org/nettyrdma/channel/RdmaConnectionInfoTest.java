@@ -59,9 +59,8 @@ class RdmaConnectionInfoTest extends TransportFixture {
         assertEquals(new RdmaConnectionInfo("iwarp", 2, false, 1024, 1024, client.maxSendBytes()), client.connectionInfo());
     }
 
-    /** What is written later fails alone. */
     @Test
-    void shouldEndAConnectionWhoseReadWasWrittenBeforeItWasKnownThatThereCanBeNone() throws Exception {
+    void shouldKeepAConnectionWhoseReadWasWrittenBeforeItWasKnownThatThereCanBeNone() throws Exception {
         CompletableFuture<ChannelFuture> read = new CompletableFuture<>();
         RdmaServerChannel server = listen(serverBootstrap().childOption(RdmaChannelOption.OUTBOUND_READ_DEPTH, 0)
                 .childHandler(new ChannelInboundHandlerAdapter() {
@@ -74,7 +73,7 @@ class RdmaConnectionInfoTest extends TransportFixture {
         ChannelFuture failed = read.get(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS);
         assertTrue(failed.await(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
         assertTrue(failed.cause().getMessage().contains("the outbound read depth is 0"), failed::toString);
-        assertTrue(failed.channel().closeFuture().await(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertTrue(failed.channel().isActive());
     }
 
     @Test
