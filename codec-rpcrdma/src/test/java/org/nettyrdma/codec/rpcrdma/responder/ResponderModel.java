@@ -74,7 +74,7 @@ final class ResponderModel {
     private int sendBytes = INLINE_BYTES;
     private int support = 1; // INLINE, until the client tells
     private int nextXid = 1;
-    private int mayHave = 1; // the highest grant so far
+    private int granted = 1; // by the last answer
     private int lastGrant = 1;
     private int sent; // calls
     private int maySend = 1; // calls, by the rule of CreditGate: what has come back, and the larger of the last two grants
@@ -100,7 +100,7 @@ final class ResponderModel {
                 int type = new int[] {2, 3, 6, 100, -1}[event.which() % 5];
                 client.peer.sendHex(HeaderDigits.words(9, 2, event.asked(), type, flags(event))
                         + "0000beef".repeat(event.detail() % 3));
-                expect(HeaderDigits.TWO.error(9, mayHave, HeaderDigits.RESPONSE, 3));
+                expect(HeaderDigits.TWO.error(9, granted, HeaderDigits.RESPONSE, 3));
             }
             case CLIENT_ERROR -> client.peer.sendHex(HeaderDigits.TWO.error(nextXid, 32, flags(event), 9)); // has no answer
             case REVERSE_CALL -> {
@@ -287,7 +287,7 @@ final class ResponderModel {
     private void properties(Event event) throws Exception {
         if (event.detail() % 5 == 0) {
             client.peer.sendHex(HeaderDigits.words(9, 2, event.asked(), 5, flags(event), 1, 1, 2, 0));
-            expect(HeaderDigits.TWO.error(9, mayHave, HeaderDigits.RESPONSE, 2));
+            expect(HeaderDigits.TWO.error(9, granted, HeaderDigits.RESPONSE, 2));
             return;
         }
         for (int i = 0; i <= event.which() % 3; i++) {
@@ -299,7 +299,7 @@ final class ResponderModel {
         }
         // Behind it, so that the server knows it when its program answers next.
         client.peer.sendHex(HeaderDigits.words(8, 2, 1, 6, 0));
-        expect(HeaderDigits.TWO.error(8, mayHave, HeaderDigits.RESPONSE, 3));
+        expect(HeaderDigits.TWO.error(8, granted, HeaderDigits.RESPONSE, 3));
     }
 
     /** The server calls the client: within what that has told, and each of these calls ends once, too. */
@@ -352,7 +352,7 @@ final class ResponderModel {
      */
     private int grant(boolean counts) {
         int grant = (int) Math.max(1, Math.min(asked, CREDITS));
-        mayHave = Math.max(mayHave, grant);
+        granted = grant;
         maySend = Math.max(maySend, sent - served.size() + Math.max(lastGrant, grant));
         lastGrant = counts ? grant : Math.max(lastGrant, grant);
         return grant;
