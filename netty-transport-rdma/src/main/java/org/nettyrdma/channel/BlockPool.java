@@ -377,24 +377,43 @@ final class BlockPool {
     private void giveBack(Slab slab) {
         regions.remove(slab.region); // first: what comes to lie there is not registered
         if (slab.close()) {
-            registeredBytes -= slab.bytes();
+            givenBack(slab.bytes());
         }
     }
 
+    private synchronized void givenBack(int bytes) {
+        registeredBytes -= bytes;
+        refusedUntilNanos = System.nanoTime();
+    }
+
     /**
-     * Gives the slabs back to the system that were not used since the last trim but one.
+     * Gives the slabs back to the system that were not used since the last trim but one. That can take seconds, in which event
+     * loops need memory: until its turn comes each slab is a spare, and nobody waits for it.
      *
      * @return whether it may be worth to trim again, because a slab is free, but not for long enough
      */
-    synchronized boolean trim() {
-        List<Slab> unused = sweep(TRIMS_UNUSED);
-        spares.forEach(spare -> spare.age++);
-        spares.stream().filter(spare -> spare.age >= TRIMS_UNUSED).forEach(unused::add);
-        spares.removeAll(unused);
-        unused.forEach(this::giveBack);
-        if (!unused.isEmpty()) {
-            refusedUntilNanos = System.nanoTime();
+    boolean trim() {
+        findUnused();
+        for (Slab unused = takeUnused(); unused != null; unused = takeUnused()) {
+            giveBack(unused);
         }
+        return isAnyFree();
+    }
+
+    private synchronized void findUnused() {
+        spares.forEach(spare -> spare.age++);
+        List<Slab> unused = sweep(TRIMS_UNUSED);
+        unused.forEach(slab -> slab.age = TRIMS_UNUSED);
+        spares.addAll(unused);
+    }
+
+    private synchronized Slab takeUnused() {
+        Slab unused = spares.stream().filter(spare -> spare.age >= TRIMS_UNUSED).findFirst().orElse(null);
+        spares.remove(unused);
+        return unused;
+    }
+
+    private synchronized boolean isAnyFree() {
         return !spares.isEmpty() || inUse.stream().anyMatch(slab -> slab.age < TRIMS_UNUSED && slab.isFree());
     }
 

@@ -1,9 +1,11 @@
 package org.nettyrdma.channel;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
@@ -14,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Threads that find a pool empty at the same time. */
+/** Threads that find a pool empty at the same time, or while it gives memory back. */
 class BlockPoolTest {
 
     private static final int MIB = 1 << 20;
@@ -74,5 +76,32 @@ class BlockPoolTest {
         pool.trim();
         pool.trim();
         assertEquals(0, provider.registeredBytes());
+    }
+
+    /** The system takes its time for large pieces, and on a busy machine the thread that gives them back waits in between. */
+    @Test
+    void shouldLetNobodyWaitWhileMemoryIsGivenBack() {
+        BlockPool[] slow = new BlockPool[1];
+        List<Block> takenMeanwhile = new ArrayList<>();
+        MemoryOnlyProvider frees = new MemoryOnlyProvider() {
+            @Override
+            public void free(ByteBuffer memory) {
+                takenMeanwhile.add(assertDoesNotThrow(
+                        () -> executor.submit(() -> slow[0].takeBlock(2 * BLOCK_BYTES)).get(60, TimeUnit.SECONDS)));
+                super.free(memory);
+            }
+        };
+        slow[0] = new BlockPool(frees, 2 * MIB);
+        List<Block> blocks = new ArrayList<>();
+        while (blocks.size() < BLOCKS) {
+            blocks.add(slow[0].takeBlock(BLOCK_BYTES));
+        }
+        blocks.forEach(Block::release);
+        assertTrue(slow[0].trim());
+        assertFalse(slow[0].trim());
+        assertEquals(1, takenMeanwhile.size(), "pieces that were given back");
+        assertTrue(takenMeanwhile.get(0).isRegistered(), "it is of the other piece");
+        assertEquals(MIB, frees.registeredBytes());
+        takenMeanwhile.get(0).release();
     }
 }
