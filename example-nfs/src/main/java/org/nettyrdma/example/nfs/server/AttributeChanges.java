@@ -9,7 +9,6 @@ import java.time.Instant;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
-import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.protocol.TimeChange;
 
@@ -44,8 +43,7 @@ final class AttributeChanges {
             requireAllowedSize(changes.size().getAsLong());
             AccessControl.requireWriteData(caller, now);
         }
-        requireAllowedTime(caller, now, changes.accessTime());
-        requireAllowedTime(caller, now, changes.modifyTime());
+        requireAllowedTimes(caller, now, changes.accessTime(), changes.modifyTime());
         if (changes.accessTime().isSet() || changes.modifyTime().isSet()) {
             // The same: all but symbolic links are opened. A pipe without a writer would never be, and keep the name lock.
             AccessControl.require(mayBeOpened(now) || now.type() == FileType.SYMBOLIC_LINK, NfsStatus.NOTSUPP);
@@ -82,15 +80,17 @@ final class AttributeChanges {
         }
     }
 
-    private static void requireAllowedTime(Credentials caller, Fattr now, TimeChange change) throws NfsException {
-        switch (change.how()) {
-            case DONT_CHANGE -> { }
-            case SET_TO_SERVER_TIME -> AccessControl.requireWriteData(caller, now);
-            case SET_TO_CLIENT_TIME -> {
+    /** Only the owner sets a time of choice, whatever the other one is to be; who may write sets the server's. */
+    private static void requireAllowedTimes(Credentials caller, Fattr now, TimeChange... times) throws NfsException {
+        for (TimeChange change : times) {
+            if (change.how() == TimeChange.How.SET_TO_CLIENT_TIME) {
                 AccessControl.requireOwner(caller, now);
-                NfsTime time = change.time();
-                AccessControl.require(Integer.compareUnsigned(time.nanoseconds(), NANOS_PER_SECOND) < 0, NfsStatus.INVAL);
+                int nanoseconds = change.time().nanoseconds();
+                AccessControl.require(Integer.compareUnsigned(nanoseconds, NANOS_PER_SECOND) < 0, NfsStatus.INVAL);
             }
+        }
+        if (times[0].isSet() || times[1].isSet()) {
+            AccessControl.requireWriteData(caller, now); // which its owner may
         }
     }
 

@@ -249,6 +249,8 @@ class AttributeProceduresTest extends NfsTest {
         TimeChange past = TimeChange.to(new NfsTime(1, 0));
         assertChanges(other.setAttributes(file, Sattr.NONE.withMode(0777), null), NfsStatus.PERM);
         assertChanges(other.setAttributes(file, Sattr.NONE.withTimes(past, past), null), NfsStatus.PERM);
+        assertChanges(other.setAttributes(file, Sattr.NONE.withTimes(TimeChange.SERVER_TIME, past), null), NfsStatus.PERM);
+        assertChanges(other.setAttributes(file, Sattr.NONE.withTimes(past, TimeChange.SERVER_TIME), null), NfsStatus.PERM);
         assertChanges(other.setAttributes(file, Sattr.NONE.withTimes(TimeChange.SERVER_TIME, TimeChange.SERVER_TIME), null),
                 NfsStatus.ACCES);
         assertChanges(other.setAttributes(file, Sattr.NONE.withSize(0), null), NfsStatus.ACCES);
