@@ -277,8 +277,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         int reverse = Math.max(1, reverseCredits); // a gate has at least one; without the reverse direction nothing uses it
         int requests = server ? reverse : own.credits();
         int served = server ? own.credits() : reverse;
-        int servedReceives = receives.servedReceives(channel, own);
         int besides = receives.besidesServed(own);
+        int servedReceives = channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH) - besides;
         if (server) {
             channel.reserveReceives(1, besides); // until the first reply grants more
         }

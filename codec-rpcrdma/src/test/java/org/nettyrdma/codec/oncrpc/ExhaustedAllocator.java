@@ -59,18 +59,33 @@ public final class ExhaustedAllocator extends AbstractByteBufAllocator {
 
     @Override
     public CompositeByteBuf compositeDirectBuffer(int maxNumComponents) {
-        take();
-        return super.compositeDirectBuffer(maxNumComponents);
+        return composite(true, maxNumComponents);
     }
 
     @Override
     public CompositeByteBuf compositeHeapBuffer(int maxNumComponents) {
+        return composite(false, maxNumComponents);
+    }
+
+    private CompositeByteBuf composite(boolean direct, int maxNumComponents) {
         take();
-        return new CompositeByteBuf(this, false, maxNumComponents) {
+        return new CompositeByteBuf(this, direct, maxNumComponents) {
+            @Override
+            public CompositeByteBuf addComponent(boolean increaseWriterIndex, ByteBuf piece) {
+                takePiece(piece);
+                return super.addComponent(increaseWriterIndex, piece);
+            }
+
             @Override
             public CompositeByteBuf addComponent(boolean increaseWriterIndex, int index, ByteBuf piece) {
                 takePiece(piece);
                 return super.addComponent(increaseWriterIndex, index, piece);
+            }
+
+            @Override
+            public CompositeByteBuf addFlattenedComponents(boolean increaseWriterIndex, ByteBuf piece) {
+                takePiece(piece);
+                return super.addFlattenedComponents(increaseWriterIndex, piece);
             }
         };
     }

@@ -233,6 +233,30 @@ class LegacyClientWireTest {
         assertTrue(channel.closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
 
+    /** The reply, or the end of the wait for it, would be taken for that of the other call. */
+    @Test
+    void shouldKeepTheXidInUseUntilTheReplyIsFetched() throws Exception {
+        connect();
+        Future<ByteBuf> call = start(BulkProgram.LOAD);
+        String xid = receiveCall();
+        // It grants no credit to the other call, which would wait for one.
+        ByteBuf reply = hex(xid + "00000001 00000001 00000000 00000001 0000001c" + expose(new byte[4]) + NO_CHUNKS + xid + SUCCESS
+                + "00000004");
+        String nullCall = xid + "00000000 00000002 20000099 00000001 00000000 00000000 00000000 00000000 00000000";
+        ByteBuf other = hex(nullCall);
+        Throwable refusal = channel.eventLoop().submit(() -> {
+            channel.pipeline().fireChannelRead(reply);
+            return channel.write(other).cause();
+        }).get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertInstanceOf(IllegalStateException.class, refusal);
+        assertEquals(0, other.refCnt());
+        RpcRdmaPair.result(call).release();
+        assertEquals(done(xid), server.receiveHex());
+
+        channel.writeAndFlush(hex(nullCall)).sync();
+        assertEquals(xid, receiveCall());
+    }
+
     @Test
     void shouldDropFetchesThatWaitWhenTheConnectionIsLost() throws Exception {
         connect(RpcRdma.client().limits(NO_OFFERS).resources(ONE_FETCH).legacy(LegacyProfile.DEFAULT));

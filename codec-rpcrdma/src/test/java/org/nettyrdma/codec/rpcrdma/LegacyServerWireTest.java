@@ -307,6 +307,47 @@ public class LegacyServerWireTest {
         assertEquals(digits("00000009 00000001 00000005 00000000" + NO_CHUNKS + "00000009" + SUCCESS), peer.receiveHex());
     }
 
+    /** Of eight receives three are for RDMA_DONE, and four are in use. */
+    @Test
+    void shouldGrantNoReceiveThatIsForDoneWhileReadingIsOff() throws Exception {
+        connect(ShortSends.server().legacy(new LegacyProfile(3, 1 << 20, 60_000)).credits(5));
+        RdmaChannel channel = hang("00000009");
+        sendHanging("00000001");
+        RpcCall first = program.takeHanging();
+        setAutoRead(channel, false);
+        for (int i = 2; i <= 5; i++) {
+            sendHanging("0000000" + i);
+        }
+        awaitHeld(channel, 4);
+        first.reply(Unpooled.EMPTY_BUFFER);
+        assertEquals(digits("00000001 00000001 00000001 00000000" + NO_CHUNKS + "00000001" + SUCCESS), peer.receiveHex());
+        setAutoRead(channel, true);
+    }
+
+    @Test
+    void shouldHaveReceivesForAllCallsAndEveryDoneWhileReadingIsOff() throws Exception {
+        connect(ShortSends.server().legacy(new LegacyProfile(3, 1 << 20, 60_000)).credits(5));
+        RdmaChannel channel = hang("00000009");
+        for (int i = 1; i <= 3; i++) {
+            peer.sendHex("0000000" + i + LATER + "00000000" + NO_CHUNKS + loadCall("0000000" + i, 3000, 0));
+            peer.receive().release();
+        }
+        setAutoRead(channel, false);
+        for (int i = 1; i <= 5; i++) {
+            sendHanging("0000001" + i);
+        }
+        for (int i = 1; i <= 3; i++) {
+            done("0000000" + i);
+        }
+        awaitHeld(channel, 5 + 3);
+        setAutoRead(channel, true);
+        for (int i = 1; i <= 5; i++) {
+            program.takeHanging().reply(Unpooled.EMPTY_BUFFER);
+            peer.receive().release();
+        }
+        assertEquals(3, server.statistics().get(Counter.DONE_MESSAGES));
+    }
+
     @Test
     void shouldRefuseReplyThatThePeerCouldNotRead() throws Exception {
         server = ShortSends.server().legacy(LegacyProfile.DEFAULT).program(program).build();
@@ -374,11 +415,23 @@ public class LegacyServerWireTest {
 
     /** The channel of the server, by way of a call that is answered with nothing. */
     private RdmaChannel hang(String xid) throws Exception {
-        peer.sendHex(xid + LATER + "00000000" + NO_CHUNKS + xid + CALL + "00000005" + NO_AUTH);
+        sendHanging(xid);
         RpcCall hanging = program.takeHanging();
         hanging.reply(Unpooled.EMPTY_BUFFER);
         peer.receive().release();
         return (RdmaChannel) hanging.channel();
+    }
+
+    private void sendHanging(String xid) throws Exception {
+        peer.sendHex(xid + LATER + "00000000" + NO_CHUNKS + xid + CALL + "00000005" + NO_AUTH);
+    }
+
+    private static void setAutoRead(RdmaChannel channel, boolean autoRead) throws Exception {
+        channel.eventLoop().submit(() -> channel.config().setAutoRead(autoRead)).sync();
+    }
+
+    private static void awaitHeld(RdmaChannel channel, int messages) {
+        awaitValue(() -> channel.eventLoop().submit(channel::heldMessages).syncUninterruptibly().getNow(), messages);
     }
 
     /** Reads what the server has exposed. */

@@ -102,14 +102,4 @@ public record ReceivePlan(boolean server, RpcRdmaLimits limits, boolean mayBeLon
     public int besidesServed(RpcRdmaLimits own) {
         return server ? besidesCredits() : own.credits() + pendingReplies + controlReceives;
     }
-
-    /**
-     * Receives of a channel that calls of the peer may use.
-     *
-     * @param own the result of {@link #limitsOf}
-     */
-    public int servedReceives(RdmaChannel channel, RpcRdmaLimits own) {
-        return channel.config().getOption(RdmaChannelOption.RECEIVE_QUEUE_DEPTH) - (server ? reverseCredits : own.credits())
-                - controlReceives;
-    }
 }

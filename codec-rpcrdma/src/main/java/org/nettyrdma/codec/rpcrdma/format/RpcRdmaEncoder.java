@@ -94,6 +94,15 @@ final class RpcRdmaEncoder {
             return header;
         }
         CompositeByteBuf gathered = alloc.compositeDirectBuffer(Integer.MAX_VALUE);
-        return gathered.addComponent(true, header).addFlattenedComponents(true, body);
+        try {
+            // With references of its own: what cannot be added, Netty releases.
+            gathered.addComponent(true, header.retain()).addFlattenedComponents(true, body.retain());
+        } catch (RuntimeException | Error e) { // no memory, for instance
+            gathered.release();
+            throw e;
+        }
+        header.release();
+        body.release();
+        return gathered;
     }
 }

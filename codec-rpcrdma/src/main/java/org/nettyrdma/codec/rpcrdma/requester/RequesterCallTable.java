@@ -49,7 +49,10 @@ public final class RequesterCallTable {
     private final XidMap<RequesterCall> outstanding = new XidMap<>();
     /** Of calls that have ended; only of those to which nothing refers. */
     private final Queue<RequesterCall> spare = new ArrayDeque<>();
-    /** Calls that have ended, and whose memory is being withdrawn: some of them may be sent again after that. */
+    /**
+     * Calls that have ended, while their memory is being withdrawn or their reply fetched: some of them may be sent again after
+     * that.
+     */
     private final XidMap<RequesterCall> ending = new XidMap<>();
     /** Calls that are being sent again, until that is done or has failed: what takes them back where they still wait. */
     private final XidMap<ChannelPromise> sendingAgain = new XidMap<>();
@@ -208,12 +211,15 @@ public final class RequesterCallTable {
         return outstanding.remove(xid);
     }
 
-    /** The memory of a call that was {@linkplain #take taken} is being withdrawn, until it has {@linkplain #ended ended}. */
+    /**
+     * The memory of a call that was {@linkplain #take taken} is being withdrawn, or its reply fetched, until it has
+     * {@linkplain #ended ended}.
+     */
     void ending(RequesterCall call) {
         ending.put(call.xid(), call);
     }
 
-    /** The memory of a call is withdrawn that was {@linkplain #ending ending}. */
+    /** A call that was {@linkplain #ending ending} no longer is. */
     void ended(RequesterCall call) {
         ending.remove(call.xid());
     }

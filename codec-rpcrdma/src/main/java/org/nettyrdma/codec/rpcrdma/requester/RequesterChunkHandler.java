@@ -147,9 +147,10 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
             if (call.exposure() != null && !call.isWithdrawn()) {
                 call.exposure().withdraw(() -> { }); // the caller may give up before all is fetched
             }
+            calls.ending(call); // another one with its XID would get what is fetched
             replyFetch.fetch(call, reply);
         } else {
-            replied(call, reply);
+            ended(call, reply);
         }
     }
 
@@ -184,6 +185,11 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
 
     @Override
     public void replied(RequesterCall call, RpcRdmaMessage reply) {
+        calls.ended(call);
+        ended(call, reply);
+    }
+
+    private void ended(RequesterCall call, RpcRdmaMessage reply) {
         if (call.isWithdrawn()) {
             countDropped();
             delivery.repliedTooLate(call, reply);
@@ -194,6 +200,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
 
     @Override
     public void lost(RequesterCall call) {
+        calls.ended(call);
         calls.discard(call);
     }
 

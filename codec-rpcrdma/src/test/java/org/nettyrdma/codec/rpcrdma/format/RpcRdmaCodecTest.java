@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.RdmaSend;
 import org.nettyrdma.channel.RemoteInvalidation;
 import org.nettyrdma.channel.RemoteSegment;
+import org.nettyrdma.codec.oncrpc.ExhaustedAllocator;
 import org.nettyrdma.codec.rpcrdma.Bytes;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
@@ -279,5 +280,17 @@ class RpcRdmaCodecTest {
     private static void assertMalformed(RpcRdmaMessage message) {
         assertInstanceOf(Malformed.class, message.header());
         message.release();
+    }
+
+    /** A piece that finds no memory is released by Netty. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldReleaseOnceWhatCannotBePutBehindItsHeader(int pieces) {
+        server.config().setAllocator(ExhaustedAllocator.ofPieces(pieces));
+        ByteBuf body = Unpooled.buffer().writeZero(2000);
+        ChannelFuture written = server.writeOneOutbound(RpcRdmaMessage.reply(new Msg(1, 32, ChunkLists.EMPTY), body.retain()));
+        assertInstanceOf(OutOfMemoryError.class, written.cause());
+        assertEquals(1, body.refCnt());
+        body.release();
     }
 }
