@@ -384,6 +384,9 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
         } else if (cause instanceof IOException) {
             // The channel closes itself after one of these; the calls that suffer are told the reason.
             LOGGER.debug("{} failed: {}", context.channel(), cause.toString());
+        } else if (cause instanceof OutOfMemoryError) {
+            context.close(); // a socket closes itself; elsewhere nobody knows what was lost of which reply
+            PeerLog.fault(LOGGER, context.channel(), "lost, as there is no memory", cause);
         } else {
             context.fireExceptionCaught(cause);
         }

@@ -52,6 +52,17 @@ class RpcClientTest {
         assertEquals(0, client.statistics().pendingCalls());
     }
 
+    /** Nobody knows which call has lost its reply. */
+    @Test
+    void shouldCloseWhereThereIsNoMemoryAndFailTheCalls() {
+        Future<ByteBuf> call = call(1, Unpooled.EMPTY_BUFFER);
+        channel.releaseOutbound();
+        channel.pipeline().fireExceptionCaught(new OutOfMemoryError("for the test"));
+        channel.checkException(); // not passed on to where its trace would be logged
+        assertFalse(channel.isOpen());
+        assertInstanceOf(OutOfMemoryError.class, assertInstanceOf(RpcConnectionException.class, call.cause()).getCause());
+    }
+
     @Test
     void shouldTellARecordThatIsTooLongByOneLine() {
         EmbeddedChannel end = new EmbeddedChannel(new RpcClient());

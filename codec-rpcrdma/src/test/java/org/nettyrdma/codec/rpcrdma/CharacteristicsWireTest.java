@@ -414,21 +414,22 @@ class CharacteristicsWireTest {
         }
 
         /** Nobody would end it otherwise, nor send those behind it. */
-        @Test
-        void shouldFailARequestThatHasNoMemoryForItsTimer() throws Exception {
+        @ParameterizedTest
+        @ValueSource(strings = {"executor", "writeAndFlush"})
+        void shouldFailARequestThatHasNoMemoryForItsTimerOrItself(String method) throws Exception {
             ChannelHandlerContext context = server.channel.pipeline().context(handler);
             AtomicBoolean exhausted = new AtomicBoolean(true);
-            EventExecutor executor = replacing(EventExecutor.class, context.executor(), "schedule", () -> {
+            Supplier<Object> once = () -> {
                 if (exhausted.getAndSet(false)) {
                     throw new OutOfMemoryError("expected");
                 }
                 return null;
-            });
-            server.channel.eventLoop().submit(() -> handler.handlerAdded(
-                    replacing(ChannelHandlerContext.class, context, "executor", () -> executor))).sync();
+            };
+            EventExecutor executor = replacing(EventExecutor.class, context.executor(), "schedule", once);
+            server.channel.eventLoop().submit(() -> handler.handlerAdded(replacing(ChannelHandlerContext.class, context, method,
+                    method.equals("executor") ? () -> executor : once))).sync();
             Future<Outcome> request = handler.request(RECEIVE_BUFFER_SIZE, 2048L);
-            assertTrue(request.await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
-            assertInstanceOf(OutOfMemoryError.class, request.cause());
+            assertInstanceOf(OutOfMemoryError.class, request.await().cause());
             assertEquals(4096, sendBytes());
             Future<Outcome> next = handler.request(RECEIVE_BUFFER_SIZE, 1024L);
             server.peer.sendHex(requireRequest(1024) + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");

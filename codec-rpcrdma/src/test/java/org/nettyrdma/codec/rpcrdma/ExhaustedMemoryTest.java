@@ -11,6 +11,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelPromise;
 import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,6 +26,7 @@ import org.nettyrdma.codec.oncrpc.RpcTransportException;
 class ExhaustedMemoryTest {
 
     private static final int LENGTH = 5000;
+    private static final String NULL_CALL = "0000cafe 00000000 00000002 20000099 00000001 00000000" + "00000000".repeat(4);
 
     @Test
     void shouldFailTheCallWhoseReplyCannotBePutTogether() throws Exception {
@@ -46,6 +48,27 @@ class ExhaustedMemoryTest {
             String xid = server.peer.receiveHex().substring(0, 8);
             server.peer.sendHex(xid + "00000001 00000020 00000000" + RawServer.NO_CHUNKS + xid + RawServer.SUCCESS);
             RpcRdmaPair.result(next).release();
+        }
+    }
+
+    /** It finds none when it was entered as outstanding, and has no credit yet. */
+    @Test
+    void shouldForgetTheCallThatCannotBeWritten() throws Exception {
+        try (RawServer server = new RawServer(RpcRdma.client().limits(RpcRdmaLimits.DEFAULT.withDefaultReplyChunkBytes(0)))) {
+            server.requireAlive(); // calls without chunks take the short path from now on
+            ByteBuf call = Bytes.hex(NULL_CALL);
+            ChannelPromise promise = new DefaultChannelPromise(server.channel) {
+                @Override
+                public boolean setUncancellable() {
+                    throw new OutOfMemoryError("expected");
+                }
+            };
+            server.channel.write(call, promise);
+            assertInstanceOf(OutOfMemoryError.class, promise.await().cause());
+            assertEquals(0, call.refCnt());
+
+            server.channel.writeAndFlush(Bytes.hex(NULL_CALL)).sync();
+            assertEquals("0000cafe", server.peer.receiveHex().substring(0, 8));
         }
     }
 

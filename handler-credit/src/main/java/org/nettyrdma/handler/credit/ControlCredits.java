@@ -63,9 +63,8 @@ final class ControlCredits {
     }
 
     private void send(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise asked) {
-        ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked; // a void promise does not tell how the write went
-        if (!promise.setUncancellable() || promise.isDone()) { // cancelled, or its owner has ended it by itself
-            message.release();
+        ChannelPromise promise = RequesterCredits.begin(message, asked);
+        if (promise == null) {
             return;
         }
         Sent place = new Sent(sent++, message.xid(), responsesSent.getAsLong());

@@ -111,12 +111,28 @@ final class RequesterCredits {
         waitingChanged(ctx);
     }
 
+    /**
+     * Begins a write that nobody can cancel any more.
+     *
+     * @return what tells how it goes, which a void promise does not; {@code null} if it does not begin: it was cancelled, its
+     *         owner has ended it by itself, or there is no memory
+     */
+    static ChannelPromise begin(CreditedMessage message, ChannelPromise asked) {
+        try {
+            ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked;
+            if (promise.setUncancellable() && !promise.isDone()) {
+                return promise;
+            }
+            message.release();
+        } catch (RuntimeException | Error e) {
+            fail(message, asked, e);
+        }
+        return null;
+    }
+
     private void send(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise asked) {
-        ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked; // a void promise does not tell how the write went
-        // From here on the credit is spent, so the request may no longer be cancelled. One that its owner has ended by itself
-        // cannot be written.
-        if (!promise.setUncancellable() || promise.isDone()) {
-            request.release();
+        ChannelPromise promise = begin(request, asked); // as the credit is spent from here on
+        if (promise == null) {
             return;
         }
         int xid = request.xid();
@@ -191,8 +207,14 @@ final class RequesterCredits {
             return;
         }
         inProgress.remove(notice.xid());
-        earlier = new Earlier(earlier.notices() + 1, earlier.controls());
-        ctx.write(notice.withCredits(window.maxLimit()), promise);
+        try {
+            CreditedMessage stamped = notice.withCredits(window.maxLimit());
+            earlier = new Earlier(earlier.notices() + 1, earlier.controls());
+            ctx.write(stamped, promise);
+        } catch (RuntimeException | Error e) { // no memory, for instance
+            window.release(); // as the peer will never see it
+            fail(notice, promise, e);
+        }
         sendWaiting(ctx);
     }
 

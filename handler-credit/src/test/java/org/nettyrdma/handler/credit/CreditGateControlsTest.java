@@ -161,6 +161,18 @@ class CreditGateControlsTest extends CreditGateFixture {
     }
 
     @Test
+    void shouldReleaseThoseWhosePromiseFindsNoMemory() {
+        assertInstanceOf(OutOfMemoryError.class, writeWithoutMemory(message(CONTROL, 1, 0)).cause());
+        controls(2, 5);
+        ChannelFuture waits = writeWithoutMemory(message(CONTROL, 6, 0));
+        controls(7, 7);
+        assertSent(2, 3, 4, 5);
+        receive(answer(2));
+        assertInstanceOf(OutOfMemoryError.class, waits.cause());
+        assertSent(7);
+    }
+
+    @Test
     void shouldFailThoseThatWaitOnClose() {
         controls(1, 4);
         ChannelFuture fifth = write(message(CONTROL, 5, 0));

@@ -5,6 +5,7 @@ import static org.nettyrdma.handler.credit.CreditedMessage.Role.REQUEST;
 import static org.nettyrdma.handler.credit.CreditedMessage.Role.RESPONSE;
 
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.DefaultChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +45,16 @@ abstract class CreditGateFixture {
 
     ChannelFuture write(TestMessage message) {
         return channel.writeAndFlush(message);
+    }
+
+    /** With a promise that fails when the write begins. */
+    ChannelFuture writeWithoutMemory(TestMessage message) {
+        return channel.writeAndFlush(message, new DefaultChannelPromise(channel) {
+            @Override
+            public boolean setUncancellable() {
+                throw new OutOfMemoryError("expected");
+            }
+        });
     }
 
     void receive(TestMessage message) {

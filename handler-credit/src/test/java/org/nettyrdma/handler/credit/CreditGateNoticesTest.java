@@ -58,6 +58,21 @@ class CreditGateNoticesTest extends CreditGateFixture {
     }
 
     @Test
+    void shouldGiveTheCreditBackOfANoticeThatThereIsNoMemoryToStamp() {
+        open(1);
+        writeAll(1, 2);
+        receive(keeping(1, 1));
+        assertSent(1);
+        TestMessage notice = message(NOTICE, 1, 0);
+        notice.isUnstampable = true;
+        assertInstanceOf(OutOfMemoryError.class, write(notice).cause());
+        assertEquals(0, notice.refCnt());
+        assertSent(2);
+        receive(response(2, 1));
+        assertEquals(0, gate.statistics().requests().inProgress());
+    }
+
+    @Test
     void shouldRefuseNoticesThatNoResponseHasKeptACreditFor() {
         open(4);
         write(request(1));

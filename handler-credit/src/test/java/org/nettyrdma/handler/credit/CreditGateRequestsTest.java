@@ -67,6 +67,19 @@ class CreditGateRequestsTest extends CreditGateFixture {
         assertSent(4);
     }
 
+    /** At once, and from among those that wait. */
+    @Test
+    void shouldReleaseARequestWhosePromiseFindsNoMemory() {
+        assertInstanceOf(OutOfMemoryError.class, writeWithoutMemory(request(1)).cause());
+        write(request(2));
+        assertSent(2);
+        ChannelFuture waits = writeWithoutMemory(request(3));
+        write(request(4));
+        receive(response(2, 1));
+        assertInstanceOf(OutOfMemoryError.class, waits.cause());
+        assertSent(4);
+    }
+
     @Test
     void shouldUseAsManyAsGrantedForEveryGrant() {
         for (int grant = 1; grant <= 1024; grant++) {

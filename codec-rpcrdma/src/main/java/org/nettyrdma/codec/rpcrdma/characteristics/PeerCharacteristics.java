@@ -68,11 +68,10 @@ final class PeerCharacteristics {
             for (Entry entry : wanted.entries()) {
                 requireNotAsked(((Value<?>) entry).property());
             }
+            enqueue(new Exchange(wanted, null, promise));
         } catch (CharacteristicsException | RuntimeException | Error e) { // also what the type of a value throws
             promise.tryFailure(e);
-            return;
         }
-        enqueue(new Exchange(wanted, null, promise));
     }
 
     private void requireNotAsked(TransportProperty<?> property) throws CharacteristicsException {
@@ -165,10 +164,15 @@ final class PeerCharacteristics {
         try {
             timeout = handler.context().executor().schedule(this::timedOut, settings.responseTimeoutMillis(),
                     TimeUnit.MILLISECONDS);
-        } catch (RuntimeException | Error e) { // no memory for the queue, for instance, and it could wait for ever
-            notSent(e);
-            return;
+            write(exchange);
+        } catch (RuntimeException | Error e) { // no memory for the timer, for instance: the peer is not to blame
+            if (current == exchange) {
+                notSent(e);
+            }
         }
+    }
+
+    private void write(Exchange exchange) {
         if (exchange.update() != null) {
             updateXid = handler.nextXid();
             handler.sendRequest(settings.types().update(), updateXid, exchange.update()).addListener(write -> {

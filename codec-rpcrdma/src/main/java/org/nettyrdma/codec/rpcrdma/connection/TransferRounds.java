@@ -63,11 +63,16 @@ public final class TransferRounds {
             timer = loop.scheduleWithFixedDelay(this::run, intervalNanos, intervalNanos, TimeUnit.NANOSECONDS);
         }
 
+        /** What is thrown here would end the timer that all share. */
         private void run() {
-            List.copyOf(looks).forEach(this::look); // some may leave meanwhile
+            try {
+                List.copyOf(looks).forEach(this::look); // some may leave meanwhile
+            } catch (OutOfMemoryError e) {
+                return; // the next round may have some
+            }
         }
 
-        /** One that fails must neither keep the others from looking nor end the timer that all share. */
+        /** One that fails must not keep the others from looking. */
         private void look(Runnable look) {
             try {
                 look.run();

@@ -98,7 +98,7 @@ final class RequestSender {
             return;
         }
         try {
-            requireSendable(call);
+            requireSendable(call, promise);
             // What the call itself says about its items and its reply goes before what the binding says.
             CallLayout bound = msg instanceof RpcMessage message && message.replySpace() != null ? null
                     : bindings.layoutOfCall(call);
@@ -204,13 +204,13 @@ final class RequestSender {
         }
     }
 
-    private void requireSendable(ByteBuf call) throws IOException {
+    private void requireSendable(ByteBuf call, ChannelPromise promise) throws IOException {
         requireConnected();
         if (call.readableBytes() < 2 * Integer.BYTES || call.readableBytes() > limits.maxMessageBytes()) {
             throw RpcRdmaFailures.tooLarge("call of %d bytes (expected: 8..%d)", call.readableBytes(),
                     limits.maxMessageBytes());
         }
-        requireNewXid(call);
+        requireNewXid(call, promise);
     }
 
     private void requireConnected() throws IOException {
@@ -222,8 +222,8 @@ final class RequestSender {
         }
     }
 
-    private void requireNewXid(ByteBuf call) {
-        if (calls.isXidInUse(RpcOffsets.word(call, 0))) {
+    private void requireNewXid(ByteBuf call, ChannelPromise promise) {
+        if (calls.isXidInUse(RpcOffsets.word(call, 0), promise)) {
             throw new IllegalStateException(String.format("a call with XID %08x is outstanding", RpcOffsets.word(call, 0)));
         }
     }
@@ -242,7 +242,7 @@ final class RequestSender {
         ByteBuf message = call.unsent();
         try {
             requireConnected();
-            requireNewXid(message);
+            requireNewXid(message, call.caller());
             send(call, waited.exposedBytes());
         } catch (Exception | Error e) {
             message.release();
@@ -271,15 +271,23 @@ final class RequestSender {
             }
             throw e;
         }
-        count(plan, call.chunks());
-        if (reverse) {
-            statistics.increment(Counter.REVERSE_CALLS);
-        }
-        RpcRdmaVersion version = connection.terms().version();
-        if (exposure == null && inlinePath != null && inlinePath.writeCall(call.xid(), body, call)) {
+        RpcRdmaMessage request;
+        try {
+            count(plan, call.chunks());
+            if (reverse) {
+                statistics.increment(Counter.REVERSE_CALLS);
+            }
+            if (exposure == null && inlinePath != null && inlinePath.writeCall(call.xid(), body, call)) {
+                return;
+            }
+            request = connection.terms().version().message(Role.REQUEST, call.xid(), limits.credits(), call.chunks(), body,
+                    plan.isLong());
+        } catch (RuntimeException | Error e) { // as a write that has failed, since the reference of the message has passed on
+            body.release();
+            call.tryFailure(e);
             return;
         }
-        ctx.write(version.message(Role.REQUEST, call.xid(), limits.credits(), call.chunks(), body, plan.isLong()), call);
+        ctx.write(request, call);
     }
 
     private void count(RequestPlan plan, ChunkLists chunks) {

@@ -77,9 +77,15 @@ public final class RequesterCallTable {
         return closed;
     }
 
-    /** Whether a call with this XID was sent whose reply is not here, or is here and not delivered yet. */
-    boolean isXidInUse(int xid) {
-        return outstanding.contains(xid) || ending.contains(xid);
+    /**
+     * Whether a call with this XID was sent whose reply is not here, or is here and not delivered yet, or which is being sent
+     * again.
+     *
+     * @param caller of the call that is asked for
+     */
+    boolean isXidInUse(int xid, ChannelPromise caller) {
+        ChannelPromise again = sendingAgain.get(xid);
+        return outstanding.contains(xid) || ending.contains(xid) || again != null && again != caller;
     }
 
     /** Whether a call with this XID was sent whose reply is not here, and which has exposed nothing. */

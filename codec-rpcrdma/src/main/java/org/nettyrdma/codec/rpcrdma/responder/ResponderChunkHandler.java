@@ -168,17 +168,28 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
         if (reverse) {
             statistics.increment(Counter.REVERSE_CALLS);
         }
-        // The results of an unplaced reply are found by the procedure of its call.
-        ResponderCall call = chunks == ChunkLists.EMPTY && unplaced == null ? ResponderCall.WITHOUT_CHUNKS
-                : new ResponderCall(chunks, message, memoryBytes);
         if (!InvalidationPolicy.isNamedHandleListed(chunks)) {
             statistics.increment(Counter.UNLISTED_HANDLES_IGNORED);
         }
+        try {
+            keep(xid, chunks, memoryBytes, message);
+        } catch (RuntimeException | Error e) { // no memory, for instance: its caller would wait in vain, and has lost a credit
+            message.release();
+            ctx.fireExceptionCaught(e);
+            ctx.close();
+            return;
+        }
+        ctx.fireChannelRead(message);
+    }
+
+    private void keep(int xid, ChunkLists chunks, long memoryBytes, ByteBuf message) {
+        // The results of an unplaced reply are found by the procedure of its call.
+        ResponderCall call = chunks == ChunkLists.EMPTY && unplaced == null ? ResponderCall.WITHOUT_CHUNKS
+                : new ResponderCall(chunks, message, memoryBytes);
         ResponderCall earlier = calls.put(xid, call);
         if (earlier != null) {
             calls.put(xid, earlier.append(call));
         }
-        ctx.fireChannelRead(message);
     }
 
     @Override

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.codec.oncrpc.TransferLimits;
+import org.nettyrdma.verbs.support.ShortHeap;
 
 class TransferRoundsTest {
 
@@ -86,6 +87,33 @@ class TransferRoundsTest {
         advance(100);
 
         assertEquals(List.of("second", "second"), looks);
+    }
+
+    @Test
+    void shouldGoOnAfterARoundThatHadNoMemory() throws Exception {
+        ShortHeap.run(ShortRound.class);
+    }
+
+    /** In a JVM of its own. */
+    static final class ShortRound {
+
+        public static void main(String[] arguments) {
+            TransferRoundsTest test = new TransferRoundsTest();
+            test.freeze();
+            test.rounds.join(test.loop.eventLoop(), test.first);
+            test.advance(100);
+            test.loop.advanceTimeBy(100, TimeUnit.MILLISECONDS);
+            ShortHeap.whileFull(() -> {
+                try {
+                    test.loop.runScheduledPendingTasks();
+                } catch (OutOfMemoryError e) {
+                    return; // what it has become of shows later
+                }
+            });
+            test.advance(100);
+            assertEquals(List.of("first", "first"), test.looks);
+            test.close();
+        }
     }
 
     @Test

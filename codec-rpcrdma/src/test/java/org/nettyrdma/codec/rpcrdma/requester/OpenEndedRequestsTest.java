@@ -112,6 +112,21 @@ class OpenEndedRequestsTest {
         assertEquals(1, timers.size());
     }
 
+    /** The first of the two to be answered would get the reply of the other, or none. */
+    @Test
+    void shouldKeepTheXidInUseOfACallThatIsBeingSentAgain() {
+        ChannelPromise again = calls.sendingAgain(1);
+        ByteBuf call = call(1);
+        sender.write(call, call, again);
+        assertFalse(again.isDone(), "it waits for memory");
+
+        assertInstanceOf(IllegalStateException.class, send(call(1)).cause());
+        assertFalse(send(call(2)).isDone());
+        calls.abandon(1);
+        assertTrue(again.isCancelled());
+        assertFalse(send(call(1)).isDone());
+    }
+
     @Test
     void shouldNotLetACallWaitThatCanHaveNoFurtherTimer() {
         ByteBuf call = call(1);

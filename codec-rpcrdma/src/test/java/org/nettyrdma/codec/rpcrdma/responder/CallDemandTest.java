@@ -1,9 +1,13 @@
 package org.nettyrdma.codec.rpcrdma.responder;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
@@ -134,6 +138,21 @@ class CallDemandTest {
         channel.read();
         channel.runPendingTasks();
         assertEquals(List.of(1), delivered);
+    }
+
+    /** Its caller would wait in vain, and has lost a credit. */
+    @Test
+    void shouldEndTheConnectionWhereACallCannotBeKept() {
+        ByteBuf call = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 100, 100) {
+            @Override
+            public int getInt(int index) {
+                throw new OutOfMemoryError("expected");
+            }
+        }.writeZero(100);
+        channel.pipeline().fireChannelRead(RpcRdmaMessage.of(Role.REQUEST, new Msg(1, 1, Other.WITH_WRITE_CHUNK.chunks), call));
+        assertThrows(OutOfMemoryError.class, channel::checkException);
+        assertEquals(0, call.refCnt());
+        assertFalse(channel.isOpen());
     }
 
     @Test
