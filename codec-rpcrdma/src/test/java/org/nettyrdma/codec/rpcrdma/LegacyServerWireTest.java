@@ -322,6 +322,9 @@ public class LegacyServerWireTest {
         first.reply(Unpooled.EMPTY_BUFFER);
         assertEquals(digits("00000001 00000001 00000001 00000000" + NO_CHUNKS + "00000001" + SUCCESS), peer.receiveHex());
         setAutoRead(channel, true);
+        for (int i = 2; i <= 5; i++) {
+            program.takeHanging().reply(Unpooled.EMPTY_BUFFER);
+        }
     }
 
     @Test
