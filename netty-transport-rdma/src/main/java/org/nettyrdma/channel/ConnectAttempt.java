@@ -6,6 +6,7 @@ import io.netty.util.concurrent.Future;
 import java.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * A connect that has no outcome yet, and the time it may take. Event loop only.
@@ -16,14 +17,18 @@ import java.util.function.Consumer;
  */
 record ConnectAttempt(ChannelPromise promise, SocketAddress remoteAddress, Future<?> timeout) {
 
-    /** Starts the clock. */
-    static ConnectAttempt start(ChannelPromise promise, SocketAddress remoteAddress, int timeoutMillis,
+    /** Starts the clock; {@code awaited} says what is missing when the time is over, {@code null} where that is not known. */
+    static ConnectAttempt start(ChannelPromise promise, SocketAddress remoteAddress, int timeoutMillis, Supplier<String> awaited,
                                 Consumer<ConnectTimeoutException> onTimeout) {
         Future<?> timeout = timeoutMillis <= 0 ? null : promise.channel().eventLoop().schedule(
-                () -> onTimeout.accept(new ConnectTimeoutException(
-                        "connection timed out after " + timeoutMillis + " ms: " + remoteAddress)),
+                () -> onTimeout.accept(timedOut(remoteAddress, timeoutMillis, awaited.get())),
                 timeoutMillis, TimeUnit.MILLISECONDS);
         return new ConnectAttempt(promise, remoteAddress, timeout);
+    }
+
+    private static ConnectTimeoutException timedOut(SocketAddress remoteAddress, int timeoutMillis, String awaited) {
+        return new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + remoteAddress
+                + (awaited == null ? "" : ": " + awaited));
     }
 
     /** The connection stands; {@code false} if the user has cancelled the attempt. */

@@ -133,7 +133,7 @@ final class QueuePairConnection implements QueuePair.Listener {
         queuePair.connect(remote, local != null ? local : bindAddress, ByteBuffer.wrap(privateData));
         endPending = true;
         channel.connectionIs(ChannelState.CONNECTING); // before anything below can close it
-        attempt = ConnectAttempt.start(promise, remote, timeoutMillis, this::fail);
+        attempt = ConnectAttempt.start(promise, remote, timeoutMillis, queuePair::awaited, this::fail);
         promise.addListener(future -> {
             if (future.isCancelled()) {
                 channel.onLoop(channel::closeNow); // the promise may be one of another executor

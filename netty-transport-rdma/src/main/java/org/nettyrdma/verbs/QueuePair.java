@@ -162,6 +162,16 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
+     * What a connection that has no outcome yet is waiting for, and why that may not come: for the message of a user whose time is
+     * over. A provider that cannot tell need not override it.
+     *
+     * @return words that follow an address and a colon; {@code null} where nothing is known, or nothing is waited for
+     */
+    default String awaited() {
+        return null;
+    }
+
+    /**
      * Ends the connection. Outstanding work requests are flushed, and the peer is told. Sends that were posted before may or may
      * not reach the peer. Can be called in every state, also more than once.
      */

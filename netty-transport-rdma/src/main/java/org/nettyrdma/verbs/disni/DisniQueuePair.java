@@ -382,6 +382,16 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
     }
 
     @Override
+    public String awaited() {
+        return switch (state) {
+            case RESOLVING_ADDRESS -> "the device has not resolved the address";
+            case RESOLVING_ROUTE -> "the device has found no route";
+            case CONNECTING -> "the peer has not answered the request: the server accepts no connections, or is no RDMA listener";
+            case CREATED, ACCEPTING, ESTABLISHED, BREAKING, ENDED, CLOSED -> null;
+        };
+    }
+
+    @Override
     public SocketAddress localAddress() {
         return localAddress;
     }

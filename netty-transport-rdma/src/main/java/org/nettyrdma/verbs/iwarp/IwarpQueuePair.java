@@ -356,6 +356,15 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
     }
 
     @Override
+    public String awaited() {
+        return switch (state) {
+            case CONNECTING -> "no TCP connection was made";
+            case NEGOTIATING -> "TCP connected, but no MPA reply came: the server accepts no connections, or is no RDMA listener";
+            case CREATED, ESTABLISHED, ENDED, CLOSED -> null;
+        };
+    }
+
+    @Override
     public String carrier() {
         return PROVIDER;
     }

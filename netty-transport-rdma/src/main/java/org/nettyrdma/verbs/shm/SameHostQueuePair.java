@@ -319,6 +319,12 @@ final class SameHostQueuePair implements QueuePair {
     }
 
     @Override
+    public String awaited() {
+        QueuePair current = chosen != null ? chosen : trying != null ? trying : asking;
+        return current != null ? current.awaited() : null;
+    }
+
+    @Override
     public String carrier() {
         return chosen != null ? chosen.carrier() : null;
     }

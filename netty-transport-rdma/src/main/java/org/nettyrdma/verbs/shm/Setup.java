@@ -91,6 +91,12 @@ final class Setup implements SocketHandler {
         return remoteAddress;
     }
 
+    /** What a side that asks waits for. */
+    String awaited() {
+        return channel == null ? "the backlog of the listener on this host is full"
+                : "no answer came from the listener on this host: the server accepts no connections";
+    }
+
     // ---- Asking
 
     /**

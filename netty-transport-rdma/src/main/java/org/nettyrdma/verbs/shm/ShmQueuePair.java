@@ -243,6 +243,11 @@ final class ShmQueuePair implements QueuePair {
     }
 
     @Override
+    public String awaited() {
+        return state == State.SETTING_UP ? setup.awaited() : null;
+    }
+
+    @Override
     public String carrier() {
         return PROVIDER;
     }

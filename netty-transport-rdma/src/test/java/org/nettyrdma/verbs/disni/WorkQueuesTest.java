@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.disni;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -124,5 +125,18 @@ class WorkQueuesTest {
         early.queuePair.flush();
         early.tell(ConnectionEventType.ROUTE_RESOLVED, ConnectionEventType.ESTABLISHED);
         assertEquals(1, verbs.disconnects);
+    }
+
+    @Test
+    void shouldTellWhatAConnectionWaitsFor() throws IOException {
+        StubConnection early = StubConnection.connecting(context);
+        assertEquals("the device has not resolved the address", early.queuePair.awaited());
+        early.tell(ConnectionEventType.ADDRESS_RESOLVED);
+        assertEquals("the device has found no route", early.queuePair.awaited());
+        early.tell(ConnectionEventType.ROUTE_RESOLVED);
+        assertEquals("the peer has not answered the request: the server accepts no connections, or is no RDMA listener",
+                early.queuePair.awaited());
+        early.tell(ConnectionEventType.ESTABLISHED);
+        assertNull(early.queuePair.awaited());
     }
 }

@@ -74,6 +74,7 @@ class FullBacklogTest {
         }
         assertNull(client.cause);
         assertFalse(client.ended);
+        assertEquals("the backlog of the listener on this host is full", client.queuePair.awaited());
         while (server.requests.isEmpty()) {
             server.context.poll(server, 64);
             client.context.poll(client, 64);

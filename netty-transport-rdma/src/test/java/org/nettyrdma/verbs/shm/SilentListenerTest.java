@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.shm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -36,10 +37,13 @@ class SilentListenerTest {
             nowNanos += LIMIT_NANOS - 1;
             client.poll(side, 64);
             assertFalse(side.ended);
+            assertEquals("no answer came from the listener on this host: the server accepts no connections",
+                    side.queuePair.awaited());
             nowNanos++;
             client.poll(side, 64);
             assertInstanceOf(SocketTimeoutException.class, side.cause);
             assertEquals("no answer from " + listener + " within 120000 ms", side.cause.getMessage());
+            assertNull(side.queuePair.awaited());
         }
     }
 }

@@ -1,0 +1,73 @@
+package org.nettyrdma.channel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.nettyrdma.testkit.Endpoint;
+
+/** A server on plain TCP that takes the connection, waits for its client to begin, and so never answers. */
+@Timeout(60)
+class SilentServerTest {
+
+    private static final int TIMEOUT_MILLIS = 200;
+
+    @ParameterizedTest
+    @CsvSource({"iwarp, org.nettyrdma.channel.RdmaChannel", "iwarp, org.nettyrdma.channel.RdmaStreamChannel",
+        "iwarp-shm, org.nettyrdma.channel.RdmaChannel", "iwarp-shm, org.nettyrdma.channel.RdmaStreamChannel"})
+    void shouldTellWhatAServerOnPlainTcpDoesNotAnswer(String provider, Class<? extends Channel> type) throws Exception {
+        RdmaEventLoopGroup group = new RdmaEventLoopGroup(1, Rdma.provider(provider));
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            SocketAddress address = silent.getLocalSocketAddress();
+            Throwable cause = Endpoint.awaitFailure(new Bootstrap().group(group).channel(type)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, TIMEOUT_MILLIS).handler(new ChannelInboundHandlerAdapter())
+                    .connect(address));
+            assertInstanceOf(ConnectTimeoutException.class, cause);
+            assertEquals("connection timed out after 200 ms: " + address + ": TCP connected, but no MPA reply came: "
+                    + "the server accepts no connections, or is no RDMA listener", cause.getMessage());
+        } finally {
+            group.shutdownGracefully();
+        }
+    }
+
+    @Test
+    void shouldTellThatThereIsNoTcpConnection() throws Exception {
+        RdmaEventLoopGroup group = new RdmaEventLoopGroup(1, Rdma.provider("iwarp"));
+        Queue<Socket> backlog = new ArrayDeque<>();
+        try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            SocketAddress address = full.getLocalSocketAddress();
+            assertThrows(SocketTimeoutException.class, () -> {
+                while (true) {
+                    Socket socket = new Socket();
+                    backlog.add(socket);
+                    socket.connect(address, TIMEOUT_MILLIS);
+                }
+            });
+            Throwable cause = Endpoint.awaitFailure(new Bootstrap().group(group).channel(RdmaChannel.class)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, TIMEOUT_MILLIS).handler(new ChannelInboundHandlerAdapter())
+                    .connect(address));
+            assertEquals("connection timed out after 200 ms: " + address + ": no TCP connection was made", cause.getMessage());
+        } finally {
+            for (Socket socket : backlog) {
+                socket.close();
+            }
+            group.shutdownGracefully();
+        }
+    }
+}
