@@ -254,13 +254,19 @@ final class BlockPool {
             refusedUntilNanos = System.nanoTime() + REFUSED_NANOS;
             return null;
         }
+        try {
+            spares.add(slab); // where it is found again if there is no memory for the last step
+            regions.add(slab.region);
+        } catch (Throwable t) {
+            spares.remove(slab);
+            registeredBytes -= slab.close() ? reservedBytes : reservedBytes - slab.bytes();
+            throw t;
+        }
         registeredBytes -= reservedBytes - slab.bytes();
-        regions.add(slab.region);
         Slab current = slabs[sizeClass];
         Block block = current == null ? null : current.cut();
         if (block != null) {
-            spares.add(slab); // another thread was faster: the rest of its slab would never be cut if this one took its place
-            return block;
+            return block; // another thread was faster: the rest of its slab would never be cut if this one took its place
         }
         return use(slab, sizeClass);
     }

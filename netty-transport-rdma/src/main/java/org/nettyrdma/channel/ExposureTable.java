@@ -2,13 +2,12 @@ package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.util.collection.IntObjectHashMap;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.support.GrowingQueue;
+import org.nettyrdma.verbs.support.IntTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,11 +23,11 @@ final class ExposureTable {
     private final QueuePair queuePair;
     private final SendQueue sendQueue;
     private final RdmaChannelStatistics statistics;
-    private final IntObjectHashMap<ExposedMemory> byTag = new IntObjectHashMap<>();
+    private final IntTable<ExposedMemory> byTag = new IntTable<>();
     /** All of it, linked, since there may be no memory to go through a collection at the end; persistent tags serve several. */
     private ExposedMemory newest;
-    private final IntObjectHashMap<ExposedMemory> invalidating = new IntObjectHashMap<>(); // by slot of the work request id
-    private final Queue<ExposedMemory> waiting = new ArrayDeque<>(); // for room in the send queue
+    private final IntTable<ExposedMemory> invalidating = new IntTable<>(); // by slot of the work request id
+    private final GrowingQueue<ExposedMemory> waiting = new GrowingQueue<>(2); // for room in the send queue
     private int lastSlot;
 
     ExposureTable(QueuePairChannel channel, PostingTools tools, QueuePair queuePair, SendQueue sendQueue) {
@@ -122,31 +121,30 @@ final class ExposureTable {
             waiting.add(exposed);
             return;
         }
-        boolean complete = false;
+        boolean pending = false;
         int slot = nextSlot();
         try {
-            complete = queuePair.invalidate(
+            invalidating.put(slot, exposed); // first: a completion has to find it
+            pending = !queuePair.invalidate(
                     WorkRequestId.encode(channel.workRequestChannelId(), WorkRequestId.INVALIDATE, slot),
                     exposed.tag);
-            if (!complete) {
-                invalidating.put(slot, exposed);
-            }
         } finally {
-            if (!invalidating.containsKey(slot)) {
+            if (!pending) {
+                invalidating.remove(slot);
                 sendQueue.unreserve();
             }
         }
-        if (complete) {
-            finish(exposed);
-        } else {
+        if (pending) {
             queuePair.flush();
+        } else {
+            finish(exposed);
         }
     }
 
     private int nextSlot() {
         do {
             lastSlot = lastSlot + 1 & WorkRequestId.MAX_SLOT;
-        } while (invalidating.containsKey(lastSlot));
+        } while (invalidating.get(lastSlot) != null);
         return lastSlot;
     }
 
@@ -177,7 +175,7 @@ final class ExposureTable {
     /** The send queue has room again. */
     void resume() throws IOException {
         while (!waiting.isEmpty() && sendQueue.hasRoom()) {
-            ExposedMemory exposed = waiting.remove();
+            ExposedMemory exposed = waiting.poll();
             if (!exposed.isInvalidated()) {
                 invalidate(exposed);
             }

@@ -5,7 +5,6 @@ import io.netty.channel.AbstractServerChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SingleThreadEventLoop;
-import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.RejectedExecutionHandler;
 import io.netty.util.internal.PlatformDependent;
@@ -25,6 +24,8 @@ import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.VerbsProvider;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.GrowingQueue;
+import org.nettyrdma.verbs.support.IntTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,13 +71,13 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
 
     // Everything below is used by this loop's thread only.
     private volatile VerbsContext context; // written by this loop, others only wake it
-    private final IntObjectHashMap<QueuePairChannel> channels = new IntObjectHashMap<>(); // also those that drain
+    private final IntTable<QueuePairChannel> channels = new IntTable<>(); // also those that drain
     private final Set<AbstractServerChannel> servers = new LinkedHashSet<>();
     private int lastChannelId;
     /** Whose completion was the last, since the next is most likely its too; {@code null} if it has gone. */
     private QueuePairChannel lastCompleted;
     private int lastCompletedId;
-    private final TurnQueue<QueuePairChannel> turns = new TurnQueue<>(); // each once
+    private final GrowingQueue<QueuePairChannel> turns = new GrowingQueue<>(16); // each once
     private boolean idle; // nothing was left to do with the last iteration
     private int failuresInARow;
     private long exhaustivePolls;
@@ -198,7 +199,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
         turns.reserve(channels.size() + 1);
         do {
             lastChannelId += CHANNEL_ID_STEP;
-        } while (channels.containsKey(lastChannelId));
+        } while (channels.get(lastChannelId) != null);
         channels.put(lastChannelId, channel);
         return lastChannelId;
     }
@@ -253,7 +254,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
         // What a channel asks for during its turn is done in the next iteration, so that no channel starves the others.
         int count = turns.size();
         for (int i = 0; i < count; i++) {
-            QueuePairChannel channel = turns.remove();
+            QueuePairChannel channel = turns.poll();
             channel.awaitsTurn = false;
             try {
                 channel.takeTurn();
@@ -316,8 +317,8 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
     @Override
     public Iterator<Channel> registeredChannelsIterator() {
         assert inEventLoop();
-        List<Channel> all = new ArrayList<>(channels.values());
-        all.addAll(servers);
+        List<Channel> all = new ArrayList<>(servers);
+        channels.forEach(all::add);
         all.removeIf(channel -> !channel.isRegistered());
         return List.copyOf(all).iterator();
     }
@@ -419,7 +420,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
 
     private void replaceContext(Throwable cause) {
         List<AbstractServerChannel> lostServers = new ArrayList<>(servers);
-        List<QueuePairChannel> lost = new ArrayList<>(channels.values());
+        List<QueuePairChannel> lost = channels.values();
         VerbsContext substitute = new LostContext(cause);
         replacement = () -> replaceContext(cause, lostServers, lost);
         failed = context;
@@ -470,7 +471,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
         }
         closeAll();
         // Closed channels stay until the device has returned their buffers, or their timer gives up.
-        if (channels.isEmpty() && context.isDrained() && confirmShutdown()) {
+        if (channels.size() == 0 && context.isDrained() && confirmShutdown()) {
             return true;
         }
         return isShutdownTimeOver() && endNow();
@@ -498,7 +499,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
     private boolean endNow() {
         LOGGER.warn("Ends after {} ms, as it was told, before {} closed connections have ended; what their peers have not taken "
                 + "is lost", TimeUnit.NANOSECONDS.toMillis(shutdownTimeoutNanos), channels.size());
-        List<QueuePairChannel> lost = new ArrayList<>(channels.values());
+        List<QueuePairChannel> lost = channels.values();
         attempt(context::close);
         context = new LostContext(new RejectedExecutionException("the event loop has ended"));
         lost.forEach(channel -> attempt(channel::contextClosed));
@@ -508,7 +509,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
 
     private void closeAll() {
         new ArrayList<>(servers).forEach(RdmaEventLoop::close);
-        new ArrayList<>(channels.values()).forEach(RdmaEventLoop::close);
+        channels.values().forEach(RdmaEventLoop::close);
     }
 
     private static void close(Channel channel) {

@@ -206,8 +206,8 @@ final class ReceivePool {
         int slot = freeCount > 0 ? freeSlots[freeCount - 1] : usedSlots;
         try {
             if (slot == buffers.length) {
-                buffers = Arrays.copyOf(buffers, 2 * slot);
                 freeSlots = Arrays.copyOf(freeSlots, 2 * slot);
+                buffers = Arrays.copyOf(buffers, 2 * slot); // last, as this one is asked whether there is room
             }
             Block block = buffer.block();
             queue.postReceive((long) number << Integer.SIZE | slot, block.region(), block.offset, bufferBytes);

@@ -3,8 +3,8 @@ package org.nettyrdma.channel;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelPipeline;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.support.GrowingQueue;
 
 /**
  * The part that one channel has in the {@link ReceivePool} of its event loop: a promise of so many receives, and the messages
@@ -23,7 +23,7 @@ final class SharedReceives implements Receives {
     private final RdmaChannelConfig config;
     private final int depth;
     /** What has arrived, the oldest first, with what it has invalidated before it; {@code null} before the first. */
-    private ArrayDeque<Object> messages;
+    private GrowingQueue<Object> messages;
     private int mostMessages;
     private int held;
     private long passedOn;
@@ -66,17 +66,19 @@ final class SharedReceives implements Receives {
      */
     void arrived(ByteBuf message, RemoteInvalidation invalidation) {
         if (messages == null) {
-            messages = new ArrayDeque<>(4);
+            messages = new GrowingQueue<>(4);
         }
+        messages.reserve(messages.size() + 2); // for both, or for none
+        if (held >= ConnectionMemory.FEWEST_MESSAGES && pool.mostHeld() < window) {
+            allow(); // others have come meanwhile
+        }
+        // From here on nothing fails: the buffer is in the queue, and the caller must not release it.
         if (invalidation != null) {
             messages.add(invalidation);
         }
         messages.add(message);
         held++;
         mostMessages = Math.max(mostMessages, held);
-        if (held > ConnectionMemory.FEWEST_MESSAGES && pool.mostHeld() < window) {
-            allow(); // others have come meanwhile
-        }
     }
 
     @Override
@@ -91,9 +93,9 @@ final class SharedReceives implements Receives {
 
     @Override
     public int passOn(ChannelPipeline pipeline) {
-        Object first = messages.remove();
+        Object first = messages.poll();
         RemoteInvalidation invalidation = first instanceof RemoteInvalidation found ? found : null;
-        ByteBuf message = (ByteBuf) (invalidation == null ? first : messages.remove());
+        ByteBuf message = (ByteBuf) (invalidation == null ? first : messages.poll());
         int bytes = message.readableBytes();
         taken();
         if (invalidation != null) {
@@ -115,7 +117,7 @@ final class SharedReceives implements Receives {
     @Override
     public void releaseMessages() {
         while (held > 0) {
-            if (messages.remove() instanceof ByteBuf message) {
+            if (messages.poll() instanceof ByteBuf message) {
                 taken();
                 message.release();
             }

@@ -55,17 +55,22 @@ final class Slab {
             throw new IOException("there is no memory for it (" + e.getMessage() + ')', e);
         }
         MemoryRegion region = null;
+        Slab slab = null;
         try {
             region = provider.registerMemory(memory);
+            slab = new Slab(provider, memory, region);
         } catch (IOException e) {
             throw new IOException("the device refuses to register more (" + e.getMessage()
                     + "); on Linux the limit of locked memory (ulimit -l) may be too low", e);
         } finally {
-            if (region == null) {
+            if (slab == null) { // for want of memory, too
+                if (region != null) {
+                    region.close();
+                }
                 provider.free(memory);
             }
         }
-        return new Slab(provider, memory, region);
+        return slab;
     }
 
     int bytes() {

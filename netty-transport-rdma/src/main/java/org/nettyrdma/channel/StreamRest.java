@@ -2,7 +2,7 @@ package org.nettyrdma.channel;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 
 /**
  * What was flushed before this side has ended its output and found no room yet. TCP has it in the send buffer of the socket, and
@@ -14,7 +14,7 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
     private static final int MIN_COPY_BYTES = 4096;
 
     private final PostingTools tools;
-    private final ArrayDeque<ByteBuf> buffers = new ArrayDeque<>(2);
+    private final ArrayList<ByteBuf> buffers = new ArrayList<>(2); // the first holds the oldest bytes
     private int room;
     private int bytes;
 
@@ -58,8 +58,9 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
 
     /** In registered memory, so that it can be sent whatever memory is left later; and no larger than a message. */
     private ByteBuf copyWithRoom(int left) throws RdmaException {
-        ByteBuf last = buffers.peekLast();
+        ByteBuf last = buffers.isEmpty() ? null : buffers.get(buffers.size() - 1);
         if (last == null || !last.isWritable()) {
+            buffers.ensureCapacity(buffers.size() + 1); // first: what cannot be added would not be released
             int size = Math.min(room, Math.min(StreamOutput.MAX_MESSAGE_BYTES, Math.max(left, MIN_COPY_BYTES)));
             last = tools.newCopy(size);
             buffers.add(last);
@@ -92,12 +93,12 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
         bytes -= count;
         int left = count;
         while (left > 0) {
-            ByteBuf first = buffers.getFirst();
+            ByteBuf first = buffers.get(0);
             int size = Math.min(left, first.readableBytes());
             first.skipBytes(size);
             left -= size;
             if (!first.isReadable()) {
-                buffers.remove().release();
+                buffers.remove(0).release();
             }
         }
     }
@@ -105,8 +106,8 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
     /** Nothing more can be sent. */
     void release() {
         bytes = 0;
-        for (ByteBuf buffer = buffers.poll(); buffer != null; buffer = buffers.poll()) {
-            buffer.release();
+        while (!buffers.isEmpty()) {
+            buffers.remove(buffers.size() - 1).release();
         }
     }
 }

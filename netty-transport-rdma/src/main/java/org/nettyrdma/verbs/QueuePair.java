@@ -162,8 +162,8 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
-     * What a connection that has no outcome yet is waiting for, and why that may not come: for the message of a user whose time is
-     * over. A provider that cannot tell need not override it.
+     * What a connection that has no outcome yet is waiting for, and why that may not come: for the message of a user whose time
+     * is over. A provider that cannot tell need not override it.
      *
      * @return words that follow an address and a colon; {@code null} where nothing is known, or nothing is waited for
      */

@@ -24,6 +24,7 @@ class MemoryOnlyProvider implements VerbsProvider {
     private boolean refusesToClose;
     private Throwable allocationFailure;
     private Throwable registrationFailure;
+    private int lookupsUntilFailure;
     private volatile CyclicBarrier allocations;
     private final Set<ByteBuffer> allocated = Collections.newSetFromMap(new IdentityHashMap<>());
 
@@ -65,6 +66,17 @@ class MemoryOnlyProvider implements VerbsProvider {
     /** Lets every registration fail. */
     synchronized void failRegistrations(Throwable failure) {
         registrationFailure = failure;
+    }
+
+    /** Lets the n-th look at the memory of a region fail for want of memory, and no other. */
+    synchronized void failLookup(int n) {
+        lookupsUntilFailure = n;
+    }
+
+    private synchronized void lookedUp() {
+        if (lookupsUntilFailure > 0 && --lookupsUntilFailure == 0) {
+            throw new OutOfMemoryError("expected");
+        }
     }
 
     private static void fail(Throwable failure) throws IOException {
@@ -168,6 +180,7 @@ class MemoryOnlyProvider implements VerbsProvider {
 
         @Override
         public ByteBuffer memory() {
+            lookedUp();
             return memory;
         }
 

@@ -1,6 +1,5 @@
 package org.nettyrdma.verbs.disni;
 
-import io.netty.util.collection.IntObjectHashMap;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -17,6 +16,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsContext;
 import org.nettyrdma.verbs.support.DeliveryRing;
+import org.nettyrdma.verbs.support.IntTable;
 import org.nettyrdma.verbs.support.OwnRequest;
 import org.nettyrdma.verbs.support.TimerQueue;
 import org.nettyrdma.verbs.support.WakeState;
@@ -51,7 +51,7 @@ final class DisniContext implements VerbsContext, EventReceiver {
     private final Queue<Arrival> arrivals = new ConcurrentLinkedQueue<>(); // filled by any loop
 
     // Everything below is used by this loop's thread only.
-    private final IntObjectHashMap<DisniQueuePair> queuePairs = new IntObjectHashMap<>();
+    private final IntTable<DisniQueuePair> queuePairs = new IntTable<>();
     private final Set<DisniListener> listeners = new LinkedHashSet<>();
     private final Set<ClosingConnection> closing = new LinkedHashSet<>();
     private int lastNumber;
@@ -125,7 +125,7 @@ final class DisniContext implements VerbsContext, EventReceiver {
     int add(DisniQueuePair queuePair) {
         do {
             lastNumber++;
-        } while (queuePairs.containsKey(lastNumber));
+        } while (queuePairs.get(lastNumber) != null);
         queuePairs.put(lastNumber, queuePair);
         return lastNumber;
     }
@@ -231,7 +231,7 @@ final class DisniContext implements VerbsContext, EventReceiver {
             return;
         }
         closed = true;
-        for (DisniQueuePair queuePair : new ArrayList<>(queuePairs.values())) {
+        for (DisniQueuePair queuePair : queuePairs.values()) {
             queuePair.close();
         }
         new ArrayList<>(listeners).forEach(DisniListener::close);

@@ -44,11 +44,12 @@ final class InboundReadQueue {
         if (tail - head == reads.length) {
             reads = Rings.doubled(reads, head);
         }
-        int index = index(tail++);
+        int index = index(tail);
         if (reads[index] == null) {
             reads[index] = new InboundRead();
         }
         reads[index].set(read);
+        tail++; // not before there was memory for it
         if (read.source() != null) {
             read.source().readStarted();
         }

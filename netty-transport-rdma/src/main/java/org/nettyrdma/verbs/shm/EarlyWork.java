@@ -1,13 +1,12 @@
 package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
+import org.nettyrdma.verbs.support.GrowingQueue;
 import org.nettyrdma.verbs.support.SteeringTag;
 
 /**
@@ -23,7 +22,7 @@ final class EarlyWork {
 
     private final ReplayedTags tags;
     private final int receiveDepth;
-    private final Queue<Receive> receives = new ArrayDeque<>();
+    private final GrowingQueue<Receive> receives = new GrowingQueue<>(16);
     private final Map<Integer, Exposure> exposures = new LinkedHashMap<>();
 
     /** How many messages the user has allowed to be taken from a shared receive queue. */

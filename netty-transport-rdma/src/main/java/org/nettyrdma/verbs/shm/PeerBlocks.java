@@ -1,6 +1,5 @@
 package org.nettyrdma.verbs.shm;
 
-import io.netty.util.collection.IntObjectHashMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
@@ -8,6 +7,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.nettyrdma.verbs.support.IntTable;
 
 /**
  * The blocks of one other process that a context has mapped, for reading only; shared by its connections to that process. A
@@ -28,7 +28,7 @@ final class PeerBlocks {
     private final ProcessDirectory directory;
     private final long instance;
     private final Map<Long, PeerBlocks> all;
-    private final IntObjectHashMap<MappedByteBuffer> blocks = new IntObjectHashMap<>();
+    private final IntTable<MappedByteBuffer> blocks = new IntTable<>();
     private int users;
     private long mappings;
 
@@ -87,15 +87,20 @@ final class PeerBlocks {
         } catch (NoSuchFileException e) {
             throw new ShmProtocolException(EndReason.INVALID_BLOCK, "block %d, which does not exist", number);
         }
+        try {
+            blocks.put(number, block);
+        } catch (Throwable t) { // no memory, for instance: nobody would find it to let it go
+            MappedFiles.unmap(block);
+            throw t;
+        }
         MAPPED.incrementAndGet();
         mappings++;
-        blocks.put(number, block);
         return block;
     }
 
     private void unmapAll() {
         MAPPED.addAndGet(-blocks.size());
-        blocks.values().forEach(MappedFiles::unmap);
+        blocks.forEach(MappedFiles::unmap);
         blocks.clear();
     }
 }

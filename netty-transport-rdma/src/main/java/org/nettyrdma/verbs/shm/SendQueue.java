@@ -1,8 +1,8 @@
 package org.nettyrdma.verbs.shm;
 
-import java.util.ArrayDeque;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.GrowingQueue;
 import org.nettyrdma.verbs.support.SendRing;
 import org.nettyrdma.verbs.support.SendSlot;
 
@@ -14,7 +14,7 @@ final class SendQueue {
     private final SendRing ring;
     private final int readDepth;
     /** The Reads that were published and are not answered, the oldest first. */
-    private final ArrayDeque<SendSlot> reads = new ArrayDeque<>();
+    private final GrowingQueue<SendSlot> reads = new GrowingQueue<>(2);
     private int longestSendBytes;
 
     /**
@@ -91,7 +91,7 @@ final class SendQueue {
 
     /** The oldest Read has its bytes. */
     void readAnswered() {
-        reads.remove().setEndPosition(0); // however little of its consumption was seen
+        reads.poll().setEndPosition(0); // however little of its consumption was seen
     }
 
     /** Completes what is done, the other side having consumed so many entries. */

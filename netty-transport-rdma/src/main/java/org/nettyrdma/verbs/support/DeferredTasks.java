@@ -1,13 +1,12 @@
 package org.nettyrdma.verbs.support;
 
-import java.util.ArrayDeque;
 
 /**
  * What a context does at the start of its next poll. Used by one event loop only.
  */
 public final class DeferredTasks {
 
-    private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+    private final GrowingQueue<Runnable> tasks = new GrowingQueue<>(16);
 
     /**
      * Creates an empty queue.

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
@@ -31,10 +30,10 @@ public final class ReadySockets {
 
     private final Selector selector;
     /** What the last selection has found and had no turn yet. */
-    private final ArrayDeque<SelectionKey> ready = new ArrayDeque<>();
+    private final GrowingQueue<SelectionKey> ready = new GrowingQueue<>(16);
     private final Consumer<SelectionKey> found = ready::add;
     /** What to do when the selector has let go of cancelled keys. */
-    private final ArrayDeque<Runnable> afterSelection = new ArrayDeque<>();
+    private final GrowingQueue<Runnable> afterSelection = new GrowingQueue<>(4);
     /** What other threads ask for; looked at with a selection, next to whose system call that costs nothing. */
     private final Queue<Runnable> fromOthers = new ConcurrentLinkedQueue<>();
 
@@ -94,7 +93,7 @@ public final class ReadySockets {
         }
         int work = ready.isEmpty() ? select() : 0;
         for (int i = 0; i < MAX_SOCKETS_PER_ROUND && !ready.isEmpty(); i++) {
-            ready(ready.remove());
+            ready(ready.poll());
             work++;
         }
         return work;
@@ -113,7 +112,7 @@ public final class ReadySockets {
         int tasks = afterSelection.size(); // what these add needs another selection
         selector.selectNow(found);
         for (int i = 0; i < tasks; i++) {
-            afterSelection.remove().run();
+            afterSelection.poll().run();
         }
         return tasks;
     }

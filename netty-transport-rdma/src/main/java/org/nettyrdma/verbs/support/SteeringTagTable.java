@@ -1,6 +1,5 @@
 package org.nettyrdma.verbs.support;
 
-import io.netty.util.collection.IntObjectHashMap;
 import java.util.function.IntSupplier;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
@@ -11,11 +10,9 @@ import org.nettyrdma.verbs.QueuePair;
  */
 public final class SteeringTagTable {
 
-    private static final int INITIAL_CAPACITY = 8;
-
     private final IntSupplier generator;
     /** {@code null} until something is exposed: many connections never expose anything. */
-    private IntObjectHashMap<SteeringTag> tags;
+    private IntTable<SteeringTag> tags;
 
     /**
      * Creates an empty table.
@@ -37,12 +34,12 @@ public final class SteeringTagTable {
      */
     public SteeringTag expose(MemoryRegion region, int offset, int length, int access) {
         if (tags == null) {
-            tags = new IntObjectHashMap<>(INITIAL_CAPACITY);
+            tags = new IntTable<>();
         }
         int value;
         do {
             value = generator.getAsInt();
-        } while (tags.containsKey(value));
+        } while (tags.get(value) != null);
         SteeringTag tag = new SteeringTag(value, region, offset, length, access);
         tags.put(value, tag);
         return tag;
@@ -103,15 +100,12 @@ public final class SteeringTagTable {
     }
 
     /**
-     * Withdraws all tags.
+     * Withdraws all tags. Allocates nothing: a connection may end for want of memory.
      */
     public void clear() {
-        if (tags == null) {
-            return;
+        if (tags != null) {
+            tags.forEach(SteeringTag::invalidate);
+            tags.clear();
         }
-        for (SteeringTag tag : tags.values()) {
-            tag.invalidate();
-        }
-        tags.clear();
     }
 }
