@@ -154,13 +154,16 @@ final class QueuePairConnection implements QueuePair.Listener {
     }
 
     private void fail(IOException cause) {
-        if (attempt != null) {
-            attempt.fail(cause instanceof ConnectTimeoutException ? cause
-                    : channel.queuePairUnsafe().annotate(cause, attempt.remoteAddress()));
-        } else {
-            PeerLog.info(LOGGER, channel, "could not be accepted: {}", cause);
+        try {
+            if (attempt != null) {
+                attempt.fail(cause instanceof ConnectTimeoutException ? cause
+                        : channel.queuePairUnsafe().annotate(cause, attempt.remoteAddress()));
+            } else {
+                PeerLog.info(LOGGER, channel, "could not be accepted: {}", cause);
+            }
+        } finally { // where there was no memory to tell the cause, this tells of the close
+            channel.closeNow();
         }
-        channel.closeNow();
     }
 
     @Override
@@ -219,10 +222,13 @@ final class QueuePairConnection implements QueuePair.Listener {
     public void connectFailed(IOException cause, ByteBuffer privateData) {
         ended();
         if (isConnecting()) {
-            if (request == null) {
-                peerPrivateData = copyOf(privateData);
+            try {
+                if (request == null) {
+                    peerPrivateData = copyOf(privateData);
+                }
+            } finally { // without memory for that as well
+                fail(cause);
             }
-            fail(cause);
         }
     }
 
