@@ -326,7 +326,8 @@ final class CallTurns {
         /**
          * The executor has not taken the task for a call of this connection: the newest call of the connection with most calls,
          * of the address with most, which waits no longer. {@code null} if none waits. Calls of addresses that may run no more
-         * have no task that another one could run by.
+         * have no task that another one could run by. Where only such ones wait, a thread that was there for them has run the one
+         * without a task, and the next that ends a call runs one of them instead.
          */
         ServedCall removeOneTooMany() {
             synchronized (CallTurns.this) {
@@ -338,7 +339,11 @@ final class CallTurns {
                 for (Connection other : most.turns.waiting) {
                     busiest = other.calls.size() > busiest.calls.size() ? other : busiest;
                 }
-                return busiest.removeNewest();
+                ServedCall refused = busiest.removeNewest();
+                if (refused == null) {
+                    withoutTask = Math.min(withoutTask + 1, CallTurns.this.calls);
+                }
+                return refused;
             }
         }
 

@@ -340,4 +340,26 @@ class CallTurnsTest {
         };
         assertEquals("aaaaaa", run(1));
     }
+
+    /** The thread that ran the rejected one instead of it does not come back for it. */
+    @Test
+    void shouldRunACallBeyondTheBoundWhereAnotherThreadHasRunTheOneThatTheExecutorRejects() {
+        executor = new CallExecutor(task -> {
+            if (tasks.isEmpty()) {
+                tasks.add(task);
+            } else {
+                tasks.remove().run();
+                throw new RejectedExecutionException();
+            }
+        }, 1);
+        EmbeddedChannel first = connect(1, "a");
+        call(first, 1, 0);
+        meanwhile = () -> {
+            call(first, 1, 0);
+            call(connect(2, "b"), 1, 0);
+            call(connect(3, "c"), 1, 0);
+        };
+        assertEquals("abca", run(1));
+        assertEquals(2, replies(first));
+    }
 }
