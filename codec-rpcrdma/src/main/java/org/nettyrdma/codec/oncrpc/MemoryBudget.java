@@ -118,6 +118,16 @@ public final class MemoryBudget {
         return waiting.size();
     }
 
+    /** Whether a connection waits of an address that has nothing. That has its share, so that nothing is left to anybody. */
+    synchronized boolean isGone() {
+        for (Share share : waiting) {
+            if (share.address.usedBytes == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * How often calls, and records that had not arrived whole, have waited for memory, and wait no more.
      *

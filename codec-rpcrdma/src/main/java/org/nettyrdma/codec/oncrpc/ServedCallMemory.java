@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The memory that the calls of one connection take of a {@link MemoryBudget}: each has what its arguments and its results take
  * from before it runs until the peer has taken the reply. While one waits, nothing more is read. A peer that takes its replies
- * more slowly than {@link TransferLimits} allow loses the connection. Event loop only.
+ * more slowly than {@link TransferLimits} allow loses the connection, after a second already where memory is gone. Event loop
+ * only.
  */
 final class ServedCallMemory implements ProgressWatch.Source {
 
@@ -23,13 +24,18 @@ final class ServedCallMemory implements ProgressWatch.Source {
      */
     static final int CALL_BYTES = 1024;
 
+    /** How long replies may make too little progress while who has no memory waits for it. */
+    private static final long CONTENDED_MILLIS = 1000;
+
     private static final Logger LOGGER = LoggerFactory.getLogger(ServedCallMemory.class);
 
     private final ChannelHandlerContext ctx;
+    private final MemoryBudget memory;
     private final MemoryAdmission admission;
     private final ReadPause pause;
     private final Consumer<Throwable> replyWritten;
     private final ProgressWatch watch;
+    private final ProgressWatch contendedWatch;
     private long repliesBegun;
     private long repliesTaken;
     private long bytesTaken;
@@ -40,10 +46,14 @@ final class ServedCallMemory implements ProgressWatch.Source {
     ServedCallMemory(ChannelHandlerContext ctx, MemoryBudget memory, TransferLimits limits, ReadPause pause,
                Consumer<Throwable> replyWritten) {
         this.ctx = ctx;
+        this.memory = memory;
         this.admission = new MemoryAdmission(memory, Long.MAX_VALUE, ctx.executor(), ctx.channel()::remoteAddress, () -> { });
         this.pause = pause;
         this.replyWritten = replyWritten;
-        this.watch = new ProgressWatch(ctx.executor(), limits, this, () -> stalled(limits));
+        this.watch = new ProgressWatch(ctx.executor(), limits, this, () -> stalled(limits, ""));
+        TransferLimits contended = new TransferLimits(Math.min(CONTENDED_MILLIS, limits.timeoutMillis()),
+                limits.minBytesPerSecond());
+        this.contendedWatch = new ProgressWatch(ctx.executor(), contended, this, () -> stalledForAMoment(contended));
     }
 
     /** What a call takes; -1 if that can never be had. */
@@ -80,6 +90,7 @@ final class ServedCallMemory implements ProgressWatch.Source {
     ChannelPromise reply(long bytes) {
         repliesBegun++;
         watch.begin();
+        contendedWatch.begin();
         return new Reply(ctx, bytes);
     }
 
@@ -99,16 +110,25 @@ final class ServedCallMemory implements ProgressWatch.Source {
         return bytesTaken + (outbound == null ? 0 : outbound.currentProgress());
     }
 
-    private void stalled(TransferLimits limits) {
+    private void stalledForAMoment(TransferLimits limits) {
+        if (memory.isGone()) {
+            stalled(limits, " while others wait for the memory that it has");
+        } else {
+            contendedWatch.begin();
+        }
+    }
+
+    private void stalled(TransferLimits limits, String meanwhile) {
         PeerLog.warn(LOGGER, ctx.channel(),
-                "closing, the peer takes its {} replies too slowly: less than {} bytes per second over {} ms",
-                repliesBegun - repliesTaken, limits.minBytesPerSecond(), limits.timeoutMillis());
+                "closing, the peer takes its {} replies too slowly: less than {} bytes per second over {} ms{}",
+                repliesBegun - repliesTaken, limits.minBytesPerSecond(), limits.timeoutMillis(), meanwhile);
         ResetClose.close(ctx.channel());
     }
 
     /** The connection has ended. */
     void close() {
         watch.stop();
+        contendedWatch.stop();
         admission.close();
     }
 

@@ -206,6 +206,24 @@ class TcpMemoryTest {
         assertThrows(SocketException.class, () -> silent.getInputStream().readAllBytes());
     }
 
+    /** Each of them has its share, and together they have all. */
+    @Test
+    void shouldServeOthersWhileManyAddressesDoNotTakeTheirReplies() throws Exception {
+        start(PATIENT);
+        for (int host = 1; host <= 40; host++) {
+            Socket silent = new Socket(address.getAddress(), address.getPort(), InetAddress.getByName("127.0.1." + host), 0);
+            sockets.add(silent);
+            for (int xid = 0; xid < 16; xid++) {
+                silent.getOutputStream().write(call(xid, LOAD, MIB)); // more than what sockets buffer
+            }
+        }
+        await(() -> budget.isGone());
+        RpcClient client = client();
+        for (int i = 0; i < 10; i++) {
+            load(client, MIB);
+        }
+    }
+
     @Test
     void shouldNotDropAPeerThatHasNothingToDo() throws Exception {
         start(STRICT);
