@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.codec.oncrpc.CallExecutor;
 import org.nettyrdma.codec.oncrpc.RecordMarkingCodec;
+import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
@@ -43,6 +44,7 @@ class FairExecutorTest {
     private static final int SLOW = 1;
     private static final int WINDOW = 128;
     private static final int WORKERS = 2;
+    private static final int REPLY_BYTES = 28;
 
     private final ExecutorService threads = Executors.newFixedThreadPool(WORKERS);
     private final AtomicInteger waiting = new AtomicInteger();
@@ -131,7 +133,8 @@ class FairExecutorTest {
         greedy.call(new RpcRequest(PROGRAM, 1, 0)).get(20, TimeUnit.SECONDS).release(); // from here it has all credits
         List<Future<ByteBuf>> calls = new ArrayList<>();
         for (int i = 0; i < WINDOW; i++) {
-            calls.add(greedy.call(new RpcRequest(PROGRAM, 1, SLOW)));
+            // Where it is not said how large a reply can get, some calls would wait for seconds until they are sent.
+            calls.add(greedy.call(new RpcRequest(PROGRAM, 1, SLOW).setReplySpace(new ReplySpace(REPLY_BYTES))));
         }
         return calls;
     }

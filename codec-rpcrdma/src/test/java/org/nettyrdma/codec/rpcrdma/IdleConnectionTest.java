@@ -8,6 +8,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
+import java.net.SocketAddress;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -32,11 +33,11 @@ class IdleConnectionTest {
 
     private final RdmaEventLoopGroup loops = new RdmaEventLoopGroup(2);
     private final BlockingQueue<RpcCall> calls = new LinkedBlockingQueue<>();
-    private Channel client;
+    private SocketAddress server;
 
     @BeforeEach
-    void connect() throws InterruptedException {
-        RpcRdma server = ShortSends.server().idleTimeoutMillis(IDLE_MILLIS).program(new SingleVersionProgram() {
+    void listen() throws InterruptedException {
+        RpcRdma handlers = ShortSends.server().idleTimeoutMillis(IDLE_MILLIS).program(new SingleVersionProgram() {
             @Override
             public int program() {
                 return PROGRAM;
@@ -47,10 +48,13 @@ class IdleConnectionTest {
                 calls.add(call); // whoever takes it answers it
             }
         }).build();
-        Channel listener = new ServerBootstrap().group(loops).channel(RdmaServerChannel.class).childHandler(server)
-                .bind(RawPeer.loopback()).sync().channel();
-        client = new Bootstrap().group(loops).channel(RdmaChannel.class).handler(ShortSends.client().build())
-                .connect(listener.localAddress()).sync().channel();
+        server = new ServerBootstrap().group(loops).channel(RdmaServerChannel.class).childHandler(handlers)
+                .bind(RawPeer.loopback()).sync().channel().localAddress();
+    }
+
+    private Channel connect() throws InterruptedException {
+        return new Bootstrap().group(loops).channel(RdmaChannel.class).handler(ShortSends.client().build())
+                .connect(server).sync().channel();
     }
 
     @AfterEach
@@ -60,14 +64,25 @@ class IdleConnectionTest {
 
     @Test
     void shouldCloseAConnectionOnWhichNothingMoves() throws InterruptedException {
-        client.closeFuture().sync();
+        connect().closeFuture().sync();
     }
 
     @Test
     void shouldWaitForTheCallThatIsInProgress() throws Exception {
-        ByteBuf arguments = client.alloc().buffer().writeInt(42);
-        Future<ByteBuf> answer = client.pipeline().get(RpcClient.class).call(new RpcRequest(PROGRAM, 1, 1, arguments));
-        RpcCall call = calls.take();
+        Channel client = null;
+        Future<ByteBuf> answer = null;
+        RpcCall call = null;
+        while (call == null) { // where this thread had no processor for so long, the connection was closed before the call
+            client = connect();
+            RpcClient caller = client.pipeline().get(RpcClient.class);
+            if (caller == null) {
+                continue; // closed already
+            }
+            answer = caller.call(new RpcRequest(PROGRAM, 1, 1, client.alloc().buffer().writeInt(42)));
+            while (call == null && !answer.isDone()) {
+                call = calls.poll(1, TimeUnit.MILLISECONDS);
+            }
+        }
         boolean closed = client.closeFuture().await(3 * IDLE_MILLIS, TimeUnit.MILLISECONDS);
         assertEquals(false, closed);
         call.reply(client.alloc().buffer().writeInt(43));

@@ -275,7 +275,7 @@ class ReverseRequesterVersionTwoWireTest {
     /** A peer could hold a connection for ever by one call that it does not answer. */
     @Test
     void shouldEndIdleConnectionOfClientThatOwesAReplyThatNobodyWaitsFor() throws Exception {
-        connect(ShortSends.server().idleTimeoutMillis(400));
+        connect(ShortSends.server().idleTimeoutMillis(1000));
         Future<ByteBuf> first = startNull();
         answer(receive(), "00000004"); // more than are lost
         RpcRdmaPair.result(first).release();

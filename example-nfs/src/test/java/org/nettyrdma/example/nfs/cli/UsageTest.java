@@ -89,10 +89,9 @@ class UsageTest extends CommandTest {
     @Timeout(30)
     void shouldWaitForAConnectionAsLongAsItWasTold() throws IOException {
         try (ServerSocket silent = new ServerSocket(0)) {
-            long startNanos = System.nanoTime();
             assertEquals(3, run("ls", "--timeout", "1", "rdma://127.0.0.1:" + silent.getLocalPort() + "/"));
-            assertTrue(System.nanoTime() - startNanos < 9_000_000_000L, "the default is 10 seconds");
             assertTrue(err.startsWith("nfs ls: cannot connect to rdma://127.0.0.1:"), err);
+            assertTrue(err.contains("timed out after 1000 ms"), err);
         }
     }
 

@@ -27,6 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -216,6 +218,7 @@ class NfsSessionTest {
         }
     }
 
+    @Execution(ExecutionMode.CONCURRENT) // nothing happens in it for seconds
     @ParameterizedTest
     @EnumSource(Transport.class)
     void shouldFailACopyWhoseServerDoesNotComeBack(Transport transport) throws Exception {
