@@ -85,6 +85,11 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--no-root-squash", description = "Let user 0 of clients be user 0 here; default: it becomes 65534.")
     private boolean noRootSquash;
 
+    @Option(names = "--async",
+            description = "Answer before changed names and attributes are on the disk: faster, but what was answered just before "
+                    + "the machine loses its power may be undone. What WRITE and COMMIT say holds either way.")
+    private boolean async;
+
     @Option(names = "--state-dir", paramLabel = "DIR",
             description = "Where the key of file handles is kept, so that they outlive a restart; "
                     + "default: below ~/.local/state, and nowhere for a file system in memory.")
@@ -149,7 +154,7 @@ final class ServeCommand implements Callable<Integer> {
             options.setBindAddress(bindAddress);
         }
         Path state = stateDirectory != null || inMemory ? stateDirectory : NfsServiceOptions.defaultStateDirectory(root);
-        NfsServiceOptions service = NfsServiceOptions.DEFAULTS.withStateDirectory(state)
+        NfsServiceOptions service = NfsServiceOptions.DEFAULTS.withStateDirectory(state).withAsync(async)
                 .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES);
         return options.setServiceOptions(inMemory ? boundMemory(service) : service);
     }

@@ -70,6 +70,7 @@ final class AttributeProcedures {
         changes.requireAllowed(call.caller(), file, arguments.attributes());
         OpenFile toExtend = isFirst ? changes.openToExtend(call.caller(), file, arguments.attributes()) : null;
         if (toExtend == null) {
+            call.willChange(file);
             changes.apply(call.caller(), file, arguments.attributes());
             slot.write(out);
         }

@@ -4,16 +4,12 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.Set;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
@@ -37,8 +33,6 @@ final class CreateProcedures {
     private static final int DEFAULT_MODE = 0644;
     private static final int DEFAULT_DIRECTORY_MODE = 0755;
     private static final int EXCLUSIVE_MODE = 0600;
-    private static final Set<OpenOption> NEW_FILE =
-            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
 
     private final FileTree tree;
     private final Export export;
@@ -121,6 +115,7 @@ final class CreateProcedures {
             AccessControl.requireSearch(call.caller(), directory.attributes());
             FileObject existing = tree.childOrNull(directory, name);
             if (existing != null && locked != null && existing.node().id().equals(locked.file())) {
+                call.willChange(existing);
                 return resizeOrTell(existing, slot, out, locked);
             }
             if (existing != null && setsSize(existing, arguments)) {
@@ -129,10 +124,13 @@ final class CreateProcedures {
                 return new Resize(existing.node().id(), call.caller(), resize, false, null);
             }
             if (existing == null && arguments.attributes().size().orElse(0) != 0) {
-                return createToResize(call.caller(), directory, name, arguments);
+                return createToResize(call, directory, name, arguments);
             }
-            writeNew(existing == null ? createFile(call.caller(), directory, name, arguments)
-                    : takeExisting(existing, arguments), slot, out);
+            if (existing != null) {
+                takeExisting(existing, arguments);
+                call.willChange(directory); // the name may be of a server that was killed before it forced it
+            }
+            writeNew(existing == null ? createFile(call, directory, name, arguments) : existing, slot, out);
             return null;
         });
     }
@@ -166,16 +164,16 @@ final class CreateProcedures {
         return null;
     }
 
-    private Resize createToResize(Credentials caller, FileObject directory, String name, CreateArguments arguments)
+    private Resize createToResize(NfsCall call, FileObject directory, String name, CreateArguments arguments)
             throws IOException {
         Sattr attributes = arguments.attributes();
         long size = attributes.size().getAsLong();
         changes.requireAllowedSize(size);
-        FileObject file = createFile(caller, directory, name,
+        FileObject file = createFile(call, directory, name,
                 new CreateArguments(arguments.where(), arguments.mode(), attributes.withSize(0), 0));
         Sattr resize = Sattr.NONE.withMode(file.attributes().mode()).withSize(size)
                 .withTimes(attributes.accessTime(), attributes.modifyTime());
-        return new Resize(file.node().id(), creator(caller, file), resize, true, null);
+        return new Resize(file.node().id(), creator(call.caller(), file), resize, true, null);
     }
 
     private static boolean setsSize(FileObject existing, CreateArguments arguments) {
@@ -184,7 +182,7 @@ final class CreateProcedures {
     }
 
     /** What is not to be resized. */
-    private static FileObject takeExisting(FileObject existing, CreateArguments arguments) throws IOException {
+    private static void takeExisting(FileObject existing, CreateArguments arguments) throws IOException {
         Fattr attributes = existing.attributes();
         AccessControl.require(attributes.type() == FileType.REGULAR, NfsStatus.EXIST);
         switch (arguments.mode()) {
@@ -195,22 +193,21 @@ final class CreateProcedures {
                     NfsStatus.EXIST);
             case UNCHECKED -> { }
         }
-        return existing;
     }
 
-    private FileObject createFile(Credentials caller, FileObject directory, String name, CreateArguments arguments)
+    private FileObject createFile(NfsCall call, FileObject directory, String name, CreateArguments arguments)
             throws IOException {
-        AccessControl.requireAdd(caller, directory.attributes());
+        AccessControl.requireAdd(call.caller(), directory.attributes());
         Path path = LocalNames.child(directory.path(), name);
         names.requireRoom(NameQuota.NAME_BYTES);
-        FileChannel channel = FileChannel.open(path, NEW_FILE, onlyOwner);
+        FileChannel channel = openFiles.create(path, onlyOwner);
         names.add(NameQuota.NAME_BYTES);
         openFiles.adopt(tree.child(directory, name), channel);
         if (arguments.mode() != CreateMode.EXCLUSIVE) {
-            return finish(caller, directory, name, withMode(arguments.attributes(), DEFAULT_MODE));
+            return finish(call, directory, name, withMode(arguments.attributes(), DEFAULT_MODE));
         }
         VerifierTimes times = verifierTimes(arguments.verifier());
-        return finish(caller, directory, name, Sattr.NONE.withMode(EXCLUSIVE_MODE)
+        return finish(call, directory, name, Sattr.NONE.withMode(EXCLUSIVE_MODE)
                 .withTimes(TimeChange.to(new NfsTime(times.access(), 0)), TimeChange.to(new NfsTime(times.modify(), 0))));
     }
 
@@ -236,7 +233,7 @@ final class CreateProcedures {
         names.add(NameQuota.NAME_BYTES);
         Sattr attributes = withMode(arguments.attributes(), DEFAULT_DIRECTORY_MODE);
         int inherited = directory.attributes().mode() & AccessControl.SET_GROUP_ID;
-        writeNew(finish(call.caller(), directory, name, attributes.withMode(attributes.mode().getAsInt() | inherited)),
+        writeNew(finish(call, directory, name, attributes.withMode(attributes.mode().getAsInt() | inherited)),
                 slot, out);
     }
 
@@ -254,7 +251,7 @@ final class CreateProcedures {
         names.requireRoom(NameQuota.bytesOfLink(target));
         Files.createSymbolicLink(path, target);
         names.add(NameQuota.bytesOfLink(target));
-        writeNew(finish(call.caller(), directory, name, Sattr.NONE), slot, out);
+        writeNew(finish(call, directory, name, Sattr.NONE), slot, out);
     }
 
     /** Java can create no special files; RFC 1813, section 3.3.11, has {@code NFS3ERR_NOTSUPP} for such servers. */
@@ -289,9 +286,12 @@ final class CreateProcedures {
     }
 
     /** Gives a new file its owner and attributes, or takes it away again if the caller may not have them. */
-    private FileObject finish(Credentials caller, FileObject directory, String name, Sattr attributes) throws IOException {
+    private FileObject finish(NfsCall call, FileObject directory, String name, Sattr attributes) throws IOException {
+        Credentials caller = call.caller();
         FileObject file = tree.child(directory, name);
         try {
+            call.willChange(file);
+            call.willChange(directory);
             giveToCaller(caller, directory, file);
             FileObject owned = tree.child(directory, name);
             Sattr allowed = AccessControl.owns(caller, owned.attributes()) ? attributes : harmless(attributes, owned);

@@ -21,6 +21,9 @@ final class NfsCall {
     private final ByteBuf arguments;
     private final ByteBufAllocator allocator;
     private final List<AttributeSlot> slots = new ArrayList<>(2);
+    private final List<OpenFile> toForce = new ArrayList<>(2);
+    /** {@code null} where nobody waits for the disk. */
+    private OpenFiles forcedIn;
     private ByteBuf data;
     private DataItem dataItem;
 
@@ -69,6 +72,37 @@ final class NfsCall {
             throw e;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Does something without a lock, and then forces what it {@linkplain #willChange changed}, which may take long. */
+    void forcing(OpenFiles files, Step<?> step) throws IOException {
+        forcedIn = files;
+        try {
+            step.run();
+            force();
+        } finally {
+            toForce.forEach(OpenFile::close);
+            toForce.clear();
+        }
+    }
+
+    private void force() throws IOException {
+        try {
+            for (OpenFile file : toForce) {
+                forcedIn.forceIfPossible(file);
+            }
+        } catch (IOException | RuntimeException e) {
+            slots.forEach(slot -> slot.fill(null)); // others may have changed the files since the call had its locks
+            throw e;
+        }
+    }
+
+    /** Opens a file or a directory that this call changes next, while it has a descriptor for it and nothing has happened. */
+    void willChange(FileObject file) throws IOException {
+        OpenFile open = forcedIn == null ? null : forcedIn.toForce(file);
+        if (open != null) {
+            toForce.add(open);
         }
     }
 

@@ -25,9 +25,10 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
  *
  * <p><b>Limits.</b> No special files can be created, because Java cannot. The target of a symbolic link loses slashes that are
  * doubled or at its end, because Java keeps none. Outside of the default file system there are no set-id and sticky bits and
- * no links to symbolic links. The cache of replies does not outlive a restart. Data is on the disk when WRITE or COMMIT says so;
- * names and attributes are when the file system writes them, mostly within seconds, though RFC 1813 has the caller wait for that:
- * what a machine that loses its power has answered just before may be undone. Where the creation time of a file is not known,
+ * no links to symbolic links. The cache of replies does not outlive a restart. Data is on the disk when WRITE or COMMIT says so,
+ * names and attributes before the reply of what changed them, unless {@linkplain NfsServiceOptions#async() not asked for}. Java
+ * forces no attributes of symbolic links and special files, only the names; nothing that this process may not read; and
+ * directories on the file systems of Unix alone. Where the creation time of a file is not known,
  * or changes, as on an overlay, the handle of a removed file may be that of a new one with its number. Another process on this
  * machine that may write to the export can, by replacing directories by links at the right moment, make the server change
  * names outside of it, and modes by replacing a file that it may not read; do not export directories that untrusted local

@@ -29,10 +29,13 @@ import org.nettyrdma.example.nfs.protocol.Nfs;
  * @param maxNameBytes           most memory of the names that are made, in bytes, for file systems that keep them in memory and
  *                               do not count them: 2048 for each, and 128 for each name in the target of a symbolic link. Beyond
  *                               that no more can be made, {@code NFS3ERR_NOSPC}. Default: no limit
+ * @param async                  whether procedures that change names or attributes answer before that is on the disk, as with the
+ *                               option of the Linux server of this name: faster, but what a client was told is done is undone
+ *                               when the machine loses its power. WRITE and COMMIT keep what they say. Default: {@code false}
  */
 public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWriteBytes, int openFiles,
                                 long openFileIdleMillis, int searchLimit, long knownFileBytes,
-                                int duplicateCacheEntries, long duplicateCacheMillis, long maxNameBytes) {
+                                int duplicateCacheEntries, long duplicateCacheMillis, long maxNameBytes, boolean async) {
 
     private static final int MIN_TRANSFER_BYTES = 4096;
     private static final int MIB = 1024 * 1024;
@@ -40,7 +43,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     /** The default of every setting. */
     public static final NfsServiceOptions DEFAULTS =
             new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, 16384, 120_000,
-                    Long.MAX_VALUE);
+                    Long.MAX_VALUE, false);
 
     /**
      * Checks the ranges.
@@ -55,6 +58,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      * @param duplicateCacheEntries most replies kept
      * @param duplicateCacheMillis  for how long they are kept
      * @param maxNameBytes          most memory of names
+     * @param async                 whether not to wait for the disk with names and attributes
      * @throws IllegalArgumentException if a setting is out of its range; the message names it
      */
     public NfsServiceOptions {
@@ -93,7 +97,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withStateDirectory(Path directory) {
         return new NfsServiceOptions(directory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
                 knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
     }
 
     /**
@@ -106,7 +110,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withMaxTransferBytes(int readBytes, int writeBytes) {
         return new NfsServiceOptions(stateDirectory, readBytes, writeBytes, openFiles, openFileIdleMillis, searchLimit,
                 knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
     }
 
     /**
@@ -118,7 +122,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withOpenFiles(int files, long idleMillis) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, files, idleMillis, searchLimit, knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
     }
 
     /**
@@ -130,7 +134,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withSearchLimit(int entries) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, entries,
                 knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
     }
 
     /**
@@ -142,7 +146,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withKnownFileBytes(long bytes) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
                 bytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes);
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
     }
 
     /**
@@ -154,6 +158,18 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
     public NfsServiceOptions withMaxNameBytes(long bytes) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
                 knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, bytes);
+                duplicateCacheEntries, duplicateCacheMillis, bytes, async);
+    }
+
+    /**
+     * Whether to wait for the disk with names and attributes.
+     *
+     * @param isAsync {@code true} not to wait
+     * @return the settings
+     */
+    public NfsServiceOptions withAsync(boolean isAsync) {
+        return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
+                knownFileBytes,
+                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, isAsync);
     }
 }

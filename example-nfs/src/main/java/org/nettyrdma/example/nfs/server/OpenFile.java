@@ -6,15 +6,21 @@ import java.nio.channels.FileChannel;
 final class OpenFile implements AutoCloseable {
 
     private final OpenFiles cache;
+    private final FileId id;
     private final FileChannel channel;
     /** Guarded by the monitor of the cache, as are the fields below. */
     private int users;
     private boolean evicted;
     private long lastUsedNanos;
 
-    OpenFile(OpenFiles cache, FileChannel channel) {
+    OpenFile(OpenFiles cache, FileId id, FileChannel channel) {
         this.cache = cache;
+        this.id = id;
         this.channel = channel;
+    }
+
+    FileId id() {
+        return id;
     }
 
     FileChannel channel() {

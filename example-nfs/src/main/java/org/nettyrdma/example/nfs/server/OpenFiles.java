@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.server;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
+import java.nio.file.attribute.FileAttribute;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -33,9 +35,13 @@ import org.slf4j.LoggerFactory;
  */
 final class OpenFiles implements AutoCloseable {
 
-    /** Opens files, without following a symbolic link. */
+    /** Opens and creates files, without following a symbolic link. */
     interface Opener {
         FileChannel open(Path path, OpenOption how) throws IOException;
+
+        default FileChannel create(Path path, FileAttribute<?>... attributes) throws IOException {
+            return FileChannel.open(path, Set.of(CREATE_NEW, WRITE, NOFOLLOW_LINKS), attributes);
+        }
 
         /** Opens what has a name in a directory, wherever that directory is by now. */
         default Closeable openIn(SecureDirectoryStream<Path> directory, Path name, OpenOption how) throws IOException {
@@ -71,6 +77,8 @@ final class OpenFiles implements AutoCloseable {
     private final Queue<OpenFile> toClose = new ConcurrentLinkedQueue<>();
     /** Held by who waits for a lease of a file. */
     private final FileLocks leases = new FileLocks();
+    /** Shared by who forces a file, see {@link #force}. */
+    private final FileLocks forces = new FileLocks();
 
     OpenFiles(FileTree tree, WriteVerifier verifier, int maxFiles, long idleMillis) {
         this(tree, verifier, maxFiles, idleMillis, (path, how) -> FileChannel.open(path, how, NOFOLLOW_LINKS));
@@ -167,14 +175,78 @@ final class OpenFiles implements AutoCloseable {
     }
 
     private OpenFile acquire(FileObject file, Key key) throws IOException {
-        synchronized (this) {
-            OpenFile known = files.get(key);
-            if (known != null && known.channel().isOpen()) {
-                known.use();
-                return known;
-            }
+        OpenFile known = useOrNull(key);
+        return known != null ? known : add(key, open(file, key.forWriting()));
+    }
+
+    private synchronized OpenFile useOrNull(Key key) {
+        OpenFile known = files.get(key);
+        if (known == null || !known.channel().isOpen()) {
+            return null;
         }
-        return add(key, open(file, key.forWriting()));
+        known.use();
+        return known;
+    }
+
+    /**
+     * Opens a file or a directory to force what happens to it next. Returns {@code null} for what this process may not read, and
+     * for links and special files: Java opens none, or that does something.
+     */
+    OpenFile toForce(FileObject file) throws IOException {
+        FileType type = file.attributes().type();
+        if (type != FileType.REGULAR && type != FileType.DIRECTORY) {
+            return null;
+        }
+        OpenFile writing = useOrNull(new Key(file.node().id(), true));
+        try {
+            return writing != null ? writing : forReading(file);
+        } catch (IOException e) {
+            NfsStatus status = NfsErrors.statusOf(e);
+            if (status == NfsStatus.ACCES || status == NfsStatus.PERM) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * Makes a file stable. The operating system may tell only one of two calls that do so at once of what it lost; so this
+     * returns after those that began before it had done, and a failure of theirs has changed the verifier.
+     */
+    void force(OpenFile file, boolean attributesToo) throws IOException {
+        FileLocks.Held shared = forces.shared(file.id());
+        try {
+            file.channel().force(attributesToo);
+        } catch (IOException e) {
+            if (!cannotForce(e)) {
+                verifier.change();
+            }
+            throw e;
+        } finally {
+            shared.release();
+        }
+        forces.exclusive(file.id()).release();
+    }
+
+    /** The same where the file system can do that: the Linux server, too, ignores that one cannot with a directory. */
+    void forceIfPossible(OpenFile file) throws IOException {
+        try {
+            force(file, true);
+        } catch (IOException e) {
+            if (!cannotForce(e)) {
+                throw e;
+            }
+            LOGGER.trace("the file system cannot force this", e);
+        }
+    }
+
+    private static boolean cannotForce(IOException failure) {
+        return NfsErrors.statusOf(failure) == NfsStatus.INVAL;
+    }
+
+    /** Creates a file for writing, for {@link #adopt}. */
+    FileChannel create(Path path, FileAttribute<?>... attributes) throws IOException {
+        return opener.create(path, attributes);
     }
 
     /**
@@ -186,7 +258,7 @@ final class OpenFiles implements AutoCloseable {
     }
 
     private OpenFile add(Key key, FileChannel channel) {
-        OpenFile opened = new OpenFile(this, channel);
+        OpenFile opened = new OpenFile(this, key.id(), channel);
         synchronized (this) {
             opened.use();
             evict(files.put(key, opened)); // there is one if two calls opened the file at once

@@ -32,10 +32,12 @@ final class ProcedureTable {
     private final Map<NfsProcedure, Entry> entries = new EnumMap<>(NfsProcedure.class);
     private final FileTree tree;
     private final OpenFiles openFiles;
+    private final boolean forces;
 
     ProcedureTable(FileTree tree, Export export, OpenFiles openFiles, NfsServiceOptions options, WriteVerifier verifier) {
         this.tree = tree;
         this.openFiles = openFiles;
+        forces = !options.async() && tree.store() instanceof UnixAttributes; // elsewhere Java opens no directories
         AttributeChanges changes = new AttributeChanges(tree, export, openFiles);
         FileLocks contents = new FileLocks();
         AttributeProcedures attributes = new AttributeProcedures(tree, export, openFiles, contents, changes);
@@ -73,7 +75,7 @@ final class ProcedureTable {
     }
 
     private void put(NfsProcedure procedure, Names names, boolean repeatable, Procedure code) {
-        entries.put(procedure, new Entry(names, repeatable, closingFiles(searching(locked(names, code)))));
+        entries.put(procedure, new Entry(names, repeatable, closingFiles(searching(forcing(locked(names, code))))));
     }
 
     /** Outside of the locks, since closing files may take long. */
@@ -106,6 +108,14 @@ final class ProcedureTable {
                 code.call(call, out);
             }
         };
+    }
+
+    /** Outside of the locks, too: what a call has changed is on the disk before its reply, and disks take long. */
+    private Procedure forcing(Procedure code) {
+        return forces ? (call, out) -> call.forcing(openFiles, () -> {
+            code.call(call, out);
+            return null;
+        }) : code;
     }
 
     private Procedure locked(Names names, Procedure code) {

@@ -39,8 +39,6 @@ final class ReadWriteProcedures {
     private final int maxReadBytes;
     private final int maxWriteBytes;
     private final WriteVerifier verifier;
-    /** Shared by who forces a file, see {@link #force}. */
-    private final FileLocks forces = new FileLocks();
 
     ReadWriteProcedures(FileTree tree, Export export, OpenFiles openFiles, FileLocks contents, AttributeChanges changes,
                         NfsServiceOptions options, WriteVerifier verifier) {
@@ -127,7 +125,7 @@ final class ReadWriteProcedures {
         Written written = toWrite(call, arguments.file(), () -> openAndWrite(call, arguments, count, slot));
         try (OpenFile open = written.to().channel()) {
             if (arguments.stable() != StableHow.UNSTABLE) {
-                force(written.to().file(), open, arguments.stable() == StableHow.FILE_SYNC);
+                openFiles.force(open, arguments.stable() == StableHow.FILE_SYNC);
                 AccessControl.require(verifier.current() == verifierBefore, NfsStatus.JUKEBOX);
             }
         }
@@ -199,24 +197,6 @@ final class ReadWriteProcedures {
         return written;
     }
 
-    /**
-     * Makes a file stable. The operating system may tell only one of two calls that do so at once of what it lost; so this
-     * returns after those that began before it had done, and a failure of theirs has changed the verifier.
-     */
-    private void force(FileObject file, OpenFile open, boolean attributesToo) throws IOException {
-        FileId id = file.node().id();
-        FileLocks.Held shared = forces.shared(id);
-        try {
-            open.channel().force(attributesToo);
-        } catch (IOException e) {
-            verifier.change();
-            throw e;
-        } finally {
-            shared.release();
-        }
-        forces.exclusive(id).release();
-    }
-
     /** Forces the whole file: Java cannot force a part, and a server may always do more than it was asked for. */
     void commit(NfsCall call, ByteBuf out) throws IOException {
         CommitArguments arguments = CommitArguments.read(call.arguments());
@@ -224,7 +204,7 @@ final class ReadWriteProcedures {
         Opened opened = toWrite(call, arguments.file(), () -> openForCommit(call, arguments, slot));
         if (opened != null) {
             try (OpenFile open = opened.channel()) {
-                force(opened.file(), open, true);
+                openFiles.force(open, true);
             }
         }
         slot.write(out);

@@ -54,6 +54,7 @@ final class RemoveProcedures {
     private void remove(NfsCall call, FileObject directory, String name, FileObject file) throws IOException {
         AccessControl.requireRemove(call.caller(), directory.attributes(), file.attributes());
         long nameBytes = names.bytesOf(file);
+        call.willChange(directory);
         Files.delete(file.path());
         names.remove(nameBytes);
         tree.removed(directory, name, file);

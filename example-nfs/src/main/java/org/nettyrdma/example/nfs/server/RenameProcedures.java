@@ -48,6 +48,10 @@ final class RenameProcedures {
         boolean isSameFile = replaced != null && replaced.node() == file.node();
         if (!isSameFile) { // nothing happens, and takes no permission: both names stay, says RFC 1813, section 3.3.14
             requireAllowed(call.caller(), fromDirectory, file, toDirectory, replaced);
+            call.willChange(toDirectory);
+            if (fromDirectory.node() != toDirectory.node()) {
+                call.willChange(fromDirectory);
+            }
             move(fromDirectory, fromName, file, toDirectory, toName, replaced);
         }
         fromSlot.write(out);
@@ -112,6 +116,7 @@ final class RenameProcedures {
         requireLinkable(file);
         long nameBytes = names.bytesOf(file);
         names.requireRoom(nameBytes);
+        call.willChange(directory);
         Files.createLink(LocalNames.child(directory.path(), name), file.path());
         names.add(nameBytes);
         tree.changed(file);

@@ -21,7 +21,8 @@
  * <li>The <em>search lock</em>, one per service, belongs to the call that looks through the export. No other lock is held when
  * it is taken: a call that finds that it needs a search gives up its locks, and begins anew behind it. The name lock is taken
  * with it for a few names at a time.</li>
- * <li>The <em>force lock</em>, one per file, is shared by calls that make the file stable. No other lock is taken with it.</li>
+ * <li>The <em>force lock</em>, one per file or directory, is shared by calls that make it stable. No other lock is taken with
+ * it.</li>
  * <li>The <em>listing lock</em>, one per directory, belongs to the call that reads it. It is taken with the name lock shared, and
  * none but monitors is taken with it.</li>
  * <li>Each cache (open files, directory listings, repeated calls, mounts) guards its map with its own monitor, held for no

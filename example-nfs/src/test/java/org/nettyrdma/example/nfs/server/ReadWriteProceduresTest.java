@@ -250,7 +250,7 @@ class ReadWriteProceduresTest extends NfsTest {
 
     @Test
     void shouldCloseFilesBeyondTheLimitAndAfterRemove() throws IOException {
-        restart(export(), options().withOpenFiles(2, 60_000));
+        restart(export(), options().withOpenFiles(2, 60_000).withAsync(true)); // with which no directory is open
         FileHandle directory = client.mount("/");
         for (int i = 0; i < 5; i++) {
             client.create(directory, "file" + i, "content" + i);
