@@ -61,7 +61,7 @@ final class FileSearch {
     });
     /** Held by who walks; guards the two that follow. */
     private final ReentrantLock walking = new ReentrantLock();
-    private long lastWalkEndNanos;
+    private long lastWalkEndNanos = System.nanoTime(); // a time may be negative, and far from 0
     private long restNanos;
     /** What the walk looks for, {@code null} when there is none; guarded by the name lock, as all that follows. */
     private FileId wanted;

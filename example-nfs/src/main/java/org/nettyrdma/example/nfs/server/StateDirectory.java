@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
@@ -45,11 +46,11 @@ final class StateDirectory {
         }
         Path file = directory.resolve(KEY_FILE);
         if (!Files.exists(file)) {
-            // Written aside and moved, so that a crash leaves no key that is too short.
+            // Written aside and named then, so that a crash leaves no key that is too short.
             Path aside = Files.createTempFile(directory, KEY_FILE, null, onlyOwner(directory, "rw-------"));
             try {
-                Files.write(aside, newKey());
-                Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
+                Files.write(aside, newKey(), StandardOpenOption.WRITE, StandardOpenOption.SYNC);
+                giveName(aside, file);
             } finally {
                 Files.deleteIfExists(aside); // where there was no room for it, each attempt would leave another one
             }
@@ -60,6 +61,17 @@ final class StateDirectory {
                     + "); without it a new key is made, and clients must mount again");
         }
         return key;
+    }
+
+    /** A move would replace the key of another server that starts at the same time. */
+    private static void giveName(Path aside, Path file) throws IOException {
+        try {
+            Files.createLink(file, aside);
+        } catch (FileAlreadyExistsException e) {
+            // both use that one
+        } catch (FileSystemException | UnsupportedOperationException e) { // no links there
+            Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
+        }
     }
 
     static byte[] newKey() {

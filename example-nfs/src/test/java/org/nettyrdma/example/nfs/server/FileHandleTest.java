@@ -17,11 +17,18 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -360,6 +367,32 @@ class FileHandleTest extends NfsTest {
         }
         assertTrue(known == 0 || known == 50);
         assertEquals(NfsStatus.OK, status(client.lookup(client.mount("/"), "file").handle()));
+    }
+
+    @Test
+    void shouldUseOneKeyWhenServersStartAtTheSameTime() throws Exception {
+        int servers = 4;
+        ExecutorService executor = Executors.newFixedThreadPool(servers);
+        try {
+            for (int round = 0; round < 50; round++) {
+                Path directory = root.resolveSibling("state" + round);
+                CyclicBarrier start = new CyclicBarrier(servers);
+                Callable<String> server = () -> {
+                    start.await();
+                    return Arrays.toString(StateDirectory.key(directory, root));
+                };
+                Set<String> keys = new HashSet<>();
+                for (Future<String> key : executor.invokeAll(Collections.nCopies(servers, server))) {
+                    keys.add(key.get());
+                }
+                assertEquals(1, keys.size());
+                try (Stream<Path> files = Files.list(directory)) {
+                    assertEquals(1, files.count());
+                }
+            }
+        } finally {
+            executor.shutdownNow();
+        }
     }
 
     @Test
