@@ -71,12 +71,6 @@ public final class ExhaustedAllocator extends AbstractByteBufAllocator {
         take();
         return new CompositeByteBuf(this, direct, maxNumComponents) {
             @Override
-            public CompositeByteBuf addComponent(boolean increaseWriterIndex, ByteBuf piece) {
-                takePiece(piece);
-                return super.addComponent(increaseWriterIndex, piece);
-            }
-
-            @Override
             public CompositeByteBuf addComponent(boolean increaseWriterIndex, int index, ByteBuf piece) {
                 takePiece(piece);
                 return super.addComponent(increaseWriterIndex, index, piece);
