@@ -137,6 +137,16 @@ public final class RdmaChannel extends QueuePairChannel {
     }
 
     /**
+     * What the connection has moved in both directions, with the part that has moved of messages, RDMA Reads and Writes which are
+     * not complete: {@link #statistics} count them when they are. Event loop only.
+     *
+     * @return bytes so far; -1 where the device tells of whole ones only, or there is no connection
+     */
+    public long movedBytes() {
+        return queuePair == null ? -1 : queuePair.movedBytes();
+    }
+
+    /**
      * How many messages have arrived and were not passed on yet. Each keeps a receive buffer. Event loop only.
      *
      * @return 0 to {@link RdmaChannelOption#RECEIVE_QUEUE_DEPTH}

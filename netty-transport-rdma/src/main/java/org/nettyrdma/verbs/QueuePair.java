@@ -172,6 +172,16 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
+     * What the connection has moved in both directions, with the part that has moved of work requests which are not complete, and
+     * with what frames them. A provider whose device tells of whole work requests only need not override it.
+     *
+     * @return bytes so far, never fewer than before; -1 where that is not known
+     */
+    default long movedBytes() {
+        return -1;
+    }
+
+    /**
      * Ends the connection. Outstanding work requests are flushed, and the peer is told. Sends that were posted before may or may
      * not reach the peer. Can be called in every state, also more than once.
      */

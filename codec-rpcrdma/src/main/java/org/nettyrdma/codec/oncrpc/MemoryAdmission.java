@@ -91,6 +91,15 @@ public final class MemoryAdmission {
     }
 
     /**
+     * Whether a call has memory.
+     *
+     * @return whether there is something to give back
+     */
+    public boolean holdsMemory() {
+        return usedBytes > 0;
+    }
+
+    /**
      * How many calls wait.
      *
      * @return their number

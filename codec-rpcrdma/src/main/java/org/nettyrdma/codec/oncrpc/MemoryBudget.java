@@ -118,8 +118,12 @@ public final class MemoryBudget {
         return waiting.size();
     }
 
-    /** Whether a connection waits of an address that has nothing. That has its share, so that nothing is left to anybody. */
-    synchronized boolean isGone() {
+    /**
+     * Whether a connection waits of an address that has nothing. That has its share, so that nothing is left to anybody.
+     *
+     * @return whether others should give some back
+     */
+    public synchronized boolean isGone() {
         for (Share share : waiting) {
             if (share.address.usedBytes == 0) {
                 return true;

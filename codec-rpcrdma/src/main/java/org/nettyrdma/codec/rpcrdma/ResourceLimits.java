@@ -43,7 +43,10 @@ import org.nettyrdma.codec.oncrpc.TransferLimits;
  * @param transferTimeoutMillis how long a connection may have work for the device, RDMA Reads of a call's chunks or a
  *                              message to send, without completing it or moving {@code minTransferBytesPerSecond},
  *                              before it is closed; in milliseconds, default 60,000, 0 for ever. Too small a value ends
- *                              connections whose peer pauses
+ *                              connections whose peer pauses. At a server a second is enough for a connection whose calls
+ *                              have memory while an address that has none waits for some, with a device that
+ *                              {@linkplain org.nettyrdma.channel.RdmaChannel#movedBytes tells} what has moved, as software
+ *                              iWARP does; never so with 0
  * @param serveTimeoutMillis    how long a program may take to answer a call, in milliseconds; default 300,000, 0 for ever.
  *                              After that the call is answered with SYSTEM_ERR, and its own reply is dropped. Applies to the
  *                              programs that {@link RpcRdmaBuilder#program} adds; with

@@ -113,10 +113,11 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     RpcRdma(RpcRdmaBuilder builder) {
         server = builder.server;
         resources = builder.resources;
-        transferRounds = resources.transferTimeoutMillis() == 0 ? null : new TransferRounds(
-                new TransferLimits(resources.transferTimeoutMillis(), resources.minTransferBytesPerSecond()));
         idleTimeoutMillis = builder.idleTimeoutMillis;
         memory = builder.memory == null ? new MemoryBudget(resources.maxTotalBytes()) : builder.memory;
+        transferRounds = resources.transferTimeoutMillis() == 0 ? null : new TransferRounds(
+                new TransferLimits(resources.transferTimeoutMillis(), resources.minTransferBytesPerSecond()),
+                server ? memory::isGone : null);
         reverseMemory = new MemoryBudget(memory.maxBytes());
         reverseCredits = builder.reverseCredits;
         remoteInvalidation = builder.remoteInvalidation;
@@ -202,8 +203,10 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         if (idleTimeoutMillis > 0) {
             channel.pipeline().addLast(new IdleConnectionHandler(idleTimeoutMillis, () -> hasCallsInProgress(gate)));
         }
+        ChannelHandler chunks = chunkHandler(channel, parts, gate, codec);
         if (transferRounds != null) {
-            TransferTimeout.watch(channel, transferRounds, statistics, !server && !isReverse());
+            TransferTimeout.watch(channel, transferRounds, statistics, !server && !isReverse(),
+                    () -> chunks instanceof ResponderChunkHandler responder && responder.holdsMemory());
         }
         channel.pipeline()
                 .addLast(codec)                           // ByteBuf         <-> RpcRdmaMessage
@@ -213,7 +216,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         }
         channel.pipeline()
                 .addLast(gate)                            // holds calls back, counts them in, stamps credits
-                .addLast(chunkHandler(channel, parts, gate, codec)); // RpcRdmaMessage <-> whole RPC message
+                .addLast(chunks);                         // RpcRdmaMessage <-> whole RPC message
         if (isReverse()) {
             channel.pipeline().addLast(reverseHandler(connection)); // the same for the other direction, without chunks
         }

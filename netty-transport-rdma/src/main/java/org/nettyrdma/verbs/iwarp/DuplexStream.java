@@ -60,6 +60,13 @@ final class DuplexStream {
     }
 
     /**
+     * How much has arrived.
+     */
+    long receivedBytes() {
+        return inbound.receivedBytes();
+    }
+
+    /**
      * Whether something was sent since the first FPDU arrived. A peer that has sent one is ready to read, so it has noticed that,
      * and with it everything before.
      */

@@ -67,6 +67,7 @@ final class InboundStream {
     private int payloadRemaining;
     private boolean waitingForReceive;
     private long fpdus;
+    private long receivedBytes;
 
     /**
      * @param checksum    whether FPDUs carry a CRC
@@ -93,6 +94,13 @@ final class InboundStream {
     }
 
     /**
+     * How much has arrived, whole FPDUs or not.
+     */
+    long receivedBytes() {
+        return receivedBytes;
+    }
+
+    /**
      * Reads and takes in what the socket has, up to a limit.
      *
      * @return {@code false} at the end of the stream, between two messages
@@ -112,6 +120,7 @@ final class InboundStream {
                 checkEnd();
                 return false;
             }
+            receivedBytes += n;
             if (state == State.PAYLOAD) {
                 takeScattered((int) n);
             } else {

@@ -365,6 +365,11 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
     }
 
     @Override
+    public long movedBytes() {
+        return stream == null ? 0 : stream.receivedBytes() + stream.sentBytes();
+    }
+
+    @Override
     public String carrier() {
         return PROVIDER;
     }

@@ -325,6 +325,11 @@ final class SameHostQueuePair implements QueuePair {
     }
 
     @Override
+    public long movedBytes() {
+        return chosen != null ? chosen.movedBytes() : -1;
+    }
+
+    @Override
     public String carrier() {
         return chosen != null ? chosen.carrier() : null;
     }

@@ -155,6 +155,10 @@ final class RequestArrivals {
         }
     }
 
+    boolean holdsMemory() {
+        return admission.holdsMemory();
+    }
+
     /** What a call was given of the memory is free. */
     void release(long bytes) {
         admission.release(bytes);

@@ -97,6 +97,11 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
         replies = new ResponderReplies(context, parts, reverse, unplaced, arrivals);
     }
 
+    /** Whether calls of this connection have memory that others may wait for. */
+    public boolean holdsMemory() {
+        return arrivals.holdsMemory();
+    }
+
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         close();

@@ -6,6 +6,8 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,10 +17,10 @@ import org.nettyrdma.verbs.support.ShortHeap;
 class TransferRoundsTest {
 
     private final EmbeddedChannel loop = new EmbeddedChannel();
-    private final TransferRounds rounds = new TransferRounds(new TransferLimits(400, 1));
+    private final TransferRounds rounds = new TransferRounds(new TransferLimits(400, 1), null);
     private final List<String> looks = new ArrayList<>();
-    private final Runnable first = () -> looks.add("first");
-    private final Runnable second = () -> looks.add("second");
+    private final TransferRounds.Look first = gone -> looks.add(gone ? "first, memory is gone" : "first");
+    private final TransferRounds.Look second = gone -> looks.add(gone ? "second, memory is gone" : "second");
 
     @BeforeEach
     void freeze() {
@@ -77,8 +79,32 @@ class TransferRoundsTest {
     }
 
     @Test
+    void shouldLookForThoseWhoHoldUpOthersOnlyWhileMemoryIsGone() {
+        AtomicBoolean gone = new AtomicBoolean();
+        AtomicInteger questions = new AtomicInteger();
+        TransferRounds patient = new TransferRounds(new TransferLimits(60_000, 1), () -> {
+            questions.incrementAndGet();
+            return gone.get();
+        });
+        patient.join(loop.eventLoop(), first);
+        patient.join(loop.eventLoop(), second);
+        advance(250);
+        assertEquals(List.of(), looks);
+        assertEquals(1, questions.get(), "of all connections together");
+
+        gone.set(true);
+        advance(250);
+        assertEquals(List.of("first, memory is gone", "second, memory is gone"), looks);
+        assertEquals(2, questions.get());
+
+        patient.leave(loop.eventLoop(), first);
+        patient.leave(loop.eventLoop(), second);
+        assertEquals(-1, loop.runScheduledPendingTasks(), "no timer is left");
+    }
+
+    @Test
     void shouldLetOthersLookThoughOneFails() {
-        rounds.join(loop.eventLoop(), () -> {
+        rounds.join(loop.eventLoop(), gone -> {
             throw new IllegalStateException("on purpose");
         });
         rounds.join(loop.eventLoop(), second);
@@ -118,7 +144,7 @@ class TransferRoundsTest {
 
     @Test
     void shouldLetAnotherLeaveDuringTheRound() {
-        rounds.join(loop.eventLoop(), () -> {
+        rounds.join(loop.eventLoop(), gone -> {
             rounds.leave(loop.eventLoop(), first);
             rounds.leave(loop.eventLoop(), second);
         });
