@@ -50,12 +50,6 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
 
     private static final int MAX_FAILURES_IN_A_ROW = 16;
 
-    /**
-     * From one channel's id to the next: an odd number, so that each comes up before one comes again. Of consecutive ids the map
-     * would look at all the others to remove the oldest, and closing many channels would take the square of their number.
-     */
-    private static final int CHANNEL_ID_STEP = 0x9E37_79B9;
-
     private static final long AWAKE = -1;
     private static final long NO_DEADLINE = Long.MAX_VALUE;
 
@@ -198,7 +192,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
         assert inEventLoop();
         turns.reserve(channels.size() + 1);
         do {
-            lastChannelId += CHANNEL_ID_STEP;
+            lastChannelId++;
         } while (channels.get(lastChannelId) != null);
         channels.put(lastChannelId, channel);
         return lastChannelId;

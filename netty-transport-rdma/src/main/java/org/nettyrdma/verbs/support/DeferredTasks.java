@@ -1,6 +1,5 @@
 package org.nettyrdma.verbs.support;
 
-
 /**
  * What a context does at the start of its next poll. Used by one event loop only.
  */

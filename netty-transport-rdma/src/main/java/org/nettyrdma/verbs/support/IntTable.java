@@ -14,8 +14,9 @@ import java.util.function.Consumer;
 public final class IntTable<V> {
 
     private static final int FEWEST_SLOTS = 8; // a power of two
+    private static final int GOLDEN_RATIO = 0x9E37_79B9; // as a part of 2^32; odd
 
-    /** A number is in the slot of its lowest bits, or in one of the used ones behind it. At least half of them are free. */
+    /** A number is in its {@linkplain #firstSlot first slot}, or in one of the used ones behind it. At least half are free. */
     private int[] keys = new int[FEWEST_SLOTS];
     private Object[] values = new Object[FEWEST_SLOTS];
     private int size;
@@ -27,9 +28,17 @@ public final class IntTable<V> {
         // There is nothing to set.
     }
 
+    /**
+     * Far from that of the next number: a removal looks at all the used slots that follow, which would be those of all entries
+     * where these are consecutive. Numbers of which only the high bits differ, as tags of devices do, have different ones, too.
+     */
+    private static int firstSlot(int key, int[] keys) {
+        return key * GOLDEN_RATIO >>> Integer.numberOfLeadingZeros(keys.length - 1);
+    }
+
     /** Where a number is, or where it would be. */
     private static int slotOf(int key, int[] keys, Object[] values) {
-        int slot = key & keys.length - 1;
+        int slot = firstSlot(key, keys);
         while (values[slot] != null && keys[slot] != key) {
             slot = slot + 1 & keys.length - 1;
         }
@@ -95,7 +104,7 @@ public final class IntTable<V> {
         }
         int mask = keys.length - 1;
         for (int slot = hole + 1 & mask; values[slot] != null; slot = slot + 1 & mask) {
-            int distance = slot - keys[slot] & mask; // from its first slot
+            int distance = slot - firstSlot(keys[slot], keys) & mask;
             if (distance >= (slot - hole & mask)) {
                 keys[hole] = keys[slot];
                 values[hole] = values[slot];

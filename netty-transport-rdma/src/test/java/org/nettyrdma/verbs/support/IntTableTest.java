@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,6 +39,21 @@ class IntTableTest {
         table.forEach(seen::add);
         assertEquals(new HashSet<>(expected.values()), seen);
         assertEquals(seen, new HashSet<>(table.values()));
+    }
+
+    /** Ids of channels and connections are consecutive, tags of devices may differ in their high bits only. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 1 << 12})
+    @Timeout(20)
+    void shouldNotLookAtAllWhereNumbersAreRegular(int step) {
+        int count = 1 << 18;
+        for (int i = 0; i < count; i++) {
+            table.put(i * step, i);
+        }
+        for (int i = 0; i < count; i++) { // the oldest first
+            assertEquals(i, table.remove(i * step));
+        }
+        assertEquals(0, table.size());
     }
 
     @Test
