@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.DataItem;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** One call of a procedure: what it is given, and where it puts what it answers. Used by one thread. */
 final class NfsCall {
@@ -94,6 +95,9 @@ final class NfsCall {
             }
         } catch (IOException | RuntimeException e) {
             slots.forEach(slot -> slot.fill(null)); // others may have changed the files since the call had its locks
+            if (NfsErrors.statusOf(e) == NfsStatus.JUKEBOX) {
+                throw new NfsException(NfsStatus.IO); // who asks again would be told that somebody else has done it
+            }
             throw e;
         }
     }

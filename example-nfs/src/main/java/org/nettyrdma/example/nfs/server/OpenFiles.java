@@ -241,7 +241,8 @@ final class OpenFiles implements AutoCloseable {
     }
 
     private static boolean cannotForce(IOException failure) {
-        return NfsErrors.statusOf(failure) == NfsStatus.INVAL;
+        NfsStatus status = NfsErrors.statusOf(failure);
+        return status == NfsStatus.INVAL || status == NfsStatus.NOTSUPP; // the latter from a file system in user space
     }
 
     /** Creates a file for writing, for {@link #adopt}. */
