@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.nettyrdma.handler.credit.support.WaitTimes;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
@@ -54,6 +55,9 @@ public final class MemoryBudget {
     /** This part is kept for addresses that have little. */
     private static final int LAST_PART = 16;
 
+    /** So long an answer of {@link #isGone} holds: each of many that ask would go through many that wait. */
+    private static final long GONE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryBudget.class);
 
     private final long maxBytes;
@@ -66,6 +70,8 @@ public final class MemoryBudget {
     private long returnedBytes;
     /** No claim can be met before so much was given back. To look at all that wait each time would take all the time. */
     private long lookAgainAtBytes;
+    private boolean gone;
+    private long goneNanos = System.nanoTime() - GONE_NANOS;
     private final WaitTimes waits = new WaitTimes("memory");
 
     /**
@@ -119,17 +125,18 @@ public final class MemoryBudget {
     }
 
     /**
-     * Whether a connection waits of an address that has nothing. That has its share, so that nothing is left to anybody.
+     * Whether a connection waits of an address that has nothing, or did a moment ago. That has its share, so that nothing is left
+     * to anybody.
      *
      * @return whether others should give some back
      */
     public synchronized boolean isGone() {
-        for (Share share : waiting) {
-            if (share.address.usedBytes == 0) {
-                return true;
-            }
+        long nowNanos = System.nanoTime();
+        if (nowNanos - goneNanos >= GONE_NANOS) {
+            goneNanos = nowNanos;
+            gone = waiting.stream().anyMatch(share -> share.address.usedBytes == 0);
         }
-        return false;
+        return gone;
     }
 
     /**

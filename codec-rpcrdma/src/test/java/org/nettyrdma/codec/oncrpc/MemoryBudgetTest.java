@@ -66,6 +66,19 @@ class MemoryBudgetTest {
         assertEquals(0, budget.usedBytes());
     }
 
+    /** Many connections of one address that take no replies ask while others of it wait. */
+    @Test
+    @Timeout(10)
+    void shouldNotGoThroughAllThatWaitForEachThatAsks() {
+        assertTrue(open("192.0.2.1").tryTake(1000));
+        for (int i = 0; i < 16_384; i++) {
+            open("192.0.2.1").claim(1000);
+        }
+        for (int i = 0; i < 100_000; i++) {
+            assertFalse(budget.isGone());
+        }
+    }
+
     @Test
     void shouldMeetAClaimMadeAfterTheBytesCameBack() {
         Share share = open("192.0.2.1", "at once");
