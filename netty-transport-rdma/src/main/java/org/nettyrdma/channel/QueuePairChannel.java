@@ -207,7 +207,11 @@ abstract class QueuePairChannel extends AbstractChannel {
     final void connectionIs(ChannelState newState) {
         state = newState;
         if (newState == ChannelState.ACTIVE) {
-            recorded = ConnectionEvent.begun(this, loop.provider().name());
+            try {
+                recorded = ConnectionEvent.begun(this, loop.provider().name());
+            } catch (OutOfMemoryError e) {
+                recorded = null; // it stands all the same, and who waits for it is told
+            }
         } else if (newState == ChannelState.CLOSED && recorded != null) {
             recorded.commit();
             recorded = null;

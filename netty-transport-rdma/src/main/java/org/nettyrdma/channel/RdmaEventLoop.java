@@ -124,6 +124,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
             idle = mayWait && (work == 0 || context.canAwaitUnpolled());
             failuresInARow = 0;
         } catch (Throwable t) {
+            idle = false; // what was left out, such as posting receives, comes before the next wait
             attempt(() -> pollFailed(t));
         }
     }
