@@ -1,7 +1,7 @@
 package org.nettyrdma.codec.oncrpc;
 
 import java.net.SocketAddress;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -39,7 +39,8 @@ public final class MemoryAdmission {
     private final Executor executor;
     private final Supplier<SocketAddress> peer;
     private final Runnable admittedLate;
-    private final Queue<Waiting> waiting = new ArrayDeque<>();
+    /** Not an array: where one cannot grow for want of memory, it loses what is in it. */
+    private final Queue<Waiting> waiting = new LinkedList<>();
     private long usedBytes;
 
     /** A candidate, and since when it waits. */
@@ -111,7 +112,7 @@ public final class MemoryAdmission {
     /**
      * Admits a call now or later, or drops it if the connection has ended. Its size must be {@linkplain #isPossible possible}.
      *
-     * @param candidate the call
+     * @param candidate the call; it does not wait where this method throws
      * @return whether it was admitted before this method returned
      */
     public boolean admit(Candidate candidate) {
@@ -124,7 +125,12 @@ public final class MemoryAdmission {
             return true;
         }
         waiting.add(new Waiting(candidate, total.waitTimes().begin()));
-        admitWaiting();
+        try {
+            admitWaiting();
+        } catch (Throwable t) { // of a call before it, for instance; this one is its caller's again
+            forget(candidate);
+            throw t;
+        }
         return false;
     }
 
@@ -156,13 +162,20 @@ public final class MemoryAdmission {
      * @return whether it was still waiting; it is neither admitted nor dropped then
      */
     public boolean remove(Candidate candidate) {
+        if (!forget(candidate)) {
+            return false;
+        }
+        admitWaiting();
+        return true;
+    }
+
+    private boolean forget(Candidate candidate) {
         if (!waiting.removeIf(each -> each.candidate == candidate && ended(each))) {
             return false;
         }
         if (candidate == claimant && share.withdraw()) {
             claimant = null;
         }
-        admitWaiting();
         return true;
     }
 
@@ -217,14 +230,14 @@ public final class MemoryAdmission {
         try {
             for (Candidate first = peek(); first != null && claimant == null && hasRoom(first.bytes());
                     first = peek()) {
-                if (!share().tryTake(first.bytes())) {
-                    claimant = first;
+                if (share().tryTake(first.bytes())) {
+                    poll();
+                    start(first);
+                    late = true;
+                } else {
+                    claimant = first; // before, as it may be granted at once; then the next one is looked at
                     share.claim(first.bytes());
-                    break;
                 }
-                poll();
-                start(first);
-                late = true;
             }
         } finally {
             admitting = false;

@@ -4,13 +4,8 @@ import static io.netty.util.internal.ObjectUtil.checkPositive;
 
 import io.netty.util.internal.PlatformDependent;
 import java.net.SocketAddress;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -64,7 +59,7 @@ public final class MemoryBudget {
     private final MemoryBudget records;
     // All that follows, and what is in shares and addresses, is guarded by this; nothing foreign is called meanwhile.
     private final Map<PeerAddress, Address> addresses = new HashMap<>();
-    private final Set<Share> waiting = new LinkedHashSet<>();
+    private final Claims waiting = new Claims();
     private long usedBytes;
     /** All that was ever given back. */
     private long returnedBytes;
@@ -121,7 +116,7 @@ public final class MemoryBudget {
      * @return their number
      */
     public synchronized int waiting() {
-        return waiting.size();
+        return waiting.size;
     }
 
     /**
@@ -134,7 +129,7 @@ public final class MemoryBudget {
         long nowNanos = System.nanoTime();
         if (nowNanos - goneNanos >= GONE_NANOS) {
             goneNanos = nowNanos;
-            gone = waiting.stream().anyMatch(share -> share.address.usedBytes == 0);
+            gone = waiting.hasOneOfAnAddressWithNothing();
         }
         return gone;
     }
@@ -170,8 +165,19 @@ public final class MemoryBudget {
      */
     synchronized Share open(SocketAddress peer, Executor executor, Runnable granted) {
         Address address = addresses.computeIfAbsent(PeerAddress.of(peer), Address::new);
-        address.shares++;
-        return new Share(address, executor, granted);
+        try {
+            Share share = new Share(address, executor, granted);
+            address.shares++;
+            return share;
+        } finally {
+            forgetIfUnused(address); // where there was no memory for the share
+        }
+    }
+
+    private void forgetIfUnused(Address address) {
+        if (address.shares == 0) {
+            addresses.remove(address.key);
+        }
     }
 
     /** Each byte that is given back leaves one more, of which one more is free. */
@@ -179,44 +185,118 @@ public final class MemoryBudget {
         return bytes + 1 >> 1;
     }
 
-    /** Meets the claims that can be met. One pass does, as each that is met leaves less to the others. */
+    /** Meets the claims that can be met. One pass does, as each that is met leaves less to the others. Needs no memory. */
     private void grant() {
-        List<Share> failed = List.of();
-        for (List<Share> met = meetClaims(); !met.isEmpty(); met = meetClaims()) {
-            for (Share share : met) {
+        Share failed = null;
+        Share lastFailed = null;
+        for (Share met = meetClaims(); met != null; met = meetClaims()) {
+            while (met != null) {
+                Share share = met;
+                met = share.after;
+                share.after = null; // it is its event loop's from now on
                 if (!share.tell()) {
-                    failed = new ArrayList<>(failed);
-                    failed.add(share);
+                    if (failed == null) {
+                        failed = share;
+                    } else {
+                        lastFailed.after = share;
+                    }
+                    lastFailed = share;
                 }
             }
         }
-        if (!failed.isEmpty()) {
-            synchronized (this) {
-                failed.removeIf(share -> share.closed); // by its event loop meanwhile
-                waiting.addAll(failed); // until the next one gives something back
-                lookAgainAtBytes = 0;
-            }
+        if (failed != null) {
+            waitAgain(failed);
         }
     }
 
-    private synchronized List<Share> meetClaims() {
-        if (waiting.isEmpty() || returnedBytes < lookAgainAtBytes) {
-            return List.of();
+    /** Until the next one gives something back. */
+    private synchronized void waitAgain(Share failed) {
+        Share next;
+        for (Share share = failed; share != null; share = next) {
+            next = share.after;
+            share.after = null;
+            if (!share.closed) { // by its event loop meanwhile
+                waiting.add(share);
+            }
+        }
+        lookAgainAtBytes = 0;
+    }
+
+    /** Returns the first of those that are met, with the others behind it; {@code null} if none is. */
+    private synchronized Share meetClaims() {
+        if (waiting.size == 0 || returnedBytes < lookAgainAtBytes) {
+            return null;
         }
         lookAgainAtBytes = Long.MAX_VALUE;
-        List<Share> met = new ArrayList<>();
-        for (Iterator<Share> shares = waiting.iterator(); shares.hasNext();) {
-            Share share = shares.next();
+        Share met = null;
+        Share lastMet = null;
+        Share next;
+        for (Share share = waiting.first; share != null; share = next) {
+            next = share.after;
             long missing = share.missing(share.claimedBytes);
             if (missing == 0) {
-                shares.remove();
+                waiting.remove(share);
                 share.add(share.claimedBytes);
-                met.add(share);
+                if (met == null) {
+                    met = share;
+                } else {
+                    lastMet.after = share;
+                }
+                lastMet = share;
             } else {
                 lookAgainAtBytes = Math.min(lookAgainAtBytes, returnedBytes + missing);
             }
         }
         return met;
+    }
+
+    /** The shares that wait, in the order in which they came. They are linked to each other, so that a claim needs no memory. */
+    private static final class Claims {
+
+        private Share first;
+        private Share last;
+        private int size;
+
+        void add(Share share) {
+            share.waits = true;
+            share.before = last;
+            if (last == null) {
+                first = share;
+            } else {
+                last.after = share;
+            }
+            last = share;
+            size++;
+        }
+
+        boolean remove(Share share) {
+            if (!share.waits) {
+                return false;
+            }
+            share.waits = false;
+            if (share.before == null) {
+                first = share.after;
+            } else {
+                share.before.after = share.after;
+            }
+            if (share.after == null) {
+                last = share.before;
+            } else {
+                share.after.before = share.before;
+            }
+            share.before = null;
+            share.after = null;
+            size--;
+            return true;
+        }
+
+        boolean hasOneOfAnAddressWithNothing() {
+            Share share = first;
+            while (share != null && share.address.usedBytes > 0) {
+                share = share.after;
+            }
+            return share != null;
+        }
     }
 
     /** What the connections of one address have. */
@@ -239,7 +319,11 @@ public final class MemoryBudget {
         private final Runnable granted;
         private long ownBytes;
         private long claimedBytes;
+        private boolean waits;
         private boolean closed;
+        /** The neighbours among those that wait; the next one also where claims are met. */
+        private Share before;
+        private Share after;
 
         private Share(Address address, Executor executor, Runnable granted) {
             this.address = address;
@@ -295,7 +379,7 @@ public final class MemoryBudget {
 
         /**
          * Waits for bytes, at most {@link #maxBytes()}; for one number at a time. The executor is told once when they were
-         * taken, and {@link #release} has to follow.
+         * taken, and {@link #release} has to follow. Needs no memory.
          */
         void claim(long bytes) {
             synchronized (MemoryBudget.this) {
@@ -327,9 +411,7 @@ public final class MemoryBudget {
                 add(-ownBytes);
                 closed = true;
                 address.shares--;
-                if (address.shares == 0) {
-                    addresses.remove(address.key);
-                }
+                forgetIfUnused(address);
             }
             grant();
         }
@@ -343,9 +425,17 @@ public final class MemoryBudget {
                 close(); // the event loop has shut down, and its connections are closed
                 return true;
             } catch (Throwable t) { // no thread can be started; others must not wait for that
-                PeerLog.fault(LOGGER, "a connection", "it cannot be told that it has memory", t);
                 takeBack();
+                tellFailure(t);
                 return false;
+            }
+        }
+
+        private void tellFailure(Throwable failure) {
+            try {
+                PeerLog.fault(LOGGER, "a connection", "it cannot be told that it has memory", failure);
+            } catch (OutOfMemoryError e) {
+                return; // others are still to be told
             }
         }
 

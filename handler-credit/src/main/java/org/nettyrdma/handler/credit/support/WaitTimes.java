@@ -62,15 +62,19 @@ public final class WaitTimes {
         }
 
         /**
-         * The wait has ended, one way or another. To be called once.
+         * The wait has ended, one way or another. To be called once. Without memory it is not counted: what has waited goes on.
          *
          * @param peer of the connection, {@code null} where there is none; asked only for a recording
          */
         public void end(Supplier<?> peer) {
-            times.waits.increment();
-            times.nanos.add(System.nanoTime() - beginNanos);
-            if (event != null) {
-                record(peer);
+            try {
+                times.waits.increment();
+                times.nanos.add(System.nanoTime() - beginNanos);
+                if (event != null) {
+                    record(peer);
+                }
+            } catch (OutOfMemoryError e) {
+                return;
             }
         }
 
