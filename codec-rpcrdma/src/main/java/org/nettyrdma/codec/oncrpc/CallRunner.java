@@ -52,12 +52,19 @@ final class CallRunner {
     }
 
     private void execute(RpcProgram program, RpcCall call) {
-        call.letGoOfLargeBuffer();
-        if (turns == null) {
-            turns = CallTurns.of(executor).open(channel.remoteAddress(), nanoClock);
+        ServedCall served;
+        boolean needsTask;
+        try {
+            call.letGoOfLargeBuffer();
+            if (turns == null) {
+                turns = CallTurns.of(executor).open(channel.remoteAddress(), nanoClock);
+            }
+            served = new ServedCall(this, throttle, turns, program, call);
+            needsTask = turns.add(served);
+        } catch (Throwable t) { // no memory, for instance: it does not wait
+            fail(call, t);
+            return;
         }
-        ServedCall served = new ServedCall(this, throttle, turns, program, call);
-        boolean needsTask = turns.add(served);
         throttle.callStarted(served.bytes());
         if (!needsTask) {
             return;
@@ -70,6 +77,15 @@ final class CallRunner {
             }
             LOGGER.trace("{} no thread for {}", channel, call.header(), t);
             served.refuse();
+        }
+    }
+
+    private void fail(RpcCall call, Throwable cause) {
+        try {
+            call.tryRefuse(AcceptStatus.SYSTEM_ERR);
+            failed(call.header(), cause);
+        } finally {
+            call.arguments().release();
         }
     }
 

@@ -124,6 +124,40 @@ class WaitingCallBufferTest {
         end(server);
     }
 
+    @Test
+    void shouldRefuseACallThatHasNoMemoryToWaitForTheExecutor() {
+        EmbeddedChannel server = server(new Executor() {
+            private boolean failed;
+
+            @Override
+            public void execute(Runnable task) {
+                task.run();
+            }
+
+            @Override
+            public int hashCode() { // where its calls wait is found by it
+                if (!failed) {
+                    failed = true;
+                    throw new OutOfMemoryError("expected");
+                }
+                return 1;
+            }
+        });
+        server.writeInbound(burst(8));
+        StringBuilder reply = new StringBuilder();
+        for (ByteBuf part = server.readOutbound(); part != null; part = server.readOutbound()) {
+            reply.append(dump(part));
+            part.release();
+        }
+        assertTrue(reply.toString().replace(" ", "").endsWith("000000070000000100000000000000000000000000000005"),
+                reply::toString);
+        assertEquals(0, server.pipeline().get(RpcServerHandler.class).callsInProgress());
+        assertEquals(0, alloc.pinnedDirectMemory());
+        server.writeInbound(burst(8));
+        readReply(server, 8);
+        end(server);
+    }
+
     private EmbeddedChannel server(Executor executor) {
         EmbeddedChannel server = new EmbeddedChannel();
         server.config().setAllocator(alloc);

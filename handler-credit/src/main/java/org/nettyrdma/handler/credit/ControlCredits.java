@@ -4,6 +4,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import java.util.LinkedList;
+import java.util.Queue;
 import java.util.function.LongSupplier;
 
 /**
@@ -17,10 +19,11 @@ final class ControlCredits {
     private final int maxWaiting;
     private final LongSupplier responsesSent;
     /** What is not known to have arrived, the oldest first. */
-    private final ArrayDeque<Sent> unproven = new ArrayDeque<>();
-    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Sent> unproven;
+    /** Not an array: where one cannot grow for want of memory, it loses what is in it. */
+    private final Queue<Waiting> waiting = new LinkedList<>();
     /** Numbers of the peer's messages that may be answered: the latest ones, as many as it may have under way. */
-    private final ArrayDeque<Integer> answerable = new ArrayDeque<>();
+    private final ArrayDeque<Integer> answerable;
     /** Counts what was sent, and what was refused on its way down. */
     private long sent;
     private boolean closed;
@@ -40,6 +43,8 @@ final class ControlCredits {
         this.maxUnproven = maxUnproven;
         this.maxWaiting = maxWaiting;
         this.responsesSent = responsesSent;
+        unproven = new ArrayDeque<>(maxUnproven);
+        answerable = new ArrayDeque<>(maxUnproven);
     }
 
     /** How many have been sent so far, in this order; for {@link #arrivedFirst}. */
@@ -56,9 +61,18 @@ final class ControlCredits {
         } else if (waiting.isEmpty() && unproven.size() < maxUnproven) {
             send(ctx, message, promise);
         } else if (waiting.size() < maxWaiting) {
-            waiting.add(new Waiting(message, promise));
+            await(message, promise);
         } else {
             RequesterCredits.fail(message, promise, new CreditQueueFullException(maxWaiting, unproven.size()));
+        }
+    }
+
+    private void await(CreditedMessage message, ChannelPromise promise) {
+        try {
+            waiting.add(new Waiting(message, promise));
+        } catch (Throwable t) { // no memory, for instance; Netty fails the promise
+            message.release();
+            throw t;
         }
     }
 

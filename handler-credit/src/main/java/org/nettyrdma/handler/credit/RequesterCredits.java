@@ -5,7 +5,8 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,7 +26,8 @@ final class RequesterCredits {
 
     private final CreditWindow window;
     private final int maxWaiting;
-    private final ArrayDeque<WaitingRequest> waiting = new ArrayDeque<>();
+    /** Not an array: where one cannot grow for want of memory, it loses what is in it. */
+    private final Queue<WaitingRequest> waiting = new LinkedList<>();
     /**
      * The XIDs that hold a credit, as keys: a response that is none of these must not make one. The value is what had been sent
      * when the request was; its response shows that all of that has arrived.

@@ -214,11 +214,17 @@ final class PeerCharacteristics {
         }
         requirePartition(response, current.wanted().size());
         Exchange exchange = takeCurrent();
-        for (int i = 0; i < exchange.wanted().size(); i++) {
-            settle(exchange, i, response);
+        try {
+            for (int i = 0; i < exchange.wanted().size(); i++) {
+                settle(exchange, i, response);
+            }
+            exchange.finish(values.all());
+        } catch (RuntimeException | Error e) { // no memory to note what is pending, for instance
+            exchange.promise().tryFailure(e);
+            throw e;
+        } finally {
+            proceed();
         }
-        exchange.finish(values.all());
-        proceed();
     }
 
     private Exchange takeCurrent() {
