@@ -67,7 +67,7 @@ final class BlockPool {
     // Guarded by this:
     private final Slab[] slabs = new Slab[SizeClasses.COUNT];       // the slab of each size class that is being cut
     private final List<Slab> inUse = new ArrayList<>();
-    private final List<Slab> spares = new ArrayList<>();            // registered, but belong to no size class
+    private final ArrayList<Slab> spares = new ArrayList<>();       // registered, but belong to no size class
     private final long[] slabBytes = new long[SizeClasses.COUNT];   // all slabs of a size class
     private volatile long registeredBytes;                          // also what is being registered at the moment
     private long refusedUntilNanos = System.nanoTime();
@@ -76,6 +76,8 @@ final class BlockPool {
     private long blocksSwept;
     private long nextSweepNanos;
     private long shortages;
+    private final Predicate<Block> takeLeaving = this::stays;
+    private Block taken; // of slabs that leave, with the others below it
     private long nextLogNanos = System.nanoTime();
 
     BlockPool(VerbsProvider provider, long maxBytes) {
@@ -286,10 +288,9 @@ final class BlockPool {
         if (pushesSwept >= 0 && (released == 0 || released < blocksSwept / SWEEP_COST && startNanos - nextSweepNanos < 0)) {
             return !spares.isEmpty(); // a search would find nothing, or not enough to be worth it
         }
-        List<Slab> free = sweep(0);
-        spares.addAll(free);
+        boolean found = sweep(0);
         pushesSwept = pushes;
-        if (!free.isEmpty()) {
+        if (found) {
             blocksSwept = 0; // that was worth it
         }
         long endNanos = System.nanoTime();
@@ -298,23 +299,38 @@ final class BlockPool {
     }
 
     /**
-     * Finds the slabs that nobody uses, and that have been unused for a number of trims, and takes them out of their size class.
+     * Finds the slabs that nobody uses, and that have been unused for a number of trims, and makes spares of them.
+     *
+     * @return whether there are any
      */
-    private List<Slab> sweep(int trims) {
+    private boolean sweep(int trims) {
         countFree(trims);
-        List<Slab> free = new ArrayList<>();
+        boolean found = false;
         for (Slab slab : inUse) {
             slab.leaving = slab.isFree() && slab.age >= trims;
+            found |= slab.leaving;
+        }
+        if (!found) {
+            return false;
+        }
+        spares.ensureCapacity(spares.size() + inUse.size()); // below nothing needs memory, or blocks would be lost
+        takeBlocksOfLeaving();
+        int kept = 0;
+        for (int i = 0; i < inUse.size(); i++) {
+            Slab slab = inUse.get(i);
             if (slab.leaving) {
-                free.add(slab);
+                leaveSizeClass(slab);
+                slab.age = trims;
+                spares.add(slab);
+            } else {
+                inUse.set(kept++, slab);
             }
         }
-        if (!free.isEmpty()) {
-            takeBlocksOf(free);
-            free.forEach(this::leaveSizeClass);
-            inUse.removeAll(free);
+        found = kept < inUse.size();
+        while (inUse.size() > kept) {
+            inUse.remove(inUse.size() - 1);
         }
-        return free;
+        return found;
     }
 
     /** How many free blocks each slab has, and for how many trims it has had no others. */
@@ -333,25 +349,40 @@ final class BlockPool {
         });
     }
 
-    /** Takes the blocks of slabs off the stacks. A slab of which somebody has taken one meanwhile gets them back, and stays. */
-    private void takeBlocksOf(List<Slab> leaving) {
-        leaving.forEach(slab -> slab.free = 0);
-        List<Block> taken = new ArrayList<>();
-        filter(block -> {
-            if (block.slab.leaving) {
-                block.slab.free++;
-                taken.add(block);
+    /**
+     * Takes the blocks of slabs that leave off the stacks. A slab of which somebody has taken one meanwhile gets them back, and
+     * stays.
+     */
+    private void takeBlocksOfLeaving() {
+        for (int i = 0; i < inUse.size(); i++) {
+            Slab slab = inUse.get(i);
+            slab.free = slab.leaving ? 0 : slab.free;
+        }
+        filter(takeLeaving);
+        for (int i = 0; i < inUse.size(); i++) {
+            Slab slab = inUse.get(i);
+            slab.leaving &= slab.isFree();
+        }
+        for (Block block = taken; block != null; block = taken) {
+            taken = block.below;
+            block.below = null;
+            if (!block.slab.leaving) {
+                block.release();
             }
-            return !block.slab.leaving;
-        });
-        leaving.forEach(slab -> slab.leaving = slab.isFree());
-        taken.stream().filter(block -> !block.slab.leaving).forEach(Block::release);
-        leaving.removeIf(slab -> !slab.leaving);
+        }
+    }
+
+    private boolean stays(Block block) {
+        if (block.slab.leaving) {
+            block.slab.free++;
+            block.below = taken;
+            taken = block;
+        }
+        return !block.slab.leaving;
     }
 
     private void leaveSizeClass(Slab slab) {
         slab.leaving = false;
-        slab.age = 0;
         slabBytes[slab.sizeClass()] -= slab.bytes();
         if (slabs[slab.sizeClass()] == slab) {
             slabs[slab.sizeClass()] = null;
@@ -381,10 +412,19 @@ final class BlockPool {
     }
 
     private void giveBack(Slab slab) {
-        regions.remove(slab.region); // first: what comes to lie there is not registered
+        try {
+            regions.remove(slab.region); // first: what comes to lie there is not registered
+        } catch (OutOfMemoryError e) {
+            addSpare(slab);
+            throw e;
+        }
         if (slab.close()) {
             givenBack(slab.bytes());
         }
+    }
+
+    private synchronized void addSpare(Slab slab) {
+        spares.add(slab);
     }
 
     private synchronized void givenBack(int bytes) {
@@ -408,9 +448,7 @@ final class BlockPool {
 
     private synchronized void findUnused() {
         spares.forEach(spare -> spare.age++);
-        List<Slab> unused = sweep(TRIMS_UNUSED);
-        unused.forEach(slab -> slab.age = TRIMS_UNUSED);
-        spares.addAll(unused);
+        sweep(TRIMS_UNUSED);
     }
 
     private synchronized Slab takeUnused() {

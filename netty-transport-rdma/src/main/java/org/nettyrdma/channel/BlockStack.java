@@ -14,9 +14,15 @@ final class BlockStack {
 
     private static final VarHandle LOCKED = handleOf("locked");
 
+    private static final int MAX_SHOWN_AT_ONCE = 64;
+
     private boolean locked;
+    /** Somebody has found it locked. */
+    private volatile boolean wanted;
     private Block top;
     private long pushes;
+    /** The last block that a filter was shown and has kept, until it was shown all; {@code null} if it was taken. */
+    private Block seen;
 
     private static VarHandle handleOf(String field) {
         try {
@@ -28,6 +34,7 @@ final class BlockStack {
 
     private void lock() {
         while (!LOCKED.weakCompareAndSetAcquire(this, false, true)) {
+            wanted = true;
             Thread.yield();
         }
     }
@@ -51,6 +58,9 @@ final class BlockStack {
         if (block != null) {
             top = block.below;
             block.below = null;
+            if (block == seen) {
+                seen = null;
+            }
         }
         unlock();
         return block;
@@ -64,22 +74,43 @@ final class BlockStack {
         return sum;
     }
 
-    /** Shows all blocks to {@code filter}, and lets go of those that it does not want to stay. */
-    void filter(Predicate<Block> filter) {
-        lock();
-        try {
-            Block above = null;
-            for (Block block = top; block != null; block = block.below) {
-                if (filter.test(block)) {
-                    above = block;
-                } else if (above == null) {
-                    top = block.below;
-                } else {
-                    above.below = block.below;
-                }
+    /**
+     * Shows all blocks to {@code filter}, and lets go of those that it does not want to stay, which it may link to others. Few at
+     * a time, so that others need not wait: what they take or release meanwhile may be left out, or be shown again.
+     */
+    synchronized void filter(Predicate<Block> filter) {
+        boolean more = true;
+        while (more) {
+            more = false;
+            lock();
+            try {
+                more = filterSome(filter);
+            } finally {
+                seen = more ? seen : null;
+                unlock();
             }
-        } finally {
-            unlock();
+            if (wanted) {
+                wanted = false;
+                Thread.yield();
+            }
         }
+    }
+
+    private boolean filterSome(Predicate<Block> filter) {
+        Block above = seen; // null also if it was taken, and all above it: then those that are left were not shown
+        Block block = above == null ? top : above.below;
+        for (int i = 0; block != null && i < MAX_SHOWN_AT_ONCE; i++) {
+            Block below = block.below;
+            if (filter.test(block)) {
+                above = block;
+            } else if (above == null) {
+                top = below;
+            } else {
+                above.below = below;
+            }
+            block = below;
+        }
+        seen = above;
+        return block != null;
     }
 }

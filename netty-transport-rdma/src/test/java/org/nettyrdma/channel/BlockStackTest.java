@@ -15,6 +15,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +65,36 @@ class BlockStackTest {
             }
         }
         taken.forEach(stack::push);
+    }
+
+    @Test
+    void shouldLetOthersTakeABlockWhileItShowsMany() throws InterruptedException {
+        int blocks = 100_000;
+        for (int i = 0; i < blocks; i++) {
+            stack.push(newBlock());
+        }
+        AtomicBoolean taking = new AtomicBoolean();
+        AtomicReference<Block> taken = new AtomicReference<>();
+        Thread other = new Thread(() -> {
+            taking.set(true);
+            taken.set(stack.pop());
+        });
+        other.start();
+        int[] shown = new int[2];
+        stack.filter(block -> {
+            while (!taking.get()) {
+                Thread.onSpinWait();
+            }
+            shown[0]++;
+            if (taken.get() == null) {
+                shown[1]++;
+                Thread.yield();
+            }
+            return true;
+        });
+        other.join();
+        assertTrue(shown[1] < blocks - 1, "it had to wait");
+        assertTrue(shown[0] >= blocks - 1);
     }
 
     @Test
