@@ -72,14 +72,25 @@ final class ReplyDelivery {
             return;
         }
         boolean[] waiting = {false};
-        calls.ending(call);
-        exposure.withdraw(() -> {
-            calls.ended(call);
-            end(call, reply);
-            if (waiting[0]) {
-                ctx.fireChannelReadComplete();
+        boolean[] ended = {false};
+        try {
+            calls.ending(call);
+            exposure.withdraw(() -> {
+                ended[0] = true;
+                calls.ended(call);
+                end(call, reply);
+                if (waiting[0]) {
+                    ctx.fireChannelReadComplete();
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            if (!ended[0]) { // no memory between two pieces, for instance: nobody would tell that the last one is closed
+                reply.release();
+                calls.endWithConnection(call);
+                ctx.close();
             }
-        });
+            throw e;
+        }
         waiting[0] = true;
     }
 

@@ -230,6 +230,12 @@ public final class RequesterCallTable {
         ending.remove(call.xid());
     }
 
+    /** A call that is {@linkplain #ending ending} comes to no end before its connection. */
+    void endWithConnection(RequesterCall call) {
+        ended(call);
+        outstanding.put(call.xid(), call);
+    }
+
     /**
      * A call is about to be sent again. Its caller was told that it was written, so a failure comes by {@link RpcCallFailure}.
      *
