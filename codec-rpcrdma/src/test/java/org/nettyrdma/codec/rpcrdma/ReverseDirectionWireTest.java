@@ -268,16 +268,6 @@ class ReverseDirectionWireTest {
         assertReason(Reason.MALFORMED, call);
     }
 
-    /** It does not say that it is a reply, but no call has a Reply chunk and no Position Zero Read chunk. */
-    @Test
-    void shouldFailReverseCallWithALongReplyAndNotAnswerThat() throws Exception {
-        Future<ByteBuf> call = call(server(RawPeer.LINUX_CLIENT));
-        peer.sendHex(receiveXid() + "00000001 00000002 00000001 00000000 00000000"
-                + "00000001 00000001 00001111 00000028 0000000000000000");
-        assertReason(Reason.MALFORMED, call);
-        requireNothingElseWasSent("00000101");
-    }
-
     @ParameterizedTest
     @CsvSource({"00000002", "00000001 00000001 00000001"})
     void shouldFailReverseCallThatIsRefused(String error) throws Exception {

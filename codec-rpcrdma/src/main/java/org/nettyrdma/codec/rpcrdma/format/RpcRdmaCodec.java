@@ -31,9 +31,8 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
  * <h2>Direction</h2>
  * In version 2 a flag of the header tells calls from replies. In version 1, calls from server to client, and the replies to
  * them, are RDMA_MSG with three empty lists; only the RPC message's own direction word tells them from the others
- * (RFC 8167, sections 5.1 and 5.2). They get the role that this word says. An RDMA_NOMSG, which has no such word, gets the one
- * of its chunks. What cannot be attributed to a direction is taken for the forward one, except that an RDMA_ERROR is always an
- * answer.
+ * (RFC 8167, sections 5.1 and 5.2). They get the role that this word says. What cannot be attributed to a direction is
+ * taken for the forward one, except that an RDMA_ERROR is always an answer.
  *
  * <h2>Buffers</h2>
  * Inbound, the received buffer becomes the content of the message. Outbound, the header of a body with {@link HeadRoom} is

@@ -96,8 +96,8 @@ public final class RpcRdmaDecoder {
                     return dropUnserved(ctx, format, received, role, start);
                 }
                 requireSound(format, received.getInt(start), chunks, received, role);
-            } else if (isLongReverse(format, chunks)) {
-                role = inboundRole == Role.RESPONSE ? Role.REQUEST : Role.RESPONSE;
+            } else if (isLongReverseCall(format, chunks)) {
+                role = Role.REQUEST;
                 requireNoChunks(chunks);
             }
             requireReadListAllowed(format, chunks, role);
@@ -234,13 +234,12 @@ public final class RpcRdmaDecoder {
     }
 
     /**
-     * Whether this is an RDMA_NOMSG of version 1 that is a call to a client, or the reply of one. It does not say so, but replies
-     * have Position Zero Read chunks in the legacy profile only, and calls do not have a Reply chunk alone.
+     * Whether this is an RDMA_NOMSG of version 1 that is a call to a client. It does not say so, but replies have Position Zero
+     * Read chunks in the legacy profile only. At a server each is a call, which has to be answered.
      */
-    private boolean isLongReverse(HeaderFormat format, ChunkLists chunks) {
-        return reverse && format.version() == RpcRdmaVersion.ONE && (inboundRole == Role.RESPONSE
-                ? padding == null && chunks.hasPositionZeroChunk()
-                : chunks.replyChunk() != null && chunks.readChunks().isEmpty());
+    private boolean isLongReverseCall(HeaderFormat format, ChunkLists chunks) {
+        return reverse && inboundRole == Role.RESPONSE && format.version() == RpcRdmaVersion.ONE && padding == null
+                && chunks.hasPositionZeroChunk();
     }
 
     /** Whether this is an RDMA_NOMSG of version 1 under the name of RDMA_MSG, which Linux takes too. */
