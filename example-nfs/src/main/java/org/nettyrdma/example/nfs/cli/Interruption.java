@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.cli;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Lets a command that works on the current thread come to its end when a signal ends the process: interrupts it, and holds the
@@ -32,6 +33,28 @@ final class Interruption {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Ends the process, since other threads would keep it. Where a signal ends it already, the status is the signal's: an exit
+     * that comes when all hooks have run and the process has not ended yet would end it with {@code exitCode}.
+     */
+    static void exit(int exitCode) {
+        if (isProcessEnding()) {
+            while (true) {
+                LockSupport.park();
+            }
+        }
+        System.exit(exitCode);
+    }
+
+    private static boolean isProcessEnding() {
+        try {
+            Runtime.getRuntime().addShutdownHook(new Thread());
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
         }
     }
 

@@ -121,7 +121,7 @@ public final class NfsCommand implements Runnable {
         } catch (RuntimeException | Error e) {
             e.printStackTrace(); // what is for people could not be made of it
         } finally {
-            System.exit(exitCode); // other threads would keep the process
+            Interruption.exit(exitCode);
         }
     }
 
