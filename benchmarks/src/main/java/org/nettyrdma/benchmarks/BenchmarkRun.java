@@ -29,6 +29,7 @@ public final class BenchmarkRun implements Callable<Integer> {
     private static final int QUICK_PAIRS = 5;
     private static final double QUICK_SECONDS = 0.4;
     private static final double QUICK_WARM_UP_SECONDS = 1.5;
+    private static final int QUICK_ATTEMPTS = 3;
     private static final Set<Peer> QUICK_PEERS = EnumSet.of(Peer.RDMA, Peer.NIO, Peer.NIO_256K, Peer.EPOLL, Peer.EPOLL_256K);
     private static final List<String> QUICK_CASES = List.of("ping-pong", "calls-32", "read-1m", "write-1m", "read-64k",
             "write-64k");
@@ -51,7 +52,7 @@ public final class BenchmarkRun implements Callable<Integer> {
 
     @Option(names = "--quick",
             description = "The main cases against Netty's transports, in less than ten minutes. The exit code is 1 where a ratio"
-            + " with both ends on one CPU is worse than half its bar: such ratios scatter least.")
+            + " with both ends on one CPU is worse than half its bar, three times: such ratios scatter least.")
     private boolean quick;
 
     @Option(names = {"--peers", "--transports"}, split = ",", paramLabel = "PEER",
@@ -160,6 +161,9 @@ public final class BenchmarkRun implements Callable<Integer> {
             compare(placement, cases().stream().filter(scenario -> all || !scenario.measuresBytes()).toList(), results,
                     descriptions);
         }
+        if (quick) {
+            repeatSlowCases(results, slow -> compare(Placement.ONE_CPU, slow, results, descriptions));
+        }
         List<Bar.Verdict> verdicts = verdicts(results);
         if (!results.isEmpty()) {
             json.comparison(results).verdicts(verdicts);
@@ -171,7 +175,7 @@ public final class BenchmarkRun implements Callable<Integer> {
         json.environment(environment);
         markdown.environment(environment);
         write();
-        return quick && verdicts.stream().anyMatch(verdict -> verdict.bar().oneCpu() && verdict.isFarOutside())
+        return quick && results.stream().anyMatch(BenchmarkRun::isSlow)
                 ? CommandLine.ExitCode.SOFTWARE
                 : CommandLine.ExitCode.OK;
     }
@@ -234,6 +238,30 @@ public final class BenchmarkRun implements Callable<Integer> {
             }
             comparison.descriptions().forEach(descriptions::putIfAbsent);
         }
+    }
+
+    /** A machine is noisy: slow is what is slow each time, in processes of its own. The last result of a case stays. */
+    static void repeatSlowCases(List<CaseResult> results, Repetition repetition) throws IOException {
+        for (int attempt = 1; attempt < QUICK_ATTEMPTS; attempt++) {
+            List<Case> slow = results.stream().filter(BenchmarkRun::isSlow).map(CaseResult::scenario).toList();
+            if (slow.isEmpty()) {
+                return;
+            }
+            results.removeIf(BenchmarkRun::isSlow);
+            System.err.println("again, since far outside of a bar: " + slow);
+            repetition.measure(slow);
+        }
+    }
+
+    /** With both ends on one CPU. */
+    private static boolean isSlow(CaseResult result) {
+        return verdicts(List.of(result)).stream().anyMatch(verdict -> verdict.bar().oneCpu() && verdict.isFarOutside());
+    }
+
+    /** Measures cases once more and adds what they show to the results. */
+    @FunctionalInterface
+    interface Repetition {
+        void measure(List<Case> slow) throws IOException;
     }
 
     private static List<Bar.Verdict> verdicts(List<CaseResult> results) {

@@ -1,10 +1,15 @@
 package org.nettyrdma.benchmarks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,5 +53,37 @@ class BenchmarkRunTest {
         Stream.of(Peer.values()).forEach(peer -> assertTrue(help.contains(peer.toString()), help));
         Stream.of(Case.PING_PONG, Case.CALLS_32, Case.READ_1M, Case.WRITE_1M, Case.ECHO_64K, Case.ECHO_1M)
                 .forEach(scenario -> assertTrue(help.contains(scenario.toString()), help));
+    }
+
+    @Test
+    void shouldMeasureOnlyCasesAgainThatAreFarOutsideOnOneCpu() throws IOException {
+        CaseResult fast = result(Case.READ_1M, Placement.ONE_CPU, 100);
+        CaseResult scheduled = result(Case.WRITE_64K, Placement.ONE_PROCESS, 10);
+        List<CaseResult> results = new ArrayList<>(List.of(fast, scheduled, result(Case.WRITE_64K, Placement.ONE_CPU, 10)));
+        CaseResult again = result(Case.WRITE_64K, Placement.ONE_CPU, 90);
+        List<List<Case>> repeated = new ArrayList<>();
+        BenchmarkRun.repeatSlowCases(results, slow -> {
+            repeated.add(slow);
+            results.add(again);
+        });
+        assertEquals(List.of(List.of(Case.WRITE_64K)), repeated);
+        assertEquals(List.of(fast, scheduled, again), results);
+    }
+
+    @Test
+    void shouldMeasureACaseThreeTimesAtMostAndKeepTheLastResult() throws IOException {
+        List<CaseResult> results = new ArrayList<>(List.of(result(Case.CALLS_32, Placement.ONE_CPU, 10)));
+        List<CaseResult> again = List.of(result(Case.CALLS_32, Placement.ONE_CPU, 11),
+                result(Case.CALLS_32, Placement.ONE_CPU, 12));
+        Iterator<CaseResult> next = again.iterator();
+        BenchmarkRun.repeatSlowCases(results, slow -> results.add(next.next()));
+        assertEquals(List.of(again.get(1)), results);
+        assertFalse(next.hasNext());
+    }
+
+    /** Of the library next to Netty, which makes 100 calls meanwhile. */
+    private static CaseResult result(Case scenario, Placement placement, int calls) {
+        return CaseResult.of(scenario, placement, List.of(new Pairing(Peer.RDMA, Peer.NIO, List.of(Windows.of(scenario, calls)),
+                List.of(Windows.of(scenario, 100)))));
     }
 }
