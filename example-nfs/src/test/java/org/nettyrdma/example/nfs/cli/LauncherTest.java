@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -176,6 +177,16 @@ class LauncherTest {
     void shouldGiveJavaTheTextsOfErrorsInEnglish() throws Exception {
         environment.putAll(Map.of("LC_ALL", "de_DE.UTF-8", "LANGUAGE", "de:en"));
         assertTrue(run().startsWith("LC_ALL=de_DE.UTF-8 LANGUAGE=C\n"));
+    }
+
+    /** Java does not start with two. */
+    @Test
+    void shouldLeaveTheCollectorToWhoNamesOne() throws Exception {
+        assertTrue(run().contains("[-XX:+UseParallelGC]\n"));
+        environment.put("NFS_JAVA_OPTS", "-Xmx4g -XX:+UseZGC");
+        String options = run();
+        assertTrue(options.contains("[-Xmx4g]\n[-XX:+UseZGC]\n"));
+        assertFalse(options.contains("UseParallelGC"));
     }
 
     /** A launcher in the project, with what it looks for there. */
