@@ -144,10 +144,14 @@ public final class RpcRdmaCodec extends ChannelDuplexHandler {
         if (withMessage == null && inlineReceiver != null && isTakenInline(received)) {
             return;
         }
-        RpcRdmaMessage message;
+        RpcRdmaMessage message = null;
         try {
-            message = decoder.decode(context, received, withMessage);
+            message = decoder.decode(context, received);
+            if (message != null && withMessage != null) {
+                message = message.invalidating(withMessage.steeringTag());
+            }
         } catch (RuntimeException | Error e) { // no memory, for instance: the sender would wait in vain, and has lost a credit
+            ReferenceCountUtil.release(message);
             context.fireExceptionCaught(e);
             context.close();
             return;

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import org.nettyrdma.channel.RemoteInvalidation;
+import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
@@ -25,9 +25,6 @@ import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /** Reads received messages for the {@link RpcRdmaCodec} of one channel, on its event loop, and says which ones nobody handles. */
 public final class RpcRdmaDecoder {
-
-    private static final int RPC_CALL = 0;
-    private static final int RPC_REPLY = 1;
 
     /**
      * Where calls go both ways, nothing of a shorter message may be used in version 1, whose RPC message tells the direction
@@ -59,13 +56,12 @@ public final class RpcRdmaDecoder {
     /**
      * Turns a received message into what goes up the pipeline.
      *
-     * @param ctx         of the codec; it writes the refusal of a call that this side does not serve
-     * @param received    one whole message, whose reference this takes over
-     * @param withMessage what the message has invalidated, {@code null} if nothing
+     * @param ctx      of the codec; it writes the refusal of a call that this side does not serve
+     * @param received one whole message, whose reference this takes over
      * @return the message, {@code null} if it is not for anybody
      * @throws OutOfMemoryError for instance; {@code received} is released
      */
-    RpcRdmaMessage decode(ChannelHandlerContext ctx, ByteBuf received, RemoteInvalidation withMessage) {
+    RpcRdmaMessage decode(ChannelHandlerContext ctx, ByteBuf received) {
         if (received.readableBytes() < HeaderLayout.FIXED_LENGTH) {
             return drop(received, Counter.SHORT_MESSAGES_DROPPED);
         }
@@ -73,11 +69,8 @@ public final class RpcRdmaDecoder {
         HeaderFormat format = formats.ofReceived(received);
         int length = received.readableBytes();
         int type = received.getInt(start + HeaderLayout.TYPE_OFFSET);
-        // In a version that nobody speaks, 3 may be the type of a call; but not from clients that send RDMA_DONE.
-        if (type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE && (padding != null
-                || received.getInt(start + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION)) {
-            return padding != null && inboundRole == Role.REQUEST ? invalidated(decodeDone(format, received), withMessage)
-                    : drop(received, Counter.DONE_MESSAGES_DROPPED);
+        if (isDone(format, received, type)) {
+            return decodeDone(format, received);
         }
         Role role = format.roleOf(received, inboundRole);
         try {
@@ -87,11 +80,11 @@ public final class RpcRdmaDecoder {
             if (!format.conveys(type)) {
                 RpcRdmaHeader header = format.read(received);
                 countUnknown(header.flags());
-                return invalidated(RpcRdmaMessage.of(role, header, received), withMessage);
+                return RpcRdmaMessage.of(role, header, received);
             }
             ChunkLists chunks = format.readChunks(received, type);
             if (type != MessageType.RDMA_NOMSG.code() && !isMisnamedNoMsg(format, chunks, received)) {
-                role = roleOf(format, received, role);
+                role = roleByRpcMessage(format, received, role);
                 if (!isServed(role)) {
                     return dropUnserved(ctx, format, received, role, start);
                 }
@@ -101,12 +94,12 @@ public final class RpcRdmaDecoder {
                 requireNoChunks(chunks);
             }
             requireReadListAllowed(format, chunks, role);
-            return conveying(ctx.alloc(), format, received, start, chunks, role, withMessage);
+            return conveying(ctx.alloc(), format, received, start, chunks, role);
         } catch (RpcRdmaException e) {
             if (reverse && type != MessageType.RDMA_ERROR.code() && length < leastLengthWithDirection(format)) {
                 return drop(received, Counter.SHORT_MESSAGES_DROPPED); // to answer a reply could fail a call of the peer
             }
-            return invalidated(malformed(role, type, received, start, e), withMessage);
+            return malformed(role, type, received, start, e);
         } catch (RuntimeException | Error e) {
             received.release();
             throw e;
@@ -115,7 +108,7 @@ public final class RpcRdmaDecoder {
 
     /** Makes a message of the words in front of the chunks, which begin at {@code start}, and of what was read behind them. */
     private RpcRdmaMessage conveying(ByteBufAllocator alloc, HeaderFormat format, ByteBuf received, int start, ChunkLists chunks,
-                                     Role role, RemoteInvalidation withMessage) throws RpcRdmaException {
+                                     Role role) throws RpcRdmaException {
         int version = format.version().number();
         int xid = received.getInt(start);
         int credits = received.getInt(start + HeaderLayout.CREDITS_OFFSET);
@@ -128,14 +121,9 @@ public final class RpcRdmaDecoder {
             long creditWord = Integer.toUnsignedLong(credits);
             RpcRdmaHeader header = noMsg ? new NoMsg(xid, version, creditWord, flags, chunks)
                     : new Msg(xid, version, creditWord, flags, chunks);
-            return invalidated(RpcRdmaMessage.of(role, header, body), withMessage);
+            return RpcRdmaMessage.of(role, header, body);
         }
-        RpcRdmaMessage message = new ConveyingMessage(version, xid, flags, chunks, noMsg, role, body).withCredits(credits);
-        return invalidated(message, withMessage);
-    }
-
-    private static RpcRdmaMessage invalidated(RpcRdmaMessage message, RemoteInvalidation withMessage) {
-        return withMessage == null || message == null ? message : message.invalidating(withMessage.steeringTag());
+        return new ConveyingMessage(version, xid, flags, chunks, noMsg, role, body).withCredits(credits);
     }
 
     private void countUnknown(int flags) {
@@ -173,8 +161,17 @@ public final class RpcRdmaDecoder {
         return drop(received, Counter.STRAY_MESSAGES_DROPPED);
     }
 
+    /** In a version that nobody speaks, 3 may be the type of a call; but not from clients that send RDMA_DONE. */
+    private boolean isDone(HeaderFormat format, ByteBuf received, int type) {
+        return type == MessageType.RDMA_DONE.code() && format.version() == RpcRdmaVersion.ONE && (padding != null
+                || received.getInt(received.readerIndex() + HeaderLayout.VERSION_OFFSET) == HeaderLayout.VERSION);
+    }
+
     /** It has no answer, so one that is wrong is dropped. */
     private RpcRdmaMessage decodeDone(HeaderFormat format, ByteBuf received) {
+        if (padding == null || inboundRole != Role.REQUEST) {
+            return drop(received, Counter.DONE_MESSAGES_DROPPED);
+        }
         try {
             Done header = (Done) format.read(received);
             received.release();
@@ -188,6 +185,7 @@ public final class RpcRdmaDecoder {
         return padding != null && type == MessageType.RDMA_MSGP.code() && role == Role.REQUEST && chunks.readChunks().isEmpty();
     }
 
+    /** Replies have no Read list (RFC 8166, section 4.3.1). */
     private void requireReadListAllowed(HeaderFormat format, ChunkLists chunks, Role role) throws RpcRdmaException {
         boolean allowed = padding != null && format.version() == RpcRdmaVersion.ONE;
         if (!allowed && role == Role.RESPONSE && !chunks.readChunks().isEmpty()) {
@@ -200,18 +198,18 @@ public final class RpcRdmaDecoder {
     }
 
     /** What the RPC message says about its direction; in version 2 the header has said the same. */
-    private static Role roleOf(HeaderFormat format, ByteBuf body, Role role) throws RpcRdmaException {
+    private static Role roleByRpcMessage(HeaderFormat format, ByteBuf body, Role role) throws RpcRdmaException {
         if (body.readableBytes() < HeaderLayout.RPC_PREFIX_LENGTH) {
             throw RpcRdmaFailures.malformed("RPC message of %d bytes", body.readableBytes());
         }
-        int rpcType = body.getInt(body.readerIndex() + Integer.BYTES);
+        RpcMessageType rpcType = RpcMessageType.peek(body);
         Role rpcRole = switch (rpcType) {
-            case RPC_CALL -> Role.REQUEST;
-            case RPC_REPLY -> Role.RESPONSE;
-            default -> throw RpcRdmaFailures.notRpc("message", body);
+            case CALL -> Role.REQUEST;
+            case REPLY -> Role.RESPONSE;
+            case UNKNOWN -> throw RpcRdmaFailures.notRpc("message", body);
         };
         if (format.version() == RpcRdmaVersion.TWO && rpcRole != role) {
-            throw RpcRdmaFailures.malformed("RPC message type %d in a message that is a %s by its flags", rpcType,
+            throw RpcRdmaFailures.malformed("RPC message type %d in a message that is a %s by its flags", rpcType.code(),
                     role == Role.REQUEST ? "call" : "reply");
         }
         return rpcRole;
