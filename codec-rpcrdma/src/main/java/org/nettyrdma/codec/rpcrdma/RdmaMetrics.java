@@ -93,14 +93,16 @@ public final class RdmaMetrics implements MeterBinder {
         credits(meters, "requests.waiting", "Calls that wait for a credit", open, now -> now.requests().waiting());
         credits(meters, "served.granted", "Calls that peers may have outstanding", open, now -> now.served().granted());
         credits(meters, "served.in.progress", "Calls that peers have outstanding", open, now -> now.served().inProgress());
-        meters.timer("rpcrdma.credits.requests.wait", "Waiting for a credit", open, OpenConnections::creditWaits,
-                OpenConnections::creditWaitedNanos);
+        meters.timer("rpcrdma.credits.requests.wait", "Waiting for a credit", open,
+                connections -> connections.creditCounter(credits -> credits.requests().waits()),
+                connections -> connections.creditCounter(credits -> credits.requests().waitedNanos()));
         meters.counter("rpcrdma.credits.requests.refused", "calls", "Calls refused because too many waited", open,
-                OpenConnections::refusedRequests);
+                connections -> connections.creditCounter(credits -> credits.requests().refused()));
         meters.counter("rpcrdma.credits.requests.unmatched", "replies", "Replies that gave no credit back", open,
-                OpenConnections::unmatchedResponses);
+                connections -> connections.creditCounter(credits -> credits.requests().unmatchedResponses()));
         meters.counter("rpcrdma.credits.served.exceeded", "connections",
-                "Connections closed because the peer exceeded its credits", open, OpenConnections::exceededCredits);
+                "Connections closed because the peer exceeded its credits", open,
+                connections -> connections.creditCounter(credits -> credits.served().exceeded()));
     }
 
     private void credits(SummedMeters meters, String name, String description, OpenConnections open,

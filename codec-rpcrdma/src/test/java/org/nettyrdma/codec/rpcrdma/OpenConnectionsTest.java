@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -59,6 +62,24 @@ class OpenConnectionsTest {
             }
             ended.set(true);
             assertTrue(reader.get() > 0);
+        }
+    }
+
+    /** Calls that wait are told of the end behind all who listen for the close. */
+    @Test
+    void shouldSumWaitsThatEndWithTheirConnection() throws Exception {
+        BulkProgram program = new BulkProgram(true);
+        try (RpcRdmaPair pair = RpcRdmaPair.of(program)) {
+            pair.start(BulkProgram.HANG, Unpooled.EMPTY_BUFFER);
+            program.takeHanging();
+            Future<ByteBuf> waiting = pair.start(BulkProgram.NULL, Unpooled.EMPTY_BUFFER);
+            OpenConnections connections = pair.client.connections();
+            RpcRdmaPair.awaitValue(() -> connections.credits(credits -> credits.requests().waiting()), 1);
+            assertEquals(0, connections.creditCounter(credits -> credits.requests().waits()));
+
+            pair.channel.close().sync();
+            RpcRdmaPair.failure(waiting);
+            RpcRdmaPair.awaitValue(() -> connections.creditCounter(credits -> credits.requests().waits()), 1);
         }
     }
 

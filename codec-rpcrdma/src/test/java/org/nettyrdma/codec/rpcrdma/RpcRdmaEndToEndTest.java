@@ -410,7 +410,7 @@ class RpcRdmaEndToEndTest {
             assertEquals(512 << 20, registry.get("rpcrdma.memory.limit").gauge().value());
             assertEquals(0, registry.get("rpcrdma.memory.waiting").gauge().value());
             assertEquals(pair.client.memory().waits(), registry.get("rpcrdma.memory.wait").functionTimer().count());
-            assertEquals(pair.client.connections().creditWaits(),
+            assertEquals(pair.client.connections().creditCounter(credits -> credits.requests().waits()),
                     registry.get("rpcrdma.credits.requests.wait").functionTimer().count());
 
             pair.channel.close().sync();

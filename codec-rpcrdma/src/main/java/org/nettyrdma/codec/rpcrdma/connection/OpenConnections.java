@@ -1,7 +1,6 @@
 package org.nettyrdma.codec.rpcrdma.connection;
 
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.StampedLock;
 import java.util.function.LongSupplier;
@@ -11,6 +10,8 @@ import org.nettyrdma.channel.RdmaChannelStatistics;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.handler.credit.CreditGate;
 import org.nettyrdma.handler.credit.CreditStatistics;
+import org.nettyrdma.handler.credit.CreditStatistics.Requests;
+import org.nettyrdma.handler.credit.CreditStatistics.Served;
 
 /**
  * The connections of one {@link RpcRdma}, so that their counters can be added up. What a connection has counted stays in the
@@ -18,49 +19,52 @@ import org.nettyrdma.handler.credit.CreditStatistics;
  */
 public final class OpenConnections {
 
+    /** Turns of the event loop after the release of a channel in which its handlers may still be told of the end, and count. */
+    private static final int LAST_TURNS = 3;
+
     private final Map<RdmaChannel, CreditGate> open = new ConcurrentHashMap<>();
-    /** Those whose counters may change: the open ones, and those of which the device has something. */
-    private final Set<RdmaChannel> counting = ConcurrentHashMap.newKeySet();
-    /** Held while a connection moves from these two to the sums below: it would count twice or not at all for who reads then. */
+    /** Those whose counters may change: the open ones, and those of which device or handlers have something. */
+    private final Map<RdmaChannel, CreditGate> counting = new ConcurrentHashMap<>();
+    /** Held while a connection moves from there to the sums below: it would count twice or not at all for who reads then. */
     private final StampedLock moving = new StampedLock();
-    private final long[] closedChannels = new long[RdmaChannelStatistics.Counter.values().length];
-    private long closedRefused;
-    private long closedExceeded;
-    private long closedUnmatched;
-    private long closedWaits;
-    private long closedWaitedNanos;
+    private final long[] endedChannels = new long[RdmaChannelStatistics.Counter.values().length];
+    /** The counters; what describes the present is 0. */
+    private CreditStatistics endedCredits = new CreditStatistics(new Requests(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), new Served(0, 0, 0));
 
     public void add(RdmaChannel channel, CreditGate gate) {
         open.put(channel, gate);
-        counting.add(channel);
-        channel.closeFuture().addListener(closed -> close(channel));
-        channel.releaseFuture().addListener(released -> released(channel));
+        counting.put(channel, gate);
+        channel.closeFuture().addListener(closed -> open.remove(channel));
+        channel.releaseFuture().addListener(released -> released(channel, LAST_TURNS));
     }
 
-    private void close(RdmaChannel channel) {
-        long stamp = moving.writeLock();
-        try {
-            CreditStatistics credits = open.remove(channel).statistics();
-            closedRefused += credits.requests().refused();
-            closedUnmatched += credits.requests().unmatchedResponses();
-            closedWaits += credits.requests().waits();
-            closedWaitedNanos += credits.requests().waitedNanos();
-            closedExceeded += credits.served().exceeded();
-        } finally {
-            moving.unlockWrite(stamp);
+    private void released(RdmaChannel channel, int turns) {
+        if (turns > 0 && channel.isRegistered()) {
+            try {
+                channel.eventLoop().execute(() -> released(channel, turns - 1));
+                return;
+            } catch (RuntimeException | Error e) { // no memory for the queue, for instance: nobody may look again
+            }
         }
-    }
-
-    private void released(RdmaChannel channel) {
         long stamp = moving.writeLock();
         try {
-            counting.remove(channel);
+            endedCredits = sum(endedCredits, counting.remove(channel).statistics());
             for (RdmaChannelStatistics.Counter counter : RdmaChannelStatistics.Counter.values()) {
-                closedChannels[counter.ordinal()] += channel.statistics().get(counter);
+                endedChannels[counter.ordinal()] += channel.statistics().get(counter);
             }
         } finally {
             moving.unlockWrite(stamp);
         }
+    }
+
+    private static CreditStatistics sum(CreditStatistics ended, CreditStatistics more) {
+        Requests requests = ended.requests();
+        Requests others = more.requests();
+        return new CreditStatistics(new Requests(0, 0, 0, 0, requests.refused() + others.refused(),
+                requests.unmatchedResponses() + others.unmatchedResponses(), requests.grantsOfZero() + others.grantsOfZero(),
+                requests.grantsAboveMaximum() + others.grantsAboveMaximum(), requests.waits() + others.waits(),
+                requests.waitedNanos() + others.waitedNanos()),
+                new Served(0, 0, ended.served().exceeded() + more.served().exceeded()));
     }
 
     /** Connections that stand or are being made. */
@@ -70,8 +74,8 @@ public final class OpenConnections {
 
     public long channelCounter(RdmaChannelStatistics.Counter counter) {
         return steady(() -> {
-            long sum = closedChannels[counter.ordinal()];
-            for (RdmaChannel channel : counting) {
+            long sum = endedChannels[counter.ordinal()];
+            for (RdmaChannel channel : counting.keySet()) {
                 sum += channel.statistics().get(counter);
             }
             return sum;
@@ -80,33 +84,20 @@ public final class OpenConnections {
 
     /** The sum of a value that describes the present. */
     public long credits(ToLongFunction<CreditStatistics> value) {
+        return sum(open, value);
+    }
+
+    /** The sum of a value that only grows. */
+    public long creditCounter(ToLongFunction<CreditStatistics> counter) {
+        return steady(() -> counter.applyAsLong(endedCredits) + sum(counting, counter));
+    }
+
+    private static long sum(Map<RdmaChannel, CreditGate> connections, ToLongFunction<CreditStatistics> value) {
         long sum = 0;
-        for (CreditGate gate : open.values()) {
+        for (CreditGate gate : connections.values()) {
             sum += value.applyAsLong(gate.statistics());
         }
         return sum;
-    }
-
-    public long refusedRequests() {
-        return steady(() -> closedRefused + credits(credits -> credits.requests().refused()));
-    }
-
-    public long unmatchedResponses() {
-        return steady(() -> closedUnmatched + credits(credits -> credits.requests().unmatchedResponses()));
-    }
-
-    /** How many calls have waited for a credit. */
-    public long creditWaits() {
-        return steady(() -> closedWaits + credits(credits -> credits.requests().waits()));
-    }
-
-    /** How long they have. */
-    public long creditWaitedNanos() {
-        return steady(() -> closedWaitedNanos + credits(credits -> credits.requests().waitedNanos()));
-    }
-
-    public long exceededCredits() {
-        return steady(() -> closedExceeded + credits(credits -> credits.served().exceeded()));
     }
 
     /** A sum during which no connection moves. Event loops wait for it only where one has moved while it was first taken. */
