@@ -224,7 +224,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
             channel.pipeline().addLast(reverseChunkHandler(parts.with(reverseMemory), gate)); // and with chunks, in version 2
         }
         if (speaksVersionTwo() && (!server || isReverse())) {
-            channel.pipeline().addLast(new VersionNegotiationHandler(connection, server, statistics)); // until it is settled
+            channel.pipeline().addLast(new VersionNegotiationHandler(connection, statistics)); // until it is settled
         }
         extensionHandlers.accept(channel.pipeline());
         handlers.accept(channel.pipeline());              // RPC message     <-> the application
@@ -254,9 +254,8 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     private ChannelHandler connectionHandler(NegotiatedConnection connection, RpcRdmaLimits own, CreditGate gate) {
-        return server ? ConnectionHandler.server(connection, Math.max(1, reverseCredits),
-                        () -> gate.statistics().served().granted(), statistics)
-                : ConnectionHandler.client(connection, own.credits(), statistics, fallbacks);
+        return new ConnectionHandler(connection, server ? Math.max(1, reverseCredits) : own.credits(),
+                () -> gate.statistics().served().granted(), statistics, fallbacks);
     }
 
     private boolean speaksVersionTwo() {
@@ -311,7 +310,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         InlinePath.End handler = !server ? requester(parts, gate, false) : new ResponderChunkHandler(parts, false,
                 legacy == null ? null : new LegacyReplies(channel, legacy, parts.limits(), statistics));
         if (!isReverse() && legacy == null) {
-            InlinePath.lay(codec, gate, handler, parts.connection(), !server);
+            InlinePath.lay(codec, gate, handler, parts.connection());
         }
         return handler;
     }

@@ -58,7 +58,6 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     private final int wantedCredits;
     private final IntSupplier grantedCredits;
     private final ChunkCounters statistics;
-    /** {@code null} on a server. */
     private final VersionFallbacks fallbacks;
     private SocketAddress server;
     /** The connection has begun with version 1, as the server is one of {@link #fallbacks}. */
@@ -73,8 +72,13 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     /** The peer has made the connection useless, which ends as soon as it was told. */
     private boolean failed;
 
-    private ConnectionHandler(NegotiatedConnection connection, int wantedCredits, IntSupplier grantedCredits,
-                              ChunkCounters statistics, VersionFallbacks fallbacks) {
+    /**
+     * @param wantedCredits  what the calls of this side ask for
+     * @param grantedCredits what its answers grant
+     * @param fallbacks      the servers that are known not to speak version 2; not used by a server
+     */
+    public ConnectionHandler(NegotiatedConnection connection, int wantedCredits, IntSupplier grantedCredits,
+                             ChunkCounters statistics, VersionFallbacks fallbacks) {
         this.connection = connection;
         this.wantedCredits = wantedCredits;
         this.grantedCredits = grantedCredits;
@@ -82,36 +86,10 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         this.fallbacks = fallbacks;
     }
 
-    /**
-     * For the side that connects.
-     *
-     * @param wantedCredits what its calls ask for
-     * @param fallbacks     the servers that are known not to speak version 2
-     */
-    public static ConnectionHandler client(NegotiatedConnection connection, int wantedCredits, ChunkCounters statistics,
-                                    VersionFallbacks fallbacks) {
-        return new ConnectionHandler(connection, wantedCredits, () -> 0, statistics, fallbacks);
-    }
-
-    /**
-     * For the side that accepts.
-     *
-     * @param wantedCredits  what its calls of the reverse direction ask for
-     * @param grantedCredits what its answers grant
-     */
-    public static ConnectionHandler server(NegotiatedConnection connection, int wantedCredits, IntSupplier grantedCredits,
-                                    ChunkCounters statistics) {
-        return new ConnectionHandler(connection, wantedCredits, grantedCredits, statistics, null);
-    }
-
-    private boolean isServer() {
-        return fallbacks == null;
-    }
-
     @Override
     public void connect(ChannelHandlerContext ctx, SocketAddress remote, SocketAddress local, ChannelPromise promise) {
         server = remote;
-        if (!isServer() && !connection.isAgreed() && fallbacks.contains(remote)) {
+        if (!connection.isServer() && !connection.isAgreed() && fallbacks.contains(remote)) {
             statistics.increment(Counter.VERSION_FALLBACKS_REMEMBERED);
             remembered = true;
             connection.agree(RpcRdmaVersion.ONE);
@@ -145,7 +123,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         boolean known = connection.isAgreed() && connection.version() == RpcRdmaVersion.TWO;
-        if (!isServer() && called && !answered && !known && (givenUp || !closing) && connection.isFallbackPossible()) {
+        if (!connection.isServer() && called && !answered && !known && (givenUp || !closing) && connection.isFallbackPossible()) {
             if (remembered) {
                 fallbacks.forget(server);
             } else {
@@ -198,7 +176,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     /** Whatever else is wrong with a message, its version comes first (version-two-08, section 10.1). */
     private boolean isOfOtherVersion(RpcRdmaMessage message, Malformed header) {
         return message.role() != Role.RESPONSE && header.cause().reason() != RpcRdmaException.Reason.VERSION
-                && !connection.accepts(versionOf(message), isServer());
+                && !connection.accepts(versionOf(message));
     }
 
     /**
@@ -206,7 +184,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
      * valid one has come that is no error (version-two-08, section 7).
      */
     private boolean mayGrant() {
-        return isServer() || answered || connection.version() == RpcRdmaVersion.ONE;
+        return connection.isServer() || answered || connection.version() == RpcRdmaVersion.ONE;
     }
 
     /** Releases {@code message}. */
@@ -218,12 +196,13 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
 
     private void received(ChannelHandlerContext ctx, RpcRdmaMessage message) {
         RpcRdmaVersion version = versionOf(message);
-        if (!connection.accepts(version, isServer())) {
+        if (!connection.accepts(version)) {
             refuseVersion(ctx, message);
             return;
         }
         answered |= message.role() == Role.RESPONSE;
-        if (!announced && version == RpcRdmaVersion.TWO && (isServer() || answered)) {
+        boolean agreeing = connection.isServer() || answered; // a client goes by an answer
+        if (!announced && version == RpcRdmaVersion.TWO && agreeing) {
             announce(ctx); // first, as what waits for the version goes out when it is settled
             if (failed) {
                 message.release();
@@ -239,7 +218,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         if (!connection.isAgreed()) {
             connection.agree(version);
         }
-        if (!connection.isSettled() && !failed && (announced || version == RpcRdmaVersion.ONE) && (isServer() || answered)) {
+        if (!connection.isSettled() && !failed && (announced || version == RpcRdmaVersion.ONE) && agreeing) {
             connection.settled(true); // nothing of the above is left to do
         }
         ctx.fireChannelRead(message);
@@ -257,7 +236,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
                 + "reply has less than %d",
                 bytes, VersionTwoLayout.LEAST_CONVEYING_LENGTH);
         ctx.fireExceptionCaught(cause);
-        if (isServer()) {
+        if (connection.isServer()) {
             statistics.increment(Counter.CHUNK_ERRORS);
             ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(),
                     RpcRdmaFailures.malformed("%s", cause.getMessage())))
@@ -305,7 +284,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
 
     private void refuse(ChannelHandlerContext ctx, Malformed header) {
         PeerLog.warn(LOGGER, ctx.channel(), "refusing a message without a call: {}", header.cause());
-        if (isServer()) {
+        if (connection.isServer()) {
             statistics.increment(Counter.CHUNK_ERRORS);
             ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(), header.cause()));
         }

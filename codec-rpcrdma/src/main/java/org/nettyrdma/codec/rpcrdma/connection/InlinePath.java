@@ -61,21 +61,17 @@ public final class InlinePath implements InlineReceiver {
     private HeaderFormat format;
     private boolean shut;
 
-    private InlinePath(RpcRdmaCodec codec, CreditGate gate, End end, NegotiatedConnection connection, boolean client) {
+    private InlinePath(RpcRdmaCodec codec, CreditGate gate, End end, NegotiatedConnection connection) {
         this.codec = codec;
         this.gate = gate;
         this.end = end;
         this.connection = connection;
-        this.client = client;
+        this.client = !connection.isServer();
     }
 
-    /**
-     * Lays the path of a connection, before codec and chunk handler are in its pipeline.
-     *
-     * @param client whether this side calls
-     */
-    public static void lay(RpcRdmaCodec codec, CreditGate gate, End end, NegotiatedConnection connection, boolean client) {
-        InlinePath path = new InlinePath(codec, gate, end, connection, client);
+    /** Lays the path of a connection with calls in one direction, before codec and chunk handler are in its pipeline. */
+    public static void lay(RpcRdmaCodec codec, CreditGate gate, End end, NegotiatedConnection connection) {
+        InlinePath path = new InlinePath(codec, gate, end, connection);
         codec.inlineReceiver(path);
         end.inlinePath(path);
     }

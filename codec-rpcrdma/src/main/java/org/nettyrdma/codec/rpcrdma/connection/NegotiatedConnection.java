@@ -30,6 +30,7 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
     private static final AttributeKey<NegotiatedConnection> KEY = AttributeKey.valueOf(NegotiatedConnection.class, "CONNECTION");
 
     private final RdmaChannel channel;
+    private final boolean server;
     private final VersionPolicy policy;
     private final RpcRdmaPrivateData privateData;
     private final int maxSendBytes;
@@ -60,6 +61,7 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
     public NegotiatedConnection(RdmaChannel channel, boolean server, VersionPolicy policy, RpcRdmaPrivateData privateData,
                                 int maxSendBytes, PropertySet properties) {
         this.channel = channel;
+        this.server = server;
         this.policy = policy;
         this.privateData = privateData;
         this.maxSendBytes = maxSendBytes;
@@ -114,6 +116,11 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
         return terms.agreed() ? Math.max(FIRST_MESSAGE_BYTES, sizeIn(terms.peerProperties())) : FIRST_MESSAGE_BYTES;
     }
 
+    /** Whether this side was connected to, so that the peer makes the calls but for those of the reverse direction. */
+    public boolean isServer() {
+        return server;
+    }
+
     /**
      * Whether the version is settled and will not change.
      *
@@ -160,10 +167,9 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
      * Whether a message of this version may come from the peer, after the codec has let it through.
      *
      * @param received version of a message
-     * @param server whether this side is the server
      * @return {@code true} if it may
      */
-    public boolean accepts(RpcRdmaVersion received, boolean server) {
+    boolean accepts(RpcRdmaVersion received) {
         return received == version || server && !agreed && policy.speaks(received);
     }
 

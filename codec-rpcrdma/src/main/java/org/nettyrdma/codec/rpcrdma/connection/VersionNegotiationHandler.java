@@ -42,7 +42,6 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
     private static final int WRITABILITY_INDEX = CreditGate.WRITABILITY_INDEX - 2;
 
     private final NegotiatedConnection connection;
-    private final boolean server;
     private final ChunkCounters statistics;
     private final ArrayDeque<HeldCall> held = new ArrayDeque<>();
     private ChannelHandlerContext ctx;
@@ -57,9 +56,8 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
     /** Why no call can be made, {@code null} as long as some may. */
     private RpcRdmaException refusal;
 
-    public VersionNegotiationHandler(NegotiatedConnection connection, boolean server, ChunkCounters statistics) {
+    public VersionNegotiationHandler(NegotiatedConnection connection, ChunkCounters statistics) {
         this.connection = connection;
-        this.server = server;
         this.statistics = statistics;
     }
 
@@ -77,7 +75,7 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
             fail(msg, promise, refusal);
         } else if (!context.channel().isActive()) {
             context.write(msg, promise); // which says why it cannot be
-        } else if (!server && first == null && held.isEmpty()) {
+        } else if (!connection.isServer() && first == null && held.isEmpty()) {
             sendFirst(msg, promise);
         } else if (held.size() < MAX_WAITING) {
             hold(msg, promise);

@@ -46,7 +46,7 @@ class VersionNegotiationHandlerTest {
             }
         }
     }, new VersionNegotiationHandler(new NegotiatedConnection(new RdmaChannel(), false, VersionPolicy.V2_ONLY,
-            RpcRdmaPrivateData.NONE, 4096, PropertySet.EMPTY), false, new ChunkCounters()));
+            RpcRdmaPrivateData.NONE, 4096, PropertySet.EMPTY), new ChunkCounters()));
     private final List<ByteBuf> calls = new ArrayList<>();
     private final List<ChannelFuture> futures = new ArrayList<>();
 
