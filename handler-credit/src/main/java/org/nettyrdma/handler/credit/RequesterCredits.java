@@ -1,7 +1,6 @@
 package org.nettyrdma.handler.credit;
 
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
@@ -362,10 +361,7 @@ final class RequesterCredits {
 
     private void waitingChanged(ChannelHandlerContext ctx) {
         waitingNow.setOpaque(waiting.size());
-        ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer();
-        if (outbound != null) { // null once the channel is closed
-            outbound.setUserDefinedWritability(CreditGate.WRITABILITY_INDEX, waiting.isEmpty());
-        }
+        WaitingWrite.tellWritability(ctx.channel(), CreditGate.WRITABILITY_INDEX, !waiting.isEmpty());
     }
 
     void close(ChannelHandlerContext ctx) {

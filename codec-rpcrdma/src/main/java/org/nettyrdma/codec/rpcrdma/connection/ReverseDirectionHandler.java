@@ -7,7 +7,6 @@ import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import org.nettyrdma.codec.oncrpc.AcceptStatus;
-import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.codec.oncrpc.RpcReplyReplacedException;
@@ -69,7 +68,7 @@ public final class ReverseDirectionHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
-        ByteBuf message = msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
+        ByteBuf message = RpcOffsets.message(msg);
         if (message == null || RpcMessageType.peek(message) != outbound || connection.version() != RpcRdmaVersion.ONE) {
             ctx.write(msg, promise);
             return;

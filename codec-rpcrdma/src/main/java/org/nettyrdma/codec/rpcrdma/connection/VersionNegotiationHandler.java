@@ -3,7 +3,6 @@ package org.nettyrdma.codec.rpcrdma.connection;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.channels.ClosedChannelException;
@@ -68,7 +67,7 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
-        ByteBuf message = contentOf(msg);
+        ByteBuf message = RpcOffsets.message(msg);
         if (message == null || RpcMessageType.peek(message) != RpcMessageType.CALL || connection.isAgreed()) {
             context.write(msg, promise);
         } else if (refusal != null) {
@@ -90,15 +89,10 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
         promise.tryFailure(cause);
     }
 
-    /** The RPC message, or {@code null} if it is none. */
-    private static ByteBuf contentOf(Object msg) {
-        return msg instanceof RpcMessage rpc ? rpc.content() : msg instanceof ByteBuf plain ? plain : null;
-    }
-
     private void sendFirst(Object call, ChannelPromise promise) {
         Object copy = call instanceof RpcMessage rpc ? rpc.retainedDuplicate() : ((ByteBuf) call).retainedDuplicate();
         first = copy;
-        firstXid = RpcOffsets.word(contentOf(call), 0);
+        firstXid = RpcOffsets.word(RpcOffsets.message(call), 0);
         firstAbandoned = false;
         ctx.write(call, new RelayPromise(ctx, promise) {
             @Override
@@ -118,10 +112,7 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
     }
 
     private void updateWritability() {
-        ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer();
-        if (outbound != null) { // null once the channel is closed
-            outbound.setUserDefinedWritability(WRITABILITY_INDEX, held.isEmpty());
-        }
+        WaitingWrite.tellWritability(ctx.channel(), WRITABILITY_INDEX, !held.isEmpty());
     }
 
     @Override

@@ -1,7 +1,6 @@
 package org.nettyrdma.codec.rpcrdma.requester;
 
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
@@ -18,6 +17,7 @@ import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
 import org.nettyrdma.handler.credit.CreditGate;
+import org.nettyrdma.handler.credit.support.WaitingWrite;
 import org.nettyrdma.handler.credit.support.XidMap;
 
 /**
@@ -158,10 +158,7 @@ public final class RequesterCallTable {
     }
 
     private void updateWritability() {
-        ChannelOutboundBuffer outbound = ctx.channel().unsafe().outboundBuffer();
-        if (outbound != null) { // null once the channel is closed
-            outbound.setUserDefinedWritability(WRITABILITY_INDEX, admission.waiting() == 0);
-        }
+        WaitingWrite.tellWritability(ctx.channel(), WRITABILITY_INDEX, admission.waiting() > 0);
     }
 
     /**

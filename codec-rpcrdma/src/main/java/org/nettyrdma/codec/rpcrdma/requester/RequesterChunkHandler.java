@@ -20,6 +20,7 @@ import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaVersion;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
+import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
@@ -89,7 +90,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
 
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
-        ByteBuf call = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
+        ByteBuf call = RpcOffsets.message(msg);
         if (call == null || isForOthers(call)) {
             context.write(msg, promise);
         } else {

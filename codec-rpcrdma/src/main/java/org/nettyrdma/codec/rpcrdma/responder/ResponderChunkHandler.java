@@ -241,7 +241,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
 
     @Override
     public void write(ChannelHandlerContext context, Object msg, ChannelPromise promise) {
-        ByteBuf reply = msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
+        ByteBuf reply = RpcOffsets.message(msg);
         if (reply == null || isForOthers(reply)) {
             context.write(msg, promise);
             return;

@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.rpcrdma.shared;
 
 import io.netty.buffer.ByteBuf;
+import org.nettyrdma.codec.oncrpc.RpcMessage;
 
 /**
  * Finds fields of an RPC message (RFC 5531, section 9) without making objects of it. All offsets count from the reader index,
@@ -26,6 +27,11 @@ public final class RpcOffsets {
     private static final int REPLY_VERIFIER = 12;
 
     private RpcOffsets() {
+    }
+
+    /** The whole message that a handler writes as {@link RpcMessage} or plain, {@code null} if it writes something else. */
+    public static ByteBuf message(Object msg) {
+        return msg instanceof RpcMessage message ? message.content() : msg instanceof ByteBuf plain ? plain : null;
     }
 
     /** Whether the message is long enough for the header of a call. */

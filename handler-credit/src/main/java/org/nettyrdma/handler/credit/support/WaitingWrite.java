@@ -1,8 +1,10 @@
 package org.nettyrdma.handler.credit.support;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.EventExecutor;
 
@@ -19,6 +21,20 @@ public abstract class WaitingWrite implements ChannelFutureListener {
     protected WaitingWrite(ChannelHandlerContext ctx, ChannelPromise promise) {
         this.ctx = ctx;
         this.promise = promise;
+    }
+
+    /**
+     * Makes a channel unwritable while writes wait, and writable for this reason afterwards. Nothing happens once it is closed.
+     *
+     * @param channel on whose event loop this runs
+     * @param index   of the user-defined writability flag, another one for each handler that lets writes wait
+     * @param waiting whether some do
+     */
+    public static void tellWritability(Channel channel, int index, boolean waiting) {
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
+        if (outbound != null) { // null once the channel is closed
+            outbound.setUserDefinedWritability(index, !waiting);
+        }
     }
 
     /**
