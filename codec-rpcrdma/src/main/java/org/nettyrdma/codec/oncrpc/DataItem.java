@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Where a piece of bulk data lies in an XDR stream: opaque data that a transport may place directly into the receiver's
- * memory instead of sending it inline (RFC 8166, section 3.4, "DDP-eligible").
+ * memory instead of sending it inline (RFC 8166, section 3.4.2, "DDP-eligible").
  *
  * @param position offset in bytes of the first byte of the data, behind its length word, counted from the first byte of the
  *                 stream that the item is part of

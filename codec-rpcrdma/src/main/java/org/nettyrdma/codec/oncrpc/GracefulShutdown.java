@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  * <li>The listeners are closed. From then on no call is begun that comes in. The calls that {@link RpcServerHandler} has received
- * by then are executed and answered. Over RDMA their replies grant one credit (RFC 8166, section 3.3), so that clients send few
+ * by then are executed and answered. Over RDMA their replies grant one credit (RFC 8166, section 3.3.1), so that clients send few
  * more calls in vain. Calls that come nevertheless wait at their client until the connection ends: a call that takes long holds
  * up the others of its connection.
  * <li>A connection ends when its last reply is written; one without calls ends at once. The client finds calls without an answer

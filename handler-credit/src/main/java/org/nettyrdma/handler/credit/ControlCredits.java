@@ -77,7 +77,7 @@ final class ControlCredits {
     }
 
     private void send(ChannelHandlerContext ctx, CreditedMessage message, ChannelPromise asked) {
-        ChannelPromise promise = RequesterCredits.begin(message, asked);
+        ChannelPromise promise = RequesterCredits.makeUncancellable(message, asked);
         if (promise == null) {
             return;
         }

@@ -10,7 +10,7 @@ import io.netty.channel.ChannelPromise;
 import java.util.function.IntSupplier;
 
 /**
- * Keeps both ends of a connection within the requests that they granted each other (RFC 8166, section 3.3). Stands above the
+ * Keeps both ends of a connection within the requests that they granted each other (RFC 8166, section 3.3.1). Stands above the
  * codec that makes {@link CreditedMessage}s; other messages pass. One gate per channel.
  *
  * <p>Who may send when, in one direction. The other direction looks the same and is independent of this one:
@@ -74,7 +74,7 @@ import java.util.function.IntSupplier;
  *
  * <p><b>Requests that are never answered</b> keep their credit until the connection ends, whether or not somebody waits for
  * the response. The responder may still hold the buffer, and a request beyond its grant may find none (RFC 8166, section
- * 3.3). {@link #abandon} gives the credit back where the caller knows that no response is going to come, for instance because
+ * 3.3.1). {@link #abandon} gives the credit back where the caller knows that no response is going to come, for instance because
  * the request was not written. A peer that has dropped as many requests as it grants can be sent no further request. So the
  * gate fires {@link CreditsLostException} and closes the connection when all requests in progress have been
  * {@linkplain RequestGivenUp given up}, none can be sent, and no response comes for {@code maxSilenceMillis}. A new connection

@@ -75,8 +75,8 @@ final class CreditWindow {
     }
 
     /**
-     * Brings a number of credits into the allowed range. 0 would stop both peers for good. This end has no receives for more than
-     * the maximum.
+     * Brings a number of credits into the allowed range. 0 would stop both peers for good, and is not allowed (RFC 8166, section
+     * 3.3.1). This end has no receives for more than the maximum.
      *
      * @param credits any number
      * @return the nearest number from 1 to the maximum

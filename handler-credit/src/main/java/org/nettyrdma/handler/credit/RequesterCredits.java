@@ -113,12 +113,12 @@ final class RequesterCredits {
     }
 
     /**
-     * Begins a write that nobody can cancel any more.
+     * Makes a write uncancellable, as the credit or receive that it takes is spent from here on.
      *
-     * @return what tells how it goes, which a void promise does not; {@code null} if it does not begin: it was cancelled, its
-     *         owner has ended it by itself, or there is no memory
+     * @return what tells how it goes, which a void promise does not; {@code null} if the message was released, as the write was
+     *         cancelled, its owner has ended it by itself, or there is no memory
      */
-    static ChannelPromise begin(CreditedMessage message, ChannelPromise asked) {
+    static ChannelPromise makeUncancellable(CreditedMessage message, ChannelPromise asked) {
         try {
             ChannelPromise promise = asked.isVoid() ? asked.unvoid() : asked;
             if (promise.setUncancellable() && !promise.isDone()) {
@@ -132,7 +132,7 @@ final class RequesterCredits {
     }
 
     private void send(ChannelHandlerContext ctx, CreditedMessage request, ChannelPromise asked) {
-        ChannelPromise promise = begin(request, asked); // as the credit is spent from here on
+        ChannelPromise promise = makeUncancellable(request, asked);
         if (promise == null) {
             return;
         }
@@ -146,7 +146,7 @@ final class RequesterCredits {
         CreditedMessage stamped;
         try {
             stamped = request.credits() == wanted ? request : request.withCredits(wanted);
-            begin(xid); // last, as nobody would give the credit back
+            takeCredit(xid); // last, as nobody would give the credit back
         } catch (Throwable t) { // no memory, for instance
             fail(request, promise, t);
             return;
@@ -155,8 +155,7 @@ final class RequesterCredits {
         written(xid, promise);
     }
 
-    /** Takes a credit for a request. */
-    private void begin(int xid) {
+    private void takeCredit(int xid) {
         long controls = controlsSent.getAsLong();
         if (earlier.controls() != controls) {
             earlier = new Earlier(earlier.notices(), controls);
@@ -178,7 +177,7 @@ final class RequesterCredits {
                 || !promise.setUncancellable() || promise.isDone()) {
             return false;
         }
-        begin(xid);
+        takeCredit(xid);
         return true;
     }
 

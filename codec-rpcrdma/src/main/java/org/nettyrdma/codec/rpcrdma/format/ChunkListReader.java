@@ -68,6 +68,7 @@ public final class ChunkListReader {
         requireReadable(in, HeaderLayout.READ_ENTRY_LENGTH, "Read list entry"); // with the presence word of the next
         int start = in.readerIndex();
         int position = in.getInt(start);
+        // RFC 8166, section 3.4.5
         if ((position & 3) != 0 || position < 0 || position > limits.maxMessageBytes()) {
             throw malformed("Read list position %s (expected: a multiple of 4 in 0..%d)",
                     Integer.toUnsignedString(position), limits.maxMessageBytes());
@@ -157,6 +158,7 @@ public final class ChunkListReader {
         return new RemoteSegment(handle, length, offset);
     }
 
+    /** Also against a Write chunk of no segments, which RFC 8166 has (section 4.3.2.3), and its draft has not. */
     private void requireSegments(long count, int bytesPresent, String field) throws RpcRdmaException {
         if (count < 1 || count > limits.maxSegmentsPerChunk()) {
             // Only what could be parsed is a question of how many segments are supported.

@@ -50,7 +50,7 @@ final class ReducedReply {
         if (returned == ChunkLists.EMPTY && !isLong) {
             return reply.content();
         }
-        if (!returned.readChunks().isEmpty()) {
+        if (!returned.readChunks().isEmpty()) { // RFC 8166, section 4.3.1
             throw malformed("reply with a Read list");
         }
         int replyBytes = returned.replyChunk() == null ? 0
@@ -93,7 +93,7 @@ final class ReducedReply {
 
     /** How much the responder has written into a chunk; afterwards that is at the start of the sink, in one piece. */
     private static int written(WriteChunk offered, WriteChunk returned, ByteBuf sink, String field) throws RpcRdmaException {
-        if (offered == null || returned.segments().size() != offered.segments().size()) {
+        if (offered == null || returned.segments().size() != offered.segments().size()) { // RFC 8166, section 3.4.6
             throw malformed("%s with %d segments returned, %d were offered", field, returned.segments().size(),
                     offered == null ? 0 : offered.segments().size());
         }

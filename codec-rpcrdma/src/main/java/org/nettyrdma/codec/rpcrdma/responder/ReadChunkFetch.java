@@ -40,7 +40,7 @@ public final class ReadChunkFetch extends CallbackPromise {
         void fetchEnded(ReadChunkFetch fetch);
     }
 
-    private final RpcRdmaMessage call;
+    private final RpcRdmaMessage received;
     private final List<ReadChunk> chunks;
     private final ByteBuf[] sinks;
     private final Owner owner;
@@ -50,12 +50,12 @@ public final class ReadChunkFetch extends CallbackPromise {
     /**
      * Creates a fetch; it allocates nothing before {@link #start}.
      *
-     * @param call a call, or a reply, whose Read list has passed {@link #check}; its reference passes to the fetch
+     * @param received a call, or a reply, whose Read list has passed {@link #check}; its reference passes to the fetch
      */
-    public ReadChunkFetch(ChannelHandlerContext ctx, RpcRdmaMessage call, Owner owner) {
+    public ReadChunkFetch(ChannelHandlerContext ctx, RpcRdmaMessage received, Owner owner) {
         super(ctx);
-        this.call = call;
-        this.chunks = call.chunks().readChunks();
+        this.received = received;
+        this.chunks = received.chunks().readChunks();
         this.sinks = new ByteBuf[chunks.size()];
         this.owner = owner;
     }
@@ -82,7 +82,7 @@ public final class ReadChunkFetch extends CallbackPromise {
         long streamBytes = inlineBytes; // what the content of the other chunks is inserted into
         int first = 0;
         if (lists.hasPositionZeroChunk()) {
-            if (inlineBytes > 0) {
+            if (inlineBytes > 0) { // RFC 8166, section 3.5.3
                 throw malformed("Position Zero Read chunk and %d bytes of RPC message inline", inlineBytes);
             }
             streamBytes = chunks.get(0).lengthBytes();
@@ -157,7 +157,7 @@ public final class ReadChunkFetch extends CallbackPromise {
 
     /** The call or reply as it came; its reference stays with this. */
     public RpcRdmaMessage message() {
-        return call;
+        return received;
     }
 
     /** How much is to be read, in bytes. */
@@ -185,14 +185,14 @@ public final class ReadChunkFetch extends CallbackPromise {
      */
     public ByteBuf assemble() {
         boolean positionZero = chunks.get(0).position() == 0;
-        ByteBuf stream = positionZero ? sinks[0] : call.content();
+        ByteBuf stream = positionZero ? sinks[0] : received.content();
         int first = positionZero ? 1 : 0;
         if (positionZero) {
             // The last bytes are the message's own; padding is for items only.
             stream.writerIndex((int) chunks.get(0).lengthBytes());
         }
         if (first == sinks.length) {
-            call.release();
+            received.release();
             return stream;
         }
         CompositeByteBuf message = context().alloc().compositeBuffer(ItemReduction.maxPieces(sinks.length));
@@ -223,7 +223,7 @@ public final class ReadChunkFetch extends CallbackPromise {
     }
 
     public void release() {
-        call.release();
+        received.release();
         for (ByteBuf sink : sinks) {
             if (sink != null) {
                 sink.release();

@@ -117,7 +117,7 @@ final class RequestArrivals {
         if (!connection.peerServesReads() && !chunks.readChunks().isEmpty()) {
             throw RpcRdmaFailures.malformed("Read chunks of a peer that was configured for no RDMA Reads");
         }
-        if (call.isNoMsg() && !chunks.hasPositionZeroChunk()) {
+        if (call.isNoMsg() && !chunks.hasPositionZeroChunk()) { // RFC 8166, section 3.5.3
             throw RpcRdmaFailures.malformed("RDMA_NOMSG without a Position Zero Read chunk");
         }
         ReadChunkFetch.check(chunks, call.content().readableBytes(), limits.maxMessageBytes());
