@@ -13,13 +13,13 @@ import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.PeerPolicy;
-import org.nettyrdma.codec.rpcrdma.format.ShortLists;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.ReadChunk;
 import org.nettyrdma.codec.rpcrdma.header.WriteChunk;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy;
 import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
+import org.nettyrdma.codec.rpcrdma.shared.ShortLists;
 
 /** Opens the memory of the calls of one channel to the peer. Event loop only. */
 public final class ChunkExposer {

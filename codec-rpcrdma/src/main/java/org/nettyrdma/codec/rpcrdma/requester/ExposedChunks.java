@@ -8,11 +8,11 @@ import java.util.List;
 import org.nettyrdma.channel.ExposedMemory;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
-import org.nettyrdma.codec.rpcrdma.format.ShortLists;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.InvalidationPolicy;
+import org.nettyrdma.codec.rpcrdma.shared.ShortLists;
 
 /**
  * The memory that one call has opened to the peer, each piece for that call only and with the one right that it needs: arguments
@@ -102,17 +102,17 @@ public final class ExposedChunks {
         late = LateWithdrawalEvent.begun(true);
     }
 
-    private void ended() {
-        if (late == null) {
-            return;
+    private void ended(Runnable then) {
+        if (late != null) {
+            late.end(); // before it is asked: until then it has lasted no time
+            if (late.shouldCommit()) {
+                late.peer = String.valueOf(channel.remoteAddress());
+                late.bytes = exposed.stream().mapToLong(piece -> piece.segment().length()).sum();
+                late.commit();
+            }
+            late = null;
         }
-        late.end(); // before it is asked: until then it has lasted no time
-        if (late.shouldCommit()) {
-            late.peer = String.valueOf(channel.remoteAddress());
-            late.bytes = exposed.stream().mapToLong(piece -> piece.segment().length()).sum();
-            late.commit();
-        }
-        late = null;
+        then.run();
     }
 
     /**
@@ -123,8 +123,7 @@ public final class ExposedChunks {
      */
     public void withdraw(Runnable then) {
         if (isWithdrawn()) {
-            ended();
-            then.run();
+            ended(then);
             return;
         }
         if (!withdrawn && late == null) {
@@ -133,8 +132,7 @@ public final class ExposedChunks {
         int[] outstanding = {1}; // one for this loop, so that it cannot end before all are asked
         ChannelFutureListener oneLess = future -> {
             if (--outstanding[0] == 0) {
-                ended();
-                then.run();
+                ended(then);
             }
         };
         for (int i = 0; i < exposed.size(); i++) {
@@ -143,17 +141,16 @@ public final class ExposedChunks {
                 if (!withdrawn) {
                     statistics.increment(Counter.LOCAL_INVALIDATIONS);
                 }
-                ChannelFuture invalidation = piece.invalidate();
-                if (!invalidation.isDone()) {
+                ChannelFuture invalidated = piece.invalidate();
+                if (!invalidated.isDone()) {
                     outstanding[0]++;
-                    invalidation.addListener(oneLess);
+                    invalidated.addListener(oneLess);
                 }
             }
         }
         withdrawn = true;
         if (--outstanding[0] == 0) {
-            ended();
-            then.run();
+            ended(then);
         }
     }
 

@@ -9,7 +9,6 @@ import org.nettyrdma.channel.RdmaWrite;
 import org.nettyrdma.channel.RemoteSegment;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
-import org.nettyrdma.codec.rpcrdma.format.ShortLists;
 import org.nettyrdma.codec.rpcrdma.header.ChunkLists;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaError;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaMessage;
@@ -19,6 +18,7 @@ import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 import org.nettyrdma.codec.rpcrdma.shared.ItemReduction;
 import org.nettyrdma.codec.rpcrdma.shared.RpcOffsets;
 import org.nettyrdma.codec.rpcrdma.shared.RpcRdmaFailures;
+import org.nettyrdma.codec.rpcrdma.shared.ShortLists;
 import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /**

@@ -1,4 +1,4 @@
-package org.nettyrdma.codec.rpcrdma.format;
+package org.nettyrdma.codec.rpcrdma.shared;
 
 import java.util.ArrayList;
 import java.util.List;
