@@ -146,15 +146,10 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
 
     void start(PendingCall call) {
         RpcRequest request = call.request;
-        if (closed || call.isDone()) {
+        Throwable obstacle = obstacleTo(call);
+        if (obstacle != null) {
             request.arguments().release();
-            call.tryFailure(new RpcConnectionException(request, "not written", false, connectionLost()));
-            return;
-        }
-        if (request.xid() != null && pending.contains(request.xid())) {
-            request.arguments().release();
-            call.tryFailure(new RpcConnectionException(request, "not written", false,
-                    new IllegalStateException(String.format("a call with XID %08x is pending", request.xid()))));
+            notWritten(call, obstacle);
             return;
         }
         increment(calls);
@@ -167,7 +162,7 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
             pending.add(call, timeoutMillis(request));
         } catch (RuntimeException | Error e) { // no memory, for instance; what there was is released where encode() fails
             ReferenceCountUtil.release(message);
-            call.tryFailure(new RpcConnectionException(request, "not written", false, e));
+            notWritten(call, e);
             return;
         }
         if (timer != null) {
@@ -186,6 +181,20 @@ public final class RpcClient extends ChannelInboundHandlerAdapter {
                 call.tryFailure(new RpcConnectionException(request, "there can be no time-out", call.written.hasBegun(), e));
             }
         }
+    }
+
+    /** Why a call cannot be made, {@code null} if it can. */
+    private Throwable obstacleTo(PendingCall call) {
+        if (closed || call.isDone()) {
+            return connectionLost();
+        }
+        Integer xid = call.request.xid();
+        return xid != null && pending.contains(xid)
+                ? new IllegalStateException(String.format("a call with XID %08x is pending", xid)) : null;
+    }
+
+    private static void notWritten(PendingCall call, Throwable cause) {
+        call.tryFailure(new RpcConnectionException(call.request, "not written", false, cause));
     }
 
     private long timeoutMillis(RpcRequest request) {

@@ -200,34 +200,33 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         RpcRdmaCodec codec = codec(own);
         CreditGate gate = gate(own, channel);
         boundAnswers(channel.config());
-        if (idleTimeoutMillis > 0) {
-            channel.pipeline().addLast(new IdleConnectionHandler(idleTimeoutMillis, () -> hasCallsInProgress(gate)));
-        }
         ChannelHandler chunks = chunkHandler(channel, parts, gate, codec);
         if (transferRounds != null) {
             TransferTimeout.watch(channel, transferRounds, statistics, !server && !isReverse(),
                     () -> chunks instanceof ResponderChunkHandler responder && responder.holdsMemory());
         }
-        channel.pipeline()
-                .addLast(codec)                           // ByteBuf         <-> RpcRdmaMessage
-                .addLast(new FirstTermsHandler(connection)); // until the connection stands
-        if (speaksVersionTwo()) {
-            channel.pipeline().addLast(connectionHandler(connection, own, gate)); // one version, properties
+        ChannelPipeline pipeline = channel.pipeline();
+        if (idleTimeoutMillis > 0) {
+            pipeline.addLast(new IdleConnectionHandler(idleTimeoutMillis, () -> hasCallsInProgress(gate)));
         }
-        channel.pipeline()
-                .addLast(gate)                            // holds calls back, counts them in, stamps credits
-                .addLast(chunks);                         // RpcRdmaMessage <-> whole RPC message
+        pipeline.addLast(codec);                          // ByteBuf         <-> RpcRdmaMessage
+        pipeline.addLast(new FirstTermsHandler(connection)); // until the connection stands
+        if (speaksVersionTwo()) {
+            pipeline.addLast(connectionHandler(connection, own, gate)); // one version, properties
+        }
+        pipeline.addLast(gate);                           // holds calls back, counts them in, stamps credits
+        pipeline.addLast(chunks);                         // RpcRdmaMessage <-> whole RPC message
         if (isReverse()) {
-            channel.pipeline().addLast(reverseHandler(connection)); // the same for the other direction, without chunks
+            pipeline.addLast(reverseHandler(connection)); // the same for the other direction, without chunks
         }
         if (isReverse() && speaksVersionTwo()) {
-            channel.pipeline().addLast(reverseChunkHandler(parts.with(reverseMemory), gate)); // and with chunks, in version 2
+            pipeline.addLast(reverseChunkHandler(parts.with(reverseMemory), gate)); // and with chunks, in version 2
         }
         if (speaksVersionTwo() && (!server || isReverse())) {
-            channel.pipeline().addLast(new VersionNegotiationHandler(connection, statistics)); // until it is settled
+            pipeline.addLast(new VersionNegotiationHandler(connection, statistics)); // until it is settled
         }
-        extensionHandlers.accept(channel.pipeline());
-        handlers.accept(channel.pipeline());              // RPC message     <-> the application
+        extensionHandlers.accept(pipeline);
+        handlers.accept(pipeline);                        // RPC message     <-> the application
         connections.add(channel, gate);
     }
 
