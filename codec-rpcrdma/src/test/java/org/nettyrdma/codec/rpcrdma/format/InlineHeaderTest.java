@@ -28,7 +28,8 @@ class InlineHeaderTest {
 
     private static byte[] header(long credits) {
         ByteBuf out = Unpooled.buffer();
-        VersionOneHeaderWriter.write(new Msg(XID, credits, ChunkLists.EMPTY), out);
+        new VersionOneFormat(RpcRdmaLimits.DEFAULT, SpokenVersions.ONE)
+                .write(new Msg(XID, credits, ChunkLists.EMPTY), Role.REQUEST, out);
         return ByteBufUtil.getBytes(out);
     }
 
@@ -79,8 +80,11 @@ class InlineHeaderTest {
         message.withCredits((int) credits);
         ByteBuf out = Unpooled.buffer();
 
-        new VersionOneFormat(RpcRdmaLimits.DEFAULT, SpokenVersions.ONE).write(message, out);
+        HeaderFormat format = new VersionOneFormat(RpcRdmaLimits.DEFAULT, SpokenVersions.ONE);
+        format.write(message, out);
 
+        assertArrayEquals(header(credits), ByteBufUtil.getBytes(out));
+        format.writeInline(XID, (int) credits, false, out.clear());
         assertArrayEquals(header(credits), ByteBufUtil.getBytes(out));
     }
 }

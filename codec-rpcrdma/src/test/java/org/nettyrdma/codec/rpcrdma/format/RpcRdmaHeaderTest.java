@@ -29,9 +29,12 @@ import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Msg;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.NoMsg;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.VersionError;
 import org.nettyrdma.codec.rpcrdma.header.WriteChunk;
+import org.nettyrdma.handler.credit.CreditedMessage.Role;
 
 /** The bytes come from the XDR of RFC 8166, section 4.1.2, and from what a Linux kernel sent and accepted. */
 class RpcRdmaHeaderTest {
+
+    private static final HeaderFormat FORMAT = new VersionOneFormat(RpcRdmaLimits.DEFAULT, SpokenVersions.ONE);
 
     private static final String CHUNK_FREE = "0000002a 00000001 00000020 00000000 | 00000000 00000000 00000000";
 
@@ -159,10 +162,10 @@ class RpcRdmaHeaderTest {
         RpcRdmaHeader header = read(hex(digits));
         ByteBuf out = Unpooled.buffer();
 
-        VersionOneHeaderWriter.write(header, out);
+        FORMAT.write(header, Role.NEITHER, out);
 
         assertEquals(digits(digits), hex(out));
-        assertEquals(out.readableBytes(), VersionOneHeaderWriter.lengthOf(header));
+        assertEquals(out.readableBytes(), FORMAT.lengthOf(header));
     }
 
     @ParameterizedTest
@@ -254,7 +257,7 @@ class RpcRdmaHeaderTest {
 
     @Test
     void shouldBeBoundedByItsOwnLimits() throws RpcRdmaException {
-        VersionOneHeaderReader strict = new VersionOneHeaderReader(RpcRdmaLimits.DEFAULT.withMaxChunks(2, 1, 1)
+        HeaderFormat strict = new VersionOneFormat(RpcRdmaLimits.DEFAULT.withMaxChunks(2, 1, 1)
                 .withMaxMessageBytes(1024), SpokenVersions.ONE);
         strict.read(message(1, 2, 1, 2));
         assertThrows(RpcRdmaException.class, () -> strict.read(message(1, 3, 0, 0)));
@@ -292,7 +295,7 @@ class RpcRdmaHeaderTest {
     }
 
     private static RpcRdmaHeader read(ByteBuf in) throws RpcRdmaException {
-        return new VersionOneHeaderReader(RpcRdmaLimits.DEFAULT, SpokenVersions.ONE).read(in);
+        return FORMAT.read(in);
     }
 
     private static ChunkLists readChunks(ByteBuf in) throws RpcRdmaException {
