@@ -220,7 +220,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
             pipeline.addLast(reverseHandler(connection)); // the same for the other direction, without chunks
         }
         if (isReverse() && speaksVersionTwo()) {
-            pipeline.addLast(reverseChunkHandler(parts.with(reverseMemory), gate)); // and with chunks, in version 2
+            pipeline.addLast(reverseChunkHandler(parts.reversed(reverseMemory), gate)); // and with chunks, in version 2
         }
         if (speaksVersionTwo() && (!server || isReverse())) {
             pipeline.addLast(new VersionNegotiationHandler(connection, statistics)); // until it is settled
@@ -306,7 +306,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     /** Messages without chunks may take a short path between this and the codec where calls go one way only. */
     private ChannelHandler chunkHandler(RdmaChannel channel, ConnectionParts parts, CreditGate gate, RpcRdmaCodec codec) {
-        InlinePath.End handler = !server ? requester(parts, gate, false) : new ResponderChunkHandler(parts, false,
+        InlinePath.End handler = !server ? requester(parts, gate) : new ResponderChunkHandler(parts,
                 legacy == null ? null : new LegacyReplies(channel, legacy, parts.limits(), statistics));
         if (!isReverse() && legacy == null) {
             InlinePath.lay(codec, gate, handler, parts.connection());
@@ -315,12 +315,12 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     }
 
     private ChannelHandler reverseChunkHandler(ConnectionParts parts, CreditGate gate) {
-        return server ? requester(parts, gate, true) : new ResponderChunkHandler(parts, true, null);
+        return server ? requester(parts, gate) : new ResponderChunkHandler(parts, null);
     }
 
-    private RequesterChunkHandler requester(ConnectionParts parts, CreditGate gate, boolean reverse) {
-        return new RequesterChunkHandler(parts, peerPolicy, callObserver, gate::abandon, reverse,
-                legacy == null || reverse ? null : (ctx, owner) -> new LegacyReplyFetch(ctx, parts, owner));
+    private RequesterChunkHandler requester(ConnectionParts parts, CreditGate gate) {
+        return new RequesterChunkHandler(parts, peerPolicy, callObserver, gate::abandon,
+                legacy == null || parts.reverse() ? null : (ctx, owner) -> new LegacyReplyFetch(ctx, parts, owner));
     }
 
     /** Sets the private data that goes out with the connection request or its answer, and returns what it says. */

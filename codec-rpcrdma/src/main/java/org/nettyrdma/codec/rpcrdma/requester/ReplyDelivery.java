@@ -45,17 +45,14 @@ final class ReplyDelivery {
     private final RequesterCallTable calls;
     private final RequestSender sender;
 
-    /**
-     * @param reverse whether the calls go from server to client
-     */
-    ReplyDelivery(ChannelHandlerContext ctx, ConnectionParts parts, CallObserver observer, boolean reverse,
-                  RequesterCallTable calls, RequestSender sender) {
+    ReplyDelivery(ChannelHandlerContext ctx, ConnectionParts parts, CallObserver observer, RequesterCallTable calls,
+                  RequestSender sender) {
         this.ctx = ctx;
         this.bindings = parts.bindings();
         this.statistics = parts.statistics();
         this.observer = observer;
         this.connection = parts.connection();
-        this.reverse = reverse;
+        this.reverse = parts.reverse();
         this.calls = calls;
         this.sender = sender;
     }

@@ -43,7 +43,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
     private final CallObserver observer;
     private final NegotiatedConnection connection;
     private final IntConsumer unanswerable;
-    /** Whether the calls go from server to client. */
+    /** Then what is written of replies, and all of version 1, passes this handler. */
     private final boolean reverse;
     private final ReplyFetch.Opener fetches;
     private ChannelHandlerContext ctx;
@@ -57,19 +57,17 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
      * @param policy       what the peer copes with
      * @param observer     told how calls and replies travelled
      * @param unanswerable told the XID of each call that will have no reply, as it was not written
-     * @param reverse      whether the calls go from server to client. Then what is written of replies, and all of
-     *                     version 1, passes this handler
      * @param fetches      makes what fetches replies with Read chunks, {@code null} if the codec lets none through
      */
     public RequesterChunkHandler(ConnectionParts parts, PeerPolicy policy, CallObserver observer, IntConsumer unanswerable,
-                                 boolean reverse, ReplyFetch.Opener fetches) {
+                                 ReplyFetch.Opener fetches) {
         this.parts = parts;
         this.policy = policy;
         this.statistics = parts.statistics();
         this.observer = observer;
         this.connection = parts.connection();
         this.unanswerable = unanswerable;
-        this.reverse = reverse;
+        this.reverse = parts.reverse();
         this.fetches = fetches;
     }
 
@@ -84,7 +82,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
         calls = new RequesterCallTable(context, parts, unanswerable);
         sender = new RequestSender(context, parts, policy, reverse, calls);
         sender.take(inlinePath);
-        delivery = new ReplyDelivery(context, parts, observer, reverse, calls, sender);
+        delivery = new ReplyDelivery(context, parts, observer, calls, sender);
         replyFetch = fetches == null ? null : fetches.open(context, this);
     }
 

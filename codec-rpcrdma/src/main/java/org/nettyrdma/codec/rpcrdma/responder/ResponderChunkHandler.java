@@ -54,7 +54,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
     private final RpcRdmaLimits limits;
     private final ChunkCounters statistics;
     private final NegotiatedConnection connection;
-    /** Whether the calls come from the server. */
+    /** Then what is written of calls, and all of version 1, passes this handler. */
     private final boolean reverse;
     /** {@code null} where they are refused. */
     private final UnplacedReplies unplaced;
@@ -71,17 +71,15 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
     private boolean closed;
 
     /**
-     * @param reverse  whether the calls come from the server. Then what is written of calls, and all of version 1, passes this
-     *                 handler
      * @param unplaced sends replies that do not fit into what their calls offered, {@code null} if they are refused. The codec
      *                 lets RDMA_DONE through only with it
      */
-    public ResponderChunkHandler(ConnectionParts parts, boolean reverse, UnplacedReplies unplaced) {
+    public ResponderChunkHandler(ConnectionParts parts, UnplacedReplies unplaced) {
         this.parts = parts;
         this.limits = parts.limits();
         this.statistics = parts.statistics();
         this.connection = parts.connection();
-        this.reverse = reverse;
+        this.reverse = parts.reverse();
         this.unplaced = unplaced;
     }
 
@@ -94,7 +92,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         arrivals = new RequestArrivals(context, parts, this);
-        replies = new ResponderReplies(context, parts, reverse, unplaced, arrivals);
+        replies = new ResponderReplies(context, parts, unplaced, arrivals);
     }
 
     /** Whether calls of this connection have memory that others may wait for. */

@@ -55,18 +55,16 @@ final class ResponderReplies {
     private long chunkBytes;
 
     /**
-     * @param reverse  whether the calls come from the server
      * @param unplaced sends replies that do not fit into what their calls offered, {@code null} if they are refused
      * @param arrivals where the memory of the calls came from, and goes back to
      */
-    ResponderReplies(ChannelHandlerContext ctx, ConnectionParts parts, boolean reverse, UnplacedReplies unplaced,
-                     RequestArrivals arrivals) {
+    ResponderReplies(ChannelHandlerContext ctx, ConnectionParts parts, UnplacedReplies unplaced, RequestArrivals arrivals) {
         this.ctx = ctx;
         this.limits = parts.limits();
         this.bindings = parts.bindings();
         this.statistics = parts.statistics();
         this.connection = parts.connection();
-        this.reverse = reverse;
+        this.reverse = parts.reverse();
         this.unplaced = unplaced;
         this.arrivals = arrivals;
         this.chunkPromise = new CallbackPromise(ctx) {

@@ -14,12 +14,19 @@ import org.nettyrdma.codec.rpcrdma.connection.NegotiatedConnection;
  * @param bindings   what is known of the programs
  * @param statistics what has moved, and how; all connections share it
  * @param connection what it has settled
+ * @param reverse    whether it is the handlers of calls from server to client that share this
  */
 public record ConnectionParts(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, BindingTable bindings,
-                              ChunkCounters statistics, NegotiatedConnection connection) {
+                              ChunkCounters statistics, NegotiatedConnection connection, boolean reverse) {
 
-    /** The same with other memory. */
-    public ConnectionParts with(MemoryBudget otherMemory) {
-        return new ConnectionParts(limits, resources, otherMemory, bindings, statistics, connection);
+    /** For calls from client to server. */
+    public ConnectionParts(RpcRdmaLimits limits, ResourceLimits resources, MemoryBudget memory, BindingTable bindings,
+                           ChunkCounters statistics, NegotiatedConnection connection) {
+        this(limits, resources, memory, bindings, statistics, connection, false);
+    }
+
+    /** The same for calls from server to client, which have memory of their own. */
+    public ConnectionParts reversed(MemoryBudget otherMemory) {
+        return new ConnectionParts(limits, resources, otherMemory, bindings, statistics, connection, true);
     }
 }

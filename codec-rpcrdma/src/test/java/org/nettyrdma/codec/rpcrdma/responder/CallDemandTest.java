@@ -76,7 +76,7 @@ class CallDemandTest {
             new ResponderChunkHandler(new ConnectionParts(RpcRdmaLimits.DEFAULT, ResourceLimits.DEFAULT,
                     new MemoryBudget(1 << 20), new BindingTable(List.of()), new ChunkCounters(), new NegotiatedConnection(
                     new RdmaChannel(), true, VersionPolicy.V1_ONLY, RpcRdmaPrivateData.NONE, 4096,
-                    PropertySet.EMPTY)), false, null),
+                    PropertySet.EMPTY)), null),
             new ChannelInboundHandlerAdapter() {
                 @Override
                 public void channelRead(ChannelHandlerContext ctx, Object msg) {
