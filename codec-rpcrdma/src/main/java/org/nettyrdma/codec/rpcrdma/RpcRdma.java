@@ -217,7 +217,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         pipeline.addLast(gate);                           // holds calls back, counts them in, stamps credits
         pipeline.addLast(chunks);                         // RpcRdmaMessage <-> whole RPC message
         if (isReverse()) {
-            pipeline.addLast(reverseHandler(connection)); // the same for the other direction, without chunks
+            pipeline.addLast(new ReverseDirectionHandler(statistics, connection)); // the other direction, without chunks
         }
         if (isReverse() && speaksVersionTwo()) {
             pipeline.addLast(reverseChunkHandler(parts.reversed(reverseMemory), gate)); // and with chunks, in version 2
@@ -297,11 +297,6 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         }
         int share = Math.min(channel.fairMessages(), channel.reserveReceives(most, besides));
         return channel.config().isAutoRead() ? share : Math.min(share, receives - channel.heldMessages());
-    }
-
-    private ChannelHandler reverseHandler(NegotiatedConnection connection) {
-        return server ? ReverseDirectionHandler.server(statistics, connection)
-                : ReverseDirectionHandler.client(statistics, connection);
     }
 
     /** Messages without chunks may take a short path between this and the codec where calls go one way only. */

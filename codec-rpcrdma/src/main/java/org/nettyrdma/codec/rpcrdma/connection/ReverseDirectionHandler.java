@@ -50,20 +50,10 @@ public final class ReverseDirectionHandler extends ChannelDuplexHandler {
     private final ChunkCounters statistics;
     private final NegotiatedConnection connection;
 
-    private ReverseDirectionHandler(RpcMessageType outbound, ChunkCounters statistics, NegotiatedConnection connection) {
-        this.outbound = outbound;
+    public ReverseDirectionHandler(ChunkCounters statistics, NegotiatedConnection connection) {
+        this.outbound = connection.isServer() ? RpcMessageType.CALL : RpcMessageType.REPLY;
         this.statistics = statistics;
         this.connection = connection;
-    }
-
-    /** For the side that connects, and is called. */
-    public static ReverseDirectionHandler client(ChunkCounters statistics, NegotiatedConnection connection) {
-        return new ReverseDirectionHandler(RpcMessageType.REPLY, statistics, connection);
-    }
-
-    /** For the side that accepts, and calls. */
-    public static ReverseDirectionHandler server(ChunkCounters statistics, NegotiatedConnection connection) {
-        return new ReverseDirectionHandler(RpcMessageType.CALL, statistics, connection);
     }
 
     @Override
