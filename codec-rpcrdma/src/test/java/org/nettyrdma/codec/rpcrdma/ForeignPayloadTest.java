@@ -11,13 +11,16 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -77,6 +80,25 @@ class ForeignPayloadTest {
             pair.channel.writeAndFlush(call());
             requireNotRpc(atServer.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS), "no ONC RPC reply");
             assertTrue(pair.channel.closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        }
+    }
+
+    /** Behind the end of the connection there is nothing to refuse, and so short a message has no XID. */
+    @Test
+    void shouldReleaseWhatIsNoRpcBehindTheEnd() throws Exception {
+        ByteBuf text = text("x");
+        CompletableFuture<Throwable> failure = new CompletableFuture<>();
+        ChannelHandler writer = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelInactive(ChannelHandlerContext ctx) {
+                ctx.write(text).addListener(write -> failure.complete(write.cause()));
+            }
+        };
+        try (RpcRdmaPair pair = new RpcRdmaPair(RpcRdma.server().handlers(pipeline -> pipeline.addLast(writer)),
+                RpcRdma.client())) {
+            pair.channel.close();
+            assertInstanceOf(ClosedChannelException.class, failure.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+            assertEquals(0, text.refCnt());
         }
     }
 

@@ -249,16 +249,16 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
             RpcRdmaFailures.refusePayload(ctx, "reply", reply, promise);
             return;
         }
-        ResponderCall call = reply.isReadable() ? take(RpcOffsets.word(reply, 0)) : null;
-        if (call != null && type != RpcMessageType.REPLY) { // an echo of the whole message, for instance
-            arrivals.release(call.memoryBytes());
-            RpcRdmaFailures.refusePayload(ctx, "reply", reply, promise);
-            return;
-        }
+        ResponderCall call = type == RpcMessageType.UNKNOWN ? null : take(RpcOffsets.word(reply, 0));
         if (call == null) {
             reply.release();
             promise.tryFailure(closed ? new ClosedChannelException()
                     : new IllegalStateException("the reply answers no outstanding call"));
+            return;
+        }
+        if (type != RpcMessageType.REPLY) { // an echo of the whole message, for instance
+            arrivals.release(call.memoryBytes());
+            RpcRdmaFailures.refusePayload(ctx, "reply", reply, promise);
             return;
         }
         InlineThreshold threshold = connection.threshold();
