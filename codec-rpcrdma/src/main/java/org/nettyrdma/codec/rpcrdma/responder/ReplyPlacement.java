@@ -68,6 +68,7 @@ public final class ReplyPlacement {
         List<WriteChunk> chunks = offered.writeChunks();
         ItemReduction.requireWithin(items.size() <= chunks.size() ? items : items.subList(0, chunks.size()),
                 reply.readableBytes());
+        long restBytes = reply.readableBytes();
         List<DataItem> placed = List.of();
         List<WriteChunk> targets = List.of();
         List<WriteChunk> written = List.of();
@@ -75,6 +76,7 @@ public final class ReplyPlacement {
             WriteChunk chunk = chunks.get(i);
             if (i < items.size() && chunk.lengthBytes() > 0) {
                 requireRoom(items.get(i), i, chunk);
+                restBytes -= RpcOffsets.padded(items.get(i).length());
                 placed = ShortLists.append(placed, items.get(i));
                 targets = ShortLists.append(targets, chunk);
                 written = ShortLists.append(written, chunk.written(items.get(i).length()));
@@ -82,7 +84,6 @@ public final class ReplyPlacement {
                 written = ShortLists.append(written, chunk.written(0));
             }
         }
-        long restBytes = reply.readableBytes() - ItemReduction.requireWithin(placed, reply.readableBytes());
         ChunkLists returned = anyOffered ? returned(written, offered.replyChunk(), 0) : ChunkLists.EMPTY;
         if (threshold.fitsSend(returned, restBytes)) {
             return new ReplyPlacement(reply, placed, targets, returned, null, threshold.version());
