@@ -309,22 +309,29 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
             throw t;
         }
         if (call != null) {
-            increment(calls);
-            callsInProgress++;
-            call.measure(measured);
-            if (callMemory == null) {
-                begin(program, call);
-            } else {
-                beginWithMemory(program, call);
-            }
-            return;
+            serve(program, call, measured);
+        } else {
+            message.release();
+            refuseUnseen(refusal, measured);
         }
-        message.release();
+    }
+
+    private void serve(RpcProgram program, RpcCall call, RpcCallTimer.Call measured) {
+        increment(calls);
+        callsInProgress++;
+        call.measure(measured);
+        if (callMemory == null) {
+            begin(program, call);
+        } else {
+            beginWithMemory(program, call);
+        }
+    }
+
+    private void refuseUnseen(RpcReplyHeader reply, RpcCallTimer.Call measured) {
         readOn();
         if (callMemory == null) {
-            refuse(refusal, null, measured, 0);
+            refuse(reply, null, measured, 0);
         } else {
-            RpcReplyHeader reply = refusal;
             callMemory.admit(ServedCallMemory.CALL_BYTES, bytes -> refuse(reply, null, measured, bytes), () -> { }, () -> { });
         }
     }
