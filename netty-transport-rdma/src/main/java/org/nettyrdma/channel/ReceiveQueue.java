@@ -149,21 +149,22 @@ final class ReceiveQueue implements Receives {
         }
     }
 
-    /** How long a message may be that is received into a slot, which is with the device. */
-    int bufferBytes(int slot) {
-        return buffers[slot].capacity();
-    }
-
-    /** The oldest posted buffer will get no message; the device has returned it. Nothing may be posted from here on. */
-    void flushed(int slot) {
+    /**
+     * The oldest posted buffer will get no message; the device has returned it. Nothing may be posted from here on.
+     *
+     * @return how long a message for it could be
+     */
+    int flushed(int slot) {
         ByteBuf buffer = buffers[slot];
         if (buffer == null) {
             throw new IllegalStateException("second completion for receive slot " + slot);
         }
+        int bytes = buffer.capacity();
         buffers[slot] = null;
         posted--;
         forgetReplacement();
         buffer.release();
+        return bytes;
     }
 
     private void requireOldestPosted(int slot) {

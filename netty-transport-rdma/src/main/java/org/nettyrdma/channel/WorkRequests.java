@@ -94,6 +94,10 @@ final class WorkRequests implements PostedWork {
         }
         int bufferBytes = buffer.capacity();
         buffer.release();
+        receiveFailed(status, bufferBytes, vendorError);
+    }
+
+    private void receiveFailed(WorkCompletionStatus status, int bufferBytes, int vendorError) {
         if (isTooLong(status)) {
             channel.fail(RdmaException.messageTooLong(bufferBytes, status, vendorError));
         } else {
@@ -112,39 +116,33 @@ final class WorkRequests implements PostedWork {
                    int vendorError) {
         boolean success = status == WorkCompletionStatus.SUCCESS;
         int slot = WorkRequestId.slot(workRequestId);
-        if (isTooLong(status) && WorkRequestId.kind(workRequestId) == WorkRequestId.RECEIVE) {
-            int bufferBytes = ownReceives.bufferBytes(slot);
-            ownReceives.flushed(slot);
-            channel.fail(RdmaException.messageTooLong(bufferBytes, status, vendorError));
-            return;
-        }
-        String operation = switch (WorkRequestId.kind(workRequestId)) {
+        switch (WorkRequestId.kind(workRequestId)) {
             case WorkRequestId.RECEIVE -> {
                 if (success) {
                     ownReceives.completed(slot, byteLength, invalidated ? new RemoteInvalidation(invalidatedTag) : null);
                     messageArrived(byteLength, invalidated, invalidatedTag);
                 } else {
-                    ownReceives.flushed(slot);
+                    receiveFailed(status, ownReceives.flushed(slot), vendorError);
                 }
-                yield "receiving a message";
             }
             case WorkRequestId.SEND -> {
                 Object message = sends.complete(slot, success);
-                if (success && !sends.isHeld()) {
+                if (!success) {
+                    failed(status, "a Send, RDMA Write or RDMA Read", vendorError);
+                } else if (!sends.isHeld()) {
                     SendQueue.confirm(message, channel.unsafe().outboundBuffer());
                 }
-                yield "a Send, RDMA Write or RDMA Read";
             }
             case WorkRequestId.INVALIDATE -> {
                 exposures().completed(slot, success);
-                yield "invalidating a steering tag";
+                if (!success) {
+                    failed(status, "invalidating a steering tag", vendorError);
+                }
             }
             default -> throw new IllegalStateException("work request id " + Long.toHexString(workRequestId));
-        };
+        }
         if (success) {
             scheduleIfNeeded();
-        } else {
-            failed(status, operation, vendorError);
         }
     }
 
