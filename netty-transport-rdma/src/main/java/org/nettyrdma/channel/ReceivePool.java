@@ -38,7 +38,7 @@ final class ReceivePool {
     private final SharedReceiveQueue queue;
     private final int number;
     private final int bufferBytes;
-    private final boolean isLong;
+    private final ReceivePools.Budget budget;
     private final int depth;
     private final int reserve;
     private RegisteredByteBuf[] buffers = new RegisteredByteBuf[INITIAL_SLOTS];
@@ -55,13 +55,13 @@ final class ReceivePool {
     private boolean isShort;
 
     ReceivePool(ReceivePools pools, PostingTools tools, SharedReceiveQueue queue, int number, int bufferBytes,
-                boolean isLong, int depth) {
+                ReceivePools.Budget budget, int depth) {
         this.pools = pools;
         this.tools = tools;
         this.queue = queue;
         this.number = number;
         this.bufferBytes = bufferBytes;
-        this.isLong = isLong;
+        this.budget = budget;
         this.depth = depth;
         reserve = Math.max(FEWEST_RESERVED, RESERVE_BYTES / bufferBytes);
     }
@@ -70,9 +70,9 @@ final class ReceivePool {
         return bufferBytes;
     }
 
-    /** Whether the buffers are longer than the channels have asked for, since there is memory for it. */
-    boolean isLong() {
-        return isLong;
+    /** What its receives count towards, with those of other pools. */
+    ReceivePools.Budget budget() {
+        return budget;
     }
 
     int number() {

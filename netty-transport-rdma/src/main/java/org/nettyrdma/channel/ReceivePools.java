@@ -31,7 +31,8 @@ final class ReceivePools {
     private final EventExecutor loop;
     private final LoneTimer retry;
     private final PostingTools tools;
-    private final Budget budget;
+    private final Budget usualBudget;
+    /** Of receives that are longer than the channels have asked for, since there is memory for it. */
     private final Budget longBudget;
     private final List<ReceivePool> pools = new ArrayList<>(); // very few
     private int lastNumber;
@@ -39,7 +40,7 @@ final class ReceivePools {
     private int lastLostNumber;
 
     /** What some of the pools may have together. */
-    private static final class Budget {
+    static final class Budget {
 
         private final long maxBytes;
         private long bytes;
@@ -54,7 +55,7 @@ final class ReceivePools {
         retry = new LoneTimer(loop, RETRY_MILLIS, () -> { }); // the loop refills by itself
         this.tools = tools;
         long partBytes = memory().maxBytes() / REGISTERED_PART;
-        budget = new Budget(Math.min(MAX_BYTES, partBytes));
+        usualBudget = new Budget(Math.min(MAX_BYTES, partBytes));
         longBudget = new Budget(partBytes);
     }
 
@@ -82,16 +83,17 @@ final class ReceivePools {
     }
 
     private ReceivePool poolFor(VerbsContext context, RdmaChannelConfig config, Capabilities capabilities) throws IOException {
-        boolean isLong = hasRoomForLong(config);
-        if (isLong) {
+        Budget budget = usualBudget;
+        if (hasRoomForLong(config)) {
+            budget = longBudget;
             config.setReceiveBufferSize(tools.provider().longestPreferredSendBytes());
         }
         int bufferBytes = config.getReceiveBufferSize();
-        ReceivePool pool = find(bufferBytes, isLong);
+        ReceivePool pool = find(bufferBytes, budget);
         if (pool == null) {
-            long most = budget(isLong).maxBytes / bufferBytes;
+            long most = budget.maxBytes / bufferBytes;
             int depth = (int) Math.min(capabilities.maxSharedReceives(), Math.max(FEWEST_RECEIVES, most));
-            pool = new ReceivePool(this, tools, context.createSharedReceiveQueue(depth), ++lastNumber, bufferBytes, isLong,
+            pool = new ReceivePool(this, tools, context.createSharedReceiveQueue(depth), ++lastNumber, bufferBytes, budget,
                     depth);
             pools.add(pool);
         }
@@ -105,13 +107,9 @@ final class ReceivePools {
                 && memory().mostHeldByEach(bytes) >= config.getReceiveQueueDepth();
     }
 
-    private Budget budget(boolean isLong) {
-        return isLong ? longBudget : budget;
-    }
-
-    private ReceivePool find(int bufferBytes, boolean isLong) {
+    private ReceivePool find(int bufferBytes, Budget budget) {
         for (ReceivePool pool : pools) {
-            if (pool.bufferBytes() == bufferBytes && pool.isLong() == isLong && !isLost(pool)) {
+            if (pool.bufferBytes() == bufferBytes && pool.budget() == budget && !isLost(pool)) {
                 return pool;
             }
         }
@@ -135,13 +133,12 @@ final class ReceivePools {
 
     /** A pool has so many more receives, or so many fewer. */
     void sizeChanged(ReceivePool pool, int difference) {
-        budget(pool.isLong()).bytes += (long) difference * pool.bufferBytes();
+        pool.budget().bytes += (long) difference * pool.bufferBytes();
     }
 
     /** How many receives a pool may have beside what the others have. */
     int mostReceives(ReceivePool pool) {
-        Budget ofPool = budget(pool.isLong());
-        long left = ofPool.maxBytes - ofPool.bytes + (long) pool.size() * pool.bufferBytes();
+        long left = pool.budget().maxBytes - pool.budget().bytes + (long) pool.size() * pool.bufferBytes();
         return (int) Math.max(FEWEST_RECEIVES, left / pool.bufferBytes());
     }
 
