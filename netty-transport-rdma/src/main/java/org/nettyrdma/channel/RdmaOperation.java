@@ -15,8 +15,10 @@ abstract sealed class RdmaOperation<T extends RdmaOperation<T>> extends DefaultB
         super(content);
     }
 
-    /** This object, by its own type. */
-    abstract T self();
+    @SuppressWarnings("unchecked") // each is the T of its superclass
+    private T self() {
+        return (T) this;
+    }
 
     /**
      * Checks that the content and the peer's segment fit together: when this is made, and again before it is posted, as the

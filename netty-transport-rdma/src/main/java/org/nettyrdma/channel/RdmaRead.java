@@ -49,11 +49,6 @@ public final class RdmaRead extends RdmaOperation<RdmaRead> {
     }
 
     @Override
-    RdmaRead self() {
-        return this;
-    }
-
-    @Override
     void requireFit() {
         int room = content().writableBytes();
         if (source.length() > room) {

@@ -59,11 +59,6 @@ public final class RdmaSend extends RdmaOperation<RdmaSend> {
     }
 
     @Override
-    RdmaSend self() {
-        return this;
-    }
-
-    @Override
     void requireFit() {
         // A message has no segment.
     }

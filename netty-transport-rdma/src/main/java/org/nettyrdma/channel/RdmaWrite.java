@@ -37,11 +37,6 @@ public final class RdmaWrite extends RdmaOperation<RdmaWrite> {
     }
 
     @Override
-    RdmaWrite self() {
-        return this;
-    }
-
-    @Override
     void requireFit() {
         int bytes = content().readableBytes();
         if (bytes > target.length()) {
