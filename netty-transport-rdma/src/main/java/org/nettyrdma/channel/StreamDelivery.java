@@ -87,7 +87,7 @@ final class StreamDelivery {
         if (inputShutdown) {
             input.discard();
             endTold |= receiver.isFinished(); // nobody asks for it
-        } else if (readPending && receiver.readableBytes() > 0 || isEnd(receiver)) {
+        } else if (readPending && receiver.readableBytes() > 0 || isEndUntold(receiver)) {
             read(receiver);
         }
         if ((readPending || endTold) && inputShutdown && channel.isOpen() && config.isAllowHalfClosure() && !readCompleteTold) {
@@ -98,7 +98,7 @@ final class StreamDelivery {
     }
 
     /** It is told without a read as well: a program that reads no more learns of it, as with Netty's epoll transport. */
-    private boolean isEnd(StreamReceiver receiver) {
+    private boolean isEndUntold(StreamReceiver receiver) {
         return receiver.isFinished() && receiver.readableBytes() == 0 && !endTold;
     }
 
@@ -107,44 +107,44 @@ final class StreamDelivery {
         var handle = channel.unsafe().recvBufAllocHandle();
         handle.reset(config);
         boolean isAnyRead = receiver.readableBytes() > 0;
-        boolean isEnd = false;
+        boolean tellsEnd = false;
         try {
-            while (receiver.readableBytes() > 0) {
-                // Who has set an allocator gets its buffers: Vert.x releases no others.
-                ByteBuf buffer = config.getAllocator() instanceof RegisteredByteBufAllocator
-                        ? input.readWithoutCopy(handle.guess()) : null;
-                if (buffer == null) {
-                    buffer = copy(receiver.readableBytes());
-                } else {
-                    handle.attemptedBytesRead(buffer.readableBytes());
-                }
+            boolean goesOn = isAnyRead;
+            while (goesOn) {
+                ByteBuf buffer = take(receiver.readableBytes());
                 handle.lastBytesRead(buffer.readableBytes());
                 handle.incMessagesRead(1);
                 // As with Netty's own transports, AUTO_READ asks once: a handler that swallows later ones holds nothing back.
                 readPending = config.isAutoRead();
                 pipeline.fireChannelRead(buffer);
-                if (!channel.isOpen() || inputShutdown || !handle.continueReading()) {
-                    break;
-                }
+                goesOn = receiver.readableBytes() > 0 && channel.isOpen() && !inputShutdown && handle.continueReading();
             }
-            isEnd = channel.isOpen() && receiver.isFinished() && receiver.readableBytes() == 0 && !endTold
-                    && (!isAnyRead || config.isAutoRead()); // with a read of its own, as the end of a TCP stream
-            if (isEnd) {
+            // With a read of its own, as the end of a TCP stream.
+            tellsEnd = channel.isOpen() && isEndUntold(receiver) && (!isAnyRead || config.isAutoRead());
+            if (tellsEnd) {
                 readPending = false;
             }
         } finally { // a failure ends the channel; as with Netty's own, handlers first finish with what they have read
             handle.readComplete();
             pipeline.fireChannelReadComplete();
         }
-        if (isEnd) {
-            end(pipeline);
-        } else if (channel.isOpen() && (readPending && receiver.readableBytes() > 0 || isEnd(receiver))) {
+        if (tellsEnd) {
+            tellEnd(pipeline);
+        } else if (channel.isOpen() && (readPending && receiver.readableBytes() > 0 || isEndUntold(receiver))) {
             channel.schedule();
         }
     }
 
-    private ByteBuf copy(long readableBytes) throws IOException {
-        ByteBuf buffer = allocate(readableBytes);
+    /** Who has set an allocator gets its buffers: Vert.x releases no others. */
+    private ByteBuf take(long readableBytes) throws IOException {
+        var handle = channel.unsafe().recvBufAllocHandle();
+        ByteBuf buffer = config.getAllocator() instanceof RegisteredByteBufAllocator
+                ? input.readWithoutCopy(handle.guess()) : null;
+        if (buffer != null) {
+            handle.attemptedBytesRead(buffer.readableBytes());
+            return buffer;
+        }
+        buffer = allocate(readableBytes);
         try {
             input.read(buffer);
             return buffer;
@@ -170,7 +170,7 @@ final class StreamDelivery {
         return buffer;
     }
 
-    private void end(ChannelPipeline pipeline) {
+    private void tellEnd(ChannelPipeline pipeline) {
         endTold = true;
         if (!config.isAllowHalfClosure()) {
             channel.closeNow();
