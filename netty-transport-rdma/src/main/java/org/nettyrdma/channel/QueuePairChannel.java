@@ -196,8 +196,8 @@ abstract class QueuePairChannel extends AbstractChannel {
     /** The connection that stood has ended; {@code null} for an orderly end. */
     abstract void disconnected(IOException cause);
 
-    /** The provider has told the end of the connection, or of the attempt. */
-    void connectionEnded() {
+    /** A work request has completed, or the provider has told the end of the connection: a closed channel may be done. */
+    void proceedWithEnd() {
         if (draining != null) {
             draining.finishIfDrained();
         }
@@ -352,8 +352,11 @@ abstract class QueuePairChannel extends AbstractChannel {
             LOGGER.debug("{} Failure after the end: {}", this, cause.toString());
             return;
         }
-        IOException failure = cause instanceof IOException e ? e : new RdmaException("the channel failed: " + cause, cause);
-        finish(failure);
+        finish(failureOf(cause));
+    }
+
+    static IOException failureOf(Throwable cause) {
+        return cause instanceof IOException e ? e : new RdmaException("the channel failed: " + cause, cause);
     }
 
     /** Ends the channel; {@code null} for an end in order. */

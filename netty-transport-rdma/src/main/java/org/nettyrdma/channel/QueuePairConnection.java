@@ -248,6 +248,6 @@ final class QueuePairConnection implements QueuePair.Listener {
 
     private void ended() {
         endPending = false;
-        channel.connectionEnded();
+        channel.proceedWithEnd();
     }
 }

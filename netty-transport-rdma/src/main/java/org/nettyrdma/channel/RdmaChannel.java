@@ -368,7 +368,7 @@ public final class RdmaChannel extends QueuePairChannel {
             schedule();
         }
         if (!isOpen()) {
-            draining.finishIfDrained();
+            proceedWithEnd();
         }
     }
 
@@ -410,18 +410,18 @@ public final class RdmaChannel extends QueuePairChannel {
         if (!isOpen()) {
             return;
         }
-        boolean wasConnecting = state() == ChannelState.CONNECTING;
         try {
             if (work != null) {
                 work.sends().hold();
             }
         } finally {
-            end(wasConnecting);
+            end();
         }
     }
 
     /** Where a step fails, for instance for want of memory, the queue pair ends all the same. */
-    private void end(boolean wasConnecting) {
+    private void end() {
+        boolean wasConnecting = state() == ChannelState.CONNECTING;
         try {
             connectionIs(ChannelState.CLOSED);
             uncounted();

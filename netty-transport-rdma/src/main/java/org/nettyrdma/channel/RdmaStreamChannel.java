@@ -68,7 +68,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private IOException endCause;
     private Future<?> firstMessageTimeout; // while it is awaited
     private StreamLinger linger;     // once closed, unless that has cut the connection
-    private boolean aborted;
+    /** Bytes may be missing in the stream, or have been posted in part: nothing can follow, not even an end in order. */
+    private boolean broken;
 
     /**
      * A channel to connect with, for {@code Bootstrap.channel(RdmaStreamChannel.class)}.
@@ -327,9 +328,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
                 completed(message);
             }
         } catch (Throwable t) {
-            abort(t);
+            failAtOnce(t);
         }
-        endOn();
+        proceedWithEnd();
     }
 
     @Override
@@ -337,9 +338,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         try {
             completed(work.completedWithImmediate(workRequestId, immediateData));
         } catch (Throwable t) {
-            abort(t);
+            failAtOnce(t);
         }
-        endOn();
+        proceedWithEnd();
     }
 
     /** Something was sent, or a message has arrived; {@code null} without. */
@@ -349,20 +350,13 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             schedule();
         } else if (!isOpen()) {
             work.input().discard();
-        } else if (message == null || !(message instanceof StreamMessage.Data) || delivery.isWanted()) {
+        } else if (!(message instanceof StreamMessage.Data) || delivery.isWanted()) {
             schedule();
         }
     }
 
-    private void endOn() {
-        draining.finishIfDrained();
-        if (linger != null) {
-            linger.proceed();
-        }
-    }
-
     /** What the peer or the device does wrong ends a closed channel at once, too. */
-    private void abort(Throwable cause) {
+    private void failAtOnce(Throwable cause) {
         fail(cause);
         if (linger != null) {
             linger.end();
@@ -400,14 +394,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             if (t == work.output().regionFailure()) {
                 throw t;
             }
-            throw aborted(t);
+            broken = true;
+            throw failureOf(t);
         }
-    }
-
-    /** What failed may be missing in the stream, or have been posted in part: nothing can follow, not even an end in order. */
-    private IOException aborted(Throwable cause) {
-        aborted = true;
-        return cause instanceof IOException e ? e : new RdmaException("the channel failed: " + cause, cause);
     }
 
     private boolean hasPeerEnded() {
@@ -423,7 +412,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     void fail(Throwable cause) {
-        aborted = true;
+        broken = true;
         super.fail(cause);
     }
 
@@ -431,7 +420,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     protected void doShutdownOutput() throws Exception {
         requireConnected();
         outputShutdown = true;
-        if (aborted) {
+        if (broken) {
             closeNow(); // Netty ends the output only, for instance where AUTO_CLOSE is off
         } else if (state() == ChannelState.ACTIVE) {
             try {
@@ -463,7 +452,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
                 connection.abort();
             }
         } finally { // where a step has failed, for instance for want of memory, the queue pair ends all the same
-            end(stands && !aborted && config.getSoLinger() != 0);
+            end(stands && !broken && config.getSoLinger() != 0);
         }
     }
 
@@ -549,8 +538,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     }
 
     @Override
-    void connectionEnded() {
-        super.connectionEnded();
+    void proceedWithEnd() {
+        super.proceedWithEnd();
         if (linger != null) {
             linger.proceed();
         }
