@@ -6,8 +6,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
-import java.util.function.IntSupplier;
-import java.util.function.LongSupplier;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
@@ -37,14 +35,6 @@ final class IwarpContext implements VerbsContext {
     /** Whether the last poll has only delivered. */
     private boolean socketsSkipped;
     private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
-
-    /**
-     * @param nanoClock            as {@link System#nanoTime}
-     * @param steeringTagGenerator makes tags that no peer can guess
-     */
-    IwarpContext(IwarpStatistics statistics, LongSupplier nanoClock, IntSupplier steeringTagGenerator) throws IOException {
-        this(new IwarpLoopParts(statistics, nanoClock, steeringTagGenerator, FpduBatch::new));
-    }
 
     IwarpContext(IwarpLoopParts parts) {
         this.parts = parts;

@@ -1,8 +1,5 @@
 package org.nettyrdma.verbs.iwarp;
 
-import java.io.IOException;
-import java.util.function.IntSupplier;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.LoopCore;
@@ -22,11 +19,6 @@ final class IwarpLoopParts {
     private final StagingBuffers stagingBuffers = new StagingBuffers();
     private final Pool<FpduBatch> batchPool;
     private final SocketDrain draining;
-
-    IwarpLoopParts(IwarpStatistics statistics, LongSupplier nanoClock, IntSupplier steeringTagGenerator,
-                   Supplier<FpduBatch> newBatch) throws IOException {
-        this(new LoopCore(nanoClock, steeringTagGenerator), statistics, newBatch);
-    }
 
     IwarpLoopParts(LoopCore core, IwarpStatistics statistics, Supplier<FpduBatch> newBatch) {
         this.core = core;

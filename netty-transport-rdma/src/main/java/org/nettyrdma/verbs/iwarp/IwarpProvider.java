@@ -62,7 +62,7 @@ public final class IwarpProvider implements VerbsProvider {
 
     @Override
     public VerbsContext openContext() throws IOException {
-        return new IwarpContext(statistics, System::nanoTime, new SteeringTagGenerator());
+        return openContext(new LoopCore(System::nanoTime, new SteeringTagGenerator()));
     }
 
     /**

@@ -27,6 +27,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
 import org.nettyrdma.verbs.WorkCompletionStatus;
+import org.nettyrdma.verbs.support.LoopCore;
 import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
 /**
@@ -168,8 +169,8 @@ final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
     }
 
     IwarpTestPeer(LongSupplier clock, IntSupplier steeringTags) throws IOException {
-        server = new IwarpContext(provider.statistics(), clock, steeringTags);
-        clientParts = new IwarpLoopParts(provider.statistics(), clock, steeringTags, this::newBatch);
+        server = (IwarpContext) provider.openContext(new LoopCore(clock, steeringTags));
+        clientParts = new IwarpLoopParts(new LoopCore(clock, steeringTags), provider.statistics(), this::newBatch);
         client = new IwarpContext(clientParts);
     }
 
