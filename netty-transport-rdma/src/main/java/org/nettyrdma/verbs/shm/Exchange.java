@@ -32,7 +32,7 @@ final class Exchange {
     private final OwnControl own;
     private final PeerControl peer;
     private final PeerBlocks blocks;
-    private final Doorbell doorbell;
+    private final Runnable doorbell;
     private final int agreedReadDepth;
 
     private boolean blocked;
@@ -46,9 +46,10 @@ final class Exchange {
     private boolean peerEnded;
 
     /**
+     * @param doorbell        wakes a peer that sleeps; that it cannot be woken is found out where its end is noticed
      * @param agreedReadDepth RDMA Reads that the peer lets be outstanding
      */
-    Exchange(WorkQueues queues, OwnControl own, PeerControl peer, PeerBlocks blocks, Doorbell doorbell, int agreedReadDepth) {
+    Exchange(WorkQueues queues, OwnControl own, PeerControl peer, PeerBlocks blocks, Runnable doorbell, int agreedReadDepth) {
         receives = queues.receives();
         sends = queues.sends();
         grants = queues.grants();
@@ -326,7 +327,7 @@ final class Exchange {
         int asleep = peer.asleep();
         if ((asleep & 1) != 0 && asleep != lastWoken) {
             lastWoken = asleep;
-            doorbell.ring();
+            doorbell.run();
         }
     }
 
