@@ -49,6 +49,9 @@ final class ControlLayout {
     static final int TOTAL_BYTES_OFFSET = 24;
     static final int PIECES_OFFSET = 32;
     static final int PIECE_BYTES = 12;
+    /** Within a piece, behind the number of its block: where its bytes begin there, and how many they are. */
+    static final int PIECE_OFFSET_OFFSET = 4;
+    static final int PIECE_LENGTH_OFFSET = 8;
     static final int FIRST_PIECES = 2;
     static final int FURTHER_PIECES_OFFSET = 8;
     static final int PIECES_PER_ENTRY = 4;

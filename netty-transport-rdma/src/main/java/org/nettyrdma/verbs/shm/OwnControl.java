@@ -65,8 +65,8 @@ final class OwnControl {
     void setPiece(int piece, int block, int offset, int length) {
         int at = ControlLayout.pieceOffset(nextEntry, piece);
         ControlLayout.INT.set(memory, at, block);
-        ControlLayout.INT.set(memory, at + 4, offset);
-        ControlLayout.INT.set(memory, at + 8, length);
+        ControlLayout.INT.set(memory, at + ControlLayout.PIECE_OFFSET_OFFSET, offset);
+        ControlLayout.INT.set(memory, at + ControlLayout.PIECE_LENGTH_OFFSET, length);
     }
 
     /** Hands the next message to the other side; its pieces have been written. */

@@ -12,8 +12,6 @@ import java.nio.file.Path;
  */
 final class PeerControl {
 
-    private static final String FIELD_PIECES = "number of pieces";
-
     private final MappedByteBuffer memory;
     private final int[] blocks = new int[ControlLayout.MAX_PIECES];
     private final int[] offsets = new int[ControlLayout.MAX_PIECES];
@@ -87,7 +85,7 @@ final class PeerControl {
                     operationAndPieces & 0xFFFF, Operation.GRANT.code());
         }
         if (pieceCount > (operation == Operation.READ ? 0 : ControlLayout.MAX_PIECES)) {
-            throw new ShmProtocolException(EndReason.INVALID_ENTRY, "%s %d of a %s (expected: at most %d)", FIELD_PIECES,
+            throw new ShmProtocolException(EndReason.INVALID_ENTRY, "number of pieces %d of a %s (expected: at most %d)",
                     pieceCount, operation, operation == Operation.READ ? 0 : ControlLayout.MAX_PIECES);
         }
         if (totalBytes < 0) {
@@ -104,8 +102,8 @@ final class PeerControl {
         for (int i = 0; i < pieceCount; i++) {
             int at = ControlLayout.pieceOffset(nextEntry, i);
             int block = (int) ControlLayout.INT.get(memory, at);
-            int offset = (int) ControlLayout.INT.get(memory, at + 4);
-            int length = (int) ControlLayout.INT.get(memory, at + 8);
+            int offset = (int) ControlLayout.INT.get(memory, at + ControlLayout.PIECE_OFFSET_OFFSET);
+            int length = (int) ControlLayout.INT.get(memory, at + ControlLayout.PIECE_LENGTH_OFFSET);
             if (block <= 0 || offset < 0 || length < 0) {
                 throw new ShmProtocolException(EndReason.INVALID_ENTRY, "piece %d: block %d, offset %d, length %d "
                         + "(expected: none below 0, no block 0)", i, block, offset, length);

@@ -48,12 +48,12 @@ final class ShmContext implements VerbsContext {
     private int pollsToSelection;
 
     /**
-     * @param carriesData whether connections of another kind use the sockets for all that they carry; then these are looked at
-     *                    with every poll as long as that finds something
+     * @param socketsCarryData whether connections of another kind use the sockets for all that they carry; then these are looked
+     *                         at with every poll as long as that finds something
      */
-    ShmContext(ShmLoopParts parts, boolean carriesData) {
+    ShmContext(ShmLoopParts parts, boolean socketsCarryData) {
         this.parts = parts;
-        fewestPollsPerSelection = carriesData ? 0 : POLLS_PER_SELECTION;
+        fewestPollsPerSelection = socketsCarryData ? 0 : POLLS_PER_SELECTION;
         sockets = parts.sockets();
         timers = parts.timers();
         deliveries = parts.deliveries();

@@ -113,10 +113,10 @@ public final class ShmProvider implements VerbsProvider {
     }
 
     /** A context that may share its core with one of another kind; if there can be none, the core is closed. */
-    ShmContext openContext(LoopCore core, boolean coreCarriesData) throws IOException {
+    ShmContext openContext(LoopCore core, boolean socketsCarryData) throws IOException {
         try {
             open();
-            return new ShmContext(new ShmLoopParts(core, settings, directory, statistics), coreCarriesData);
+            return new ShmContext(new ShmLoopParts(core, settings, directory, statistics), socketsCarryData);
         } catch (Throwable t) {
             core.close();
             throw t;
