@@ -115,14 +115,13 @@ final class InboundDelivery {
         if (outbound == null || channel.state() != ChannelState.ACTIVE) {
             return Integer.MAX_VALUE;
         }
-        boolean over = waitingForCompletions ? outbound.size() > most() / 2
-                : outbound.size() > config.getMaxOutboundMessages() || outbound.size() > ConnectionMemory.FEWEST_MESSAGES
-                        && outbound.size() > most();
+        int most = most();
+        boolean over = outbound.size() > (waitingForCompletions ? most / 2 : most);
         if (over && !waitingForCompletions) {
             statistics.increment(Counter.OUTBOUND_LIMIT_REACHED);
         }
         waitingForCompletions = over;
-        return over ? 0 : Math.max(ConnectionMemory.FEWEST_MESSAGES, most() - outbound.size());
+        return over ? 0 : Math.max(ConnectionMemory.FEWEST_MESSAGES, most - outbound.size());
     }
 
     /** Where nobody has set a bound the protocol may need none, and must not get one from the number of channels. */
