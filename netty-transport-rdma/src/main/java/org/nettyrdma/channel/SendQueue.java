@@ -32,7 +32,7 @@ final class SendQueue {
     private int outstanding;
     private int reserved; // entries of the device's queue that are used for invalidations
     private boolean full;
-    private boolean refusesReads;
+    private boolean mayRead;
     private int toSkip;
     /** This has a reference of its own on each message. */
     private boolean held;
@@ -50,10 +50,11 @@ final class SendQueue {
     /**
      * Posts the flushed messages that are not posted yet, in order, until none is left or the queue is full.
      *
-     * @param reads whether there can be RDMA Reads on this connection; those written before that was known fail in their turn
+     * @param readsAllowed whether there can be RDMA Reads on this connection; those written before that was known fail in their
+     *                     turn
      */
-    void postFlushed(ChannelOutboundBuffer in, boolean reads) throws Exception {
-        refusesReads = !reads;
+    void postFlushed(ChannelOutboundBuffer in, boolean readsAllowed) throws Exception {
+        mayRead = readsAllowed;
         removeCancelled(in);
         while (outstanding == 0 && isRefused(in.current())) {
             in.remove(OutboundFilter.noReads());
@@ -81,7 +82,7 @@ final class SendQueue {
     }
 
     private boolean isRefused(Object message) {
-        return refusesReads && message instanceof RdmaRead;
+        return !mayRead && message instanceof RdmaRead;
     }
 
     private void post(Object message) throws IOException {

@@ -100,14 +100,14 @@ public final class SendRing {
     }
 
     /**
-     * Completes a work request with an error, and those before it as flushed. Does nothing if it is not in the queue.
+     * Completes a work request with an error, and those before it as flushed. Does nothing if it is not under way.
      *
      * @param culprit     what has failed
      * @param status      how
      * @param vendorError the provider's own code for the failure, 0 for none
      */
     public void fail(SendSlot culprit, WorkCompletionStatus status, int vendorError) {
-        if (contains(culprit)) {
+        if (find(slot -> slot == culprit) != null) {
             while (slots[index(head)] != culprit) {
                 completeOldest(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
             }
@@ -139,15 +139,6 @@ public final class SendRing {
             completeOldest(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);
         }
         next = tail;
-    }
-
-    private boolean contains(SendSlot slot) {
-        for (long i = head; i != tail; i++) {
-            if (slots[index(i)] == slot) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private void completeOldest(WorkCompletionStatus status, int byteLength, int vendorError) {
