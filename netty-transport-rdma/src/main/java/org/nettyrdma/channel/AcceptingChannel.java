@@ -192,12 +192,10 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         }
 
         private void takeUp(ConnectionRequest request) {
-            SocketAddress remoteAddress = null;
             PeerAddress counted = null;
             String refusal;
             try {
-                remoteAddress = request.remoteAddress();
-                PeerAddress peer = PeerAddress.of(remoteAddress);
+                PeerAddress peer = PeerAddress.of(request.remoteAddress());
                 refusal = connections.refusalOf(peer);
                 if (refusal == null) {
                     counted = peer;
@@ -211,7 +209,7 @@ abstract class AcceptingChannel extends AbstractServerChannel {
                 throw t;
             }
             refuse(request, counted);
-            PeerLog.warn(LOGGER, remoteAddress, "is refused: {}", refusal);
+            PeerLog.warn(LOGGER, request.remoteAddress(), "is refused: {}", refusal);
         }
 
         private void refuse(ConnectionRequest request, PeerAddress counted) {

@@ -84,9 +84,7 @@ public final class RdmaChannelStatistics {
         }
     }
 
-    private static final int COUNTERS = Counter.values().length;
-
-    private final AtomicLongArray values = new AtomicLongArray(COUNTERS);
+    private final AtomicLongArray values = new AtomicLongArray(Counter.values().length);
 
     RdmaChannelStatistics() {
     }

@@ -63,8 +63,10 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
     /** {@link #AWAKE}, or while the loop sleeps or is about to, when it will wake by itself. Guards against needless wake-ups. */
     private final AtomicLong nextWakeupNanos = new AtomicLong(AWAKE);
 
+    private volatile VerbsContext context; // written by this loop's thread; others only wake it
+    private volatile long shutdownTimeoutNanos = Long.MAX_VALUE; // written by who shuts down, before this loop is told
+
     // Everything below is used by this loop's thread only.
-    private volatile VerbsContext context; // written by this loop, others only wake it
     private final IntTable<QueuePairChannel> channels = new IntTable<>(); // also those that drain
     private final Set<AbstractServerChannel> servers = new LinkedHashSet<>();
     private int lastChannelId;
@@ -81,7 +83,6 @@ class RdmaEventLoop extends SingleThreadEventLoop implements CompletionHandler {
     private boolean contended; // the last time that it polled before going to sleep
     private boolean ending;
     private long endingSinceNanos;
-    private volatile long shutdownTimeoutNanos = Long.MAX_VALUE; // written by who shuts down, before this loop is told
 
     RdmaEventLoop(EventLoopGroup parent, Executor executor, RejectedExecutionHandler rejectedExecutionHandler,
                   VerbsProvider provider, IdleStrategy idleStrategy) throws IOException {

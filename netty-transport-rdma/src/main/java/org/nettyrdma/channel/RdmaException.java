@@ -42,12 +42,9 @@ public class RdmaException extends IOException {
     /** The peer has sent a message that is longer than the receive buffer that it found. */
     static RdmaException messageTooLong(int bufferBytes, WorkCompletionStatus status, int vendorError) {
         return new RdmaException("a message of the peer is longer than the receive buffer of " + bufferBytes
-                + " bytes for it: raise "
-                + "RdmaChannelOption.RECEIVE_BUFFER_SIZE, or let the peer send less (with RpcRdma both is "
-                + "inlineThresholdBytes); the "
-                + "connection is closed. The provider said " + status + ", " + vendorError
-                + ", which is the length of the message as far as it has come if the provider is iwarp or shm",
-                status);
+                + " bytes for it: raise RdmaChannelOption.RECEIVE_BUFFER_SIZE, or let the peer send less (with RpcRdma both is "
+                + "inlineThresholdBytes); the connection is closed. The provider said " + status + ", " + vendorError
+                + ", which is the length of the message as far as it has come if the provider is iwarp or shm", status);
     }
 
     private RdmaException(String message, WorkCompletionStatus status) {

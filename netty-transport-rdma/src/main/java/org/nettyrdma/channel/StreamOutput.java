@@ -47,7 +47,7 @@ final class StreamOutput {
     private boolean stalled;
     private boolean over;
     private Throwable regionFailure;
-    private ChannelOutboundBuffer buffer; // that of the last write
+    private ChannelOutboundBuffer outbound; // that of the last write; null after the end
 
     StreamOutput(QueuePairChannel channel, StreamSends sends, MessageCarrier carrier, TargetList target, StreamHello peer,
                  int maxPostedBytes) {
@@ -90,7 +90,7 @@ final class StreamOutput {
 
     /** Posts what was flushed, as far as there is room. */
     void write(ChannelOutboundBuffer in) throws Exception {
-        buffer = in;
+        outbound = in;
         if (removing) {
             waiting = true;
             return;
@@ -228,7 +228,7 @@ final class StreamOutput {
         removing = true;
         try {
             int left = flushed;
-            while (left > 0 && buffer == in && in.current() instanceof ByteBuf first) {
+            while (left > 0 && outbound == in && in.current() instanceof ByteBuf first) {
                 int bytes = Math.min(left, first.readableBytes());
                 left -= bytes;
                 if (bytes < first.readableBytes()) {
@@ -248,7 +248,7 @@ final class StreamOutput {
         if (bytes > 0) {
             in.progress(bytes);
         }
-        if (buffer == in) { // the end has removed it otherwise
+        if (outbound == in) { // the end has removed it otherwise
             postedBytes -= bytes;
             in.remove();
             in.removeBytes(0); // what is empty
@@ -261,8 +261,8 @@ final class StreamOutput {
      * that is left in the outbound buffer.
      */
     void end() throws Exception {
-        ChannelOutboundBuffer last = buffer;
-        buffer = null;
+        ChannelOutboundBuffer last = outbound;
+        outbound = null;
         if (last != null) {
             last.removeBytes(postedBytes);
             if (!over) { // a promise that was told may have made its listener cut the connection
