@@ -5,7 +5,6 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.SocketFailures;
 import org.nettyrdma.verbs.support.SocketHandler;
@@ -19,7 +18,7 @@ import org.nettyrdma.verbs.support.TimerQueue;
  * <p>What the peer has not taken by then is dropped with a reset. The system would keep it, half a megabyte for each connection,
  * for minutes, and for as long as the peer likes if that takes a little now and then; and nobody counts it.
  */
-final class DrainingSocket implements SocketHandler, SocketTable.Entry {
+final class DrainingSocket implements SocketHandler {
 
     private static final int MAX_READS = 16;
     /** A peer that has been sent no more is not waited for once it has ended its output: the system may keep so little. */
@@ -31,25 +30,19 @@ final class DrainingSocket implements SocketHandler, SocketTable.Entry {
     private final SocketChannel channel;
     private final SelectionKey key;
     private final boolean little;
-    private final PeerAddress peer;
-    private final long number;
     private TimerQueue.Timer timer;
     private boolean waiting;
 
     /**
-     * @param peer      whose connection it was
-     * @param number    larger than those of all earlier ones
      * @param sentBytes what TCP has taken on this connection
      */
     DrainingSocket(SocketDrain all, TimerQueue timers, Pool<ByteBuffer> stagingPool, SocketChannel channel,
-            SelectionKey key, PeerAddress peer, long number, long sentBytes) {
+            SelectionKey key, long sentBytes) {
         this.all = all;
         this.timers = timers;
         this.stagingPool = stagingPool;
         this.channel = channel;
         this.key = key;
-        this.peer = peer;
-        this.number = number;
         little = sentBytes <= LITTLE_BYTES;
     }
 
@@ -73,16 +66,6 @@ final class DrainingSocket implements SocketHandler, SocketTable.Entry {
         } catch (Throwable t) {
             SocketFailures.fail(this, t);
         }
-    }
-
-    @Override
-    public PeerAddress peer() {
-        return peer;
-    }
-
-    @Override
-    public long number() {
-        return number;
     }
 
     @Override

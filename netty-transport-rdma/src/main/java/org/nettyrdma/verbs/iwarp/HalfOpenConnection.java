@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.support.SocketConnectionRequest;
 import org.nettyrdma.verbs.support.SocketFailures;
@@ -15,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * An accepted TCP connection that has not sent its whole MPA request.
  */
-final class HalfOpenConnection implements SocketHandler, SocketTable.Entry {
+final class HalfOpenConnection implements SocketHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(HalfOpenConnection.class);
 
@@ -23,37 +22,22 @@ final class HalfOpenConnection implements SocketHandler, SocketTable.Entry {
     private final IwarpListener listener;
     private final SocketChannel channel;
     private final SocketAddress remoteAddress;
-    private final PeerAddress peer;
-    private final long number;
     private final long deadlineNanos;
     private final MpaFrameReader reader = new MpaFrameReader(false);
     private final SelectionKey key;
 
     /**
-     * @param number        larger than those of all earlier connections of the listener
      * @param deadlineNanos when the request must have come, by the clock of the timers
      */
-    HalfOpenConnection(IwarpLoopParts parts, IwarpListener listener, SocketChannel channel, long number, long deadlineNanos)
+    HalfOpenConnection(IwarpLoopParts parts, IwarpListener listener, SocketChannel channel, long deadlineNanos)
             throws IOException {
         this.parts = parts;
         this.listener = listener;
         this.channel = channel;
-        this.number = number;
         this.deadlineNanos = deadlineNanos;
         remoteAddress = channel.getRemoteAddress();
-        peer = PeerAddress.of(remoteAddress);
         TcpOptions.apply(channel);
         key = parts.sockets().register(channel, SelectionKey.OP_READ, this);
-    }
-
-    @Override
-    public PeerAddress peer() {
-        return peer;
-    }
-
-    @Override
-    public long number() {
-        return number;
     }
 
     long deadlineNanos() {

@@ -6,6 +6,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ListenAttributes;
@@ -33,7 +34,6 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
     private final Acceptor acceptor;
     private final SocketAddress localAddress;
     private final SocketTable<HalfOpenConnection> halfOpen;
-    private long lastNumber;
     private boolean timerArmed;
 
     IwarpListener(IwarpLoopParts parts, SocketAddress address, int backlog, ListenAttributes attributes, Handler handler)
@@ -71,8 +71,9 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
     public void accepted(SocketChannel accepted) {
         try {
             long deadlineNanos = parts.timers().nanoTime() + TimeUnit.MILLISECONDS.toNanos(attributes.requestTimeoutMillis());
-            HalfOpenConnection connection = new HalfOpenConnection(parts, this, accepted, ++lastNumber, deadlineNanos);
-            HalfOpenConnection displaced = halfOpen.add(connection);
+            PeerAddress peer = PeerAddress.of(accepted.getRemoteAddress());
+            HalfOpenConnection connection = new HalfOpenConnection(parts, this, accepted, deadlineNanos);
+            HalfOpenConnection displaced = halfOpen.add(connection, peer);
             if (displaced != null) {
                 displaced.displaced();
             }

@@ -26,7 +26,6 @@ final class SocketDrain {
     private final TimerQueue timers;
     private final Pool<ByteBuffer> stagingPool;
     private final SocketTable<DrainingSocket> sockets = new SocketTable<>(MAX_SOCKETS, MAX_SOCKETS);
-    private long lastNumber;
     /** Of the sockets, those whose peers may still send, so that closing them now would make TCP send a reset. */
     private int waiting;
     private final Executor loop;
@@ -51,8 +50,8 @@ final class SocketDrain {
         DrainingSocket socket;
         DrainingSocket oneTooMany;
         try {
-            socket = new DrainingSocket(this, timers, stagingPool, channel, key, peer, ++lastNumber, sentBytes);
-            oneTooMany = sockets.add(socket);
+            socket = new DrainingSocket(this, timers, stagingPool, channel, key, sentBytes);
+            oneTooMany = sockets.add(socket, peer);
             NOT_EMPTY.add(this);
         } catch (Throwable t) {
             SocketFailures.closeQuietly(channel);

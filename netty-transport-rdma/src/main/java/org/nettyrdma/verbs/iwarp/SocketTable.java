@@ -2,7 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeSet;
 import org.nettyrdma.peer.PeerAddress;
@@ -14,43 +14,39 @@ import org.nettyrdma.peer.PeerAddress;
  *
  * @param <S> the sockets
  */
-final class SocketTable<S extends SocketTable.Entry> {
+final class SocketTable<S> {
 
-    /** A socket that waits. */
-    interface Entry {
+    /** Those of one address. */
+    private static final class Holder<S> {
 
-        /** Whose it is. */
-        PeerAddress peer();
+        private final PeerAddress address;
+        private final Map<S, Long> numbers = new LinkedHashMap<>(); // of the sockets, as they came to the table; oldest first
 
-        /** Larger than the numbers of all that were added to the table before. */
-        long number();
-    }
-
-    /** Those of one address, oldest first. */
-    private static final class Holder<S extends Entry> {
-
-        private final LinkedHashSet<S> sockets = new LinkedHashSet<>();
+        private Holder(PeerAddress address) {
+            this.address = address;
+        }
 
         private S oldest() {
-            return sockets.iterator().next();
+            return numbers.keySet().iterator().next();
         }
 
         private int count() {
-            return sockets.size();
+            return numbers.size();
         }
 
         private long oldestNumber() {
-            return oldest().number();
+            return numbers.values().iterator().next();
         }
     }
 
     private final int maxSockets;
     private final int maxSocketsOfAddress;
-    private final LinkedHashSet<S> all = new LinkedHashSet<>(); // oldest first
+    private final Map<S, Holder<S>> all = new LinkedHashMap<>(); // oldest first
     private final Map<PeerAddress, Holder<S>> holders = new HashMap<>();
     /** Who has most comes last; of those that have as much, the one whose oldest socket is older. */
     private final TreeSet<Holder<S>> bySize = new TreeSet<>(Comparator.<Holder<S>>comparingInt(Holder::count)
             .thenComparing(Comparator.<Holder<S>>comparingLong(Holder::oldestNumber).reversed()));
+    private long lastNumber;
 
     SocketTable(int maxSockets, int maxSocketsOfAddress) {
         this.maxSockets = maxSockets;
@@ -60,15 +56,16 @@ final class SocketTable<S extends SocketTable.Entry> {
     /**
      * Adds a socket, the newest.
      *
+     * @param peer whose it is
      * @return the socket that is one too many, which the caller has to drop; {@code null} if there is none
      */
-    S add(S socket) {
-        Holder<S> holder = holders.computeIfAbsent(socket.peer(), address -> new Holder<>());
-        all.add(socket); // whose holder remove() finds, also where there is no memory to go on
+    S add(S socket, PeerAddress peer) {
+        Holder<S> holder = holders.computeIfAbsent(peer, Holder::new);
+        all.put(socket, holder); // whose holder remove() finds, also where there is no memory to go on
         if (holder.count() > 0) {
             bySize.remove(holder); // its place depends on what is changed now
         }
-        holder.sockets.add(socket);
+        holder.numbers.put(socket, ++lastNumber);
         bySize.add(holder);
         if (holder.count() > maxSocketsOfAddress) {
             return holder.oldest();
@@ -77,16 +74,16 @@ final class SocketTable<S extends SocketTable.Entry> {
     }
 
     void remove(S socket) {
-        if (!all.remove(socket)) {
+        Holder<S> holder = all.remove(socket);
+        if (holder == null) {
             return;
         }
-        Holder<S> holder = holders.get(socket.peer());
         bySize.remove(holder);
-        holder.sockets.remove(socket);
+        holder.numbers.remove(socket);
         if (holder.count() > 0) {
             bySize.add(holder);
         } else {
-            holders.remove(socket.peer());
+            holders.remove(holder.address, holder); // not another one, see add()
         }
     }
 
@@ -97,6 +94,6 @@ final class SocketTable<S extends SocketTable.Entry> {
 
     /** The oldest socket of all, {@code null} if there is none. */
     S oldest() {
-        return all.isEmpty() ? null : all.iterator().next();
+        return all.isEmpty() ? null : all.keySet().iterator().next();
     }
 }

@@ -13,7 +13,6 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import org.junit.jupiter.api.Test;
-import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.TimerQueue;
 
@@ -32,8 +31,7 @@ class DrainingSocketTest {
             channel.configureBlocking(false);
             SelectionKey key = channel.register(selector, 0);
             SocketDrain drain = new SocketDrain(timers, buffers, Runnable::run);
-            DrainingSocket socket = new DrainingSocket(drain, timers, buffers, channel, key,
-                    PeerAddress.of(channel.getRemoteAddress()), 1, 0);
+            DrainingSocket socket = new DrainingSocket(drain, timers, buffers, channel, key, 0);
             socket.start(1000);
             peer.setOption(StandardSocketOptions.SO_LINGER, 0);
             peer.close();

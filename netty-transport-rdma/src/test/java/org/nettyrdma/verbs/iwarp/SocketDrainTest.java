@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.iwarp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,6 +20,8 @@ import java.util.List;
 import java.util.Queue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.SocketHandler;
@@ -143,30 +146,57 @@ class SocketDrainTest {
         assertFalse(drain.isWaiting());
     }
 
-    /** Its holder, which is looked up by its peer, there is no memory for. */
-    @Test
-    void shouldForgetASocketThatThereWasNoMemoryToAdd() {
-        boolean[] missing = {true};
-        var socket = new SocketTable.Entry() {
-            @Override
-            public PeerAddress peer() {
-                if (missing[0]) {
-                    throw new OutOfMemoryError("expected");
-                }
-                return PeerAddress.of(new InetSocketAddress("127.0.0.1", 1));
-            }
-
-            @Override
-            public long number() {
-                return 1;
-            }
-        };
-        var table = new SocketTable<>(1, 1);
-        assertThrows(OutOfMemoryError.class, () -> table.add(socket));
-        missing[0] = false;
+    /** Either for the note of it among all or for that among those of its address. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldForgetASocketThatThereWasNoMemoryToAdd(int failing) {
+        PeerAddress address = PeerAddress.of(new InetSocketAddress("127.0.0.1", 1));
+        var table = new SocketTable<Unnoted>(2, 2);
+        Unnoted socket = new Unnoted(failing);
+        assertThrows(OutOfMemoryError.class, () -> table.add(socket, address));
         table.remove(socket);
         assertNull(table.oldest());
-        assertNull(table.add(socket));
+        assertNull(table.firstToGo());
+        assertNull(table.add(socket, address));
+        assertSame(socket, table.firstToGo());
+    }
+
+    @Test
+    void shouldKnowOthersOfTheAddressOfASocketThatThereWasNoMemoryToAdd() {
+        PeerAddress address = PeerAddress.of(new InetSocketAddress("127.0.0.1", 1));
+        var table = new SocketTable<Unnoted>(4, 1);
+        Unnoted first = new Unnoted(0);
+        Unnoted failed = new Unnoted(2);
+        Unnoted later = new Unnoted(0);
+        assertNull(table.add(first, address));
+        assertThrows(OutOfMemoryError.class, () -> table.add(failed, address));
+        table.remove(first);
+        assertNull(table.add(later, address));
+        table.remove(failed);
+        assertSame(later, table.add(new Unnoted(0), address));
+    }
+
+    /** A socket for which there is no memory when it is looked up for so many times. */
+    private static final class Unnoted {
+
+        private int failing;
+
+        Unnoted(int failing) {
+            this.failing = failing;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return this == other;
+        }
+
+        @Override
+        public int hashCode() {
+            if (failing-- == 1) {
+                throw new OutOfMemoryError("expected");
+            }
+            return System.identityHashCode(this);
+        }
     }
 
     private SocketChannel drainConnectionFrom(String address) throws IOException {
