@@ -124,9 +124,12 @@ final class IwarpContext implements VerbsContext {
     }
 
     private void closeQueuePairs() {
-        for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
-            queuePair.close();
+        try {
+            for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
+                queuePair.close();
+            }
+        } finally {
+            parts.draining().close(); // last, since these drain, too
         }
-        parts.draining().close(); // last, since these drain, too
     }
 }

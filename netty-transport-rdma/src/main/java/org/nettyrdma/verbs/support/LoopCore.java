@@ -147,8 +147,11 @@ public final class LoopCore {
      */
     public void close() {
         if (sockets.isOpen()) {
-            closers.forEach(Runnable::run);
-            sockets.close();
+            try {
+                closers.forEach(Runnable::run);
+            } finally { // also after an Error: nobody else closes what is left open by it
+                sockets.close();
+            }
         }
     }
 }

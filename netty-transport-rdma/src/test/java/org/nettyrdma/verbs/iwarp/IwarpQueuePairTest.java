@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +24,7 @@ import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Completion;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Endpoint;
+import org.nettyrdma.verbs.support.TimerQueue;
 
 /** Two queue pairs of the provider against each other. */
 class IwarpQueuePairTest {
@@ -261,6 +264,30 @@ class IwarpQueuePairTest {
         server.write(1, 0, 10, 0x12345678, 0);
         assertInstanceOf(ProtocolViolationException.class, client.awaitDisconnect());
         server.awaitDisconnect();
+    }
+
+    @Test
+    void shouldEndAllConnectionsOfAContextThoughThereIsNoMemoryForOne() throws IOException {
+        List<Endpoint> clients = new ArrayList<>();
+        List<Endpoint> servers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            establish(IwarpTestPeer.ATTRIBUTES);
+            clients.add(client);
+            servers.add(server);
+        }
+        peer.takeMemoryOfClient();
+        for (Endpoint each : clients) {
+            each.queuePair.postSend(each.request.send(each.id(1)).addElement(each.region, 0, 10));
+        }
+        assertThrows(OutOfMemoryError.class, () -> peer.client.close());
+        long startNanos = System.nanoTime();
+        while (!servers.stream().allMatch(each -> each.disconnected)) {
+            peer.server.poll(peer, 16);
+            assertTrue(System.nanoTime() - startNanos < 10_000_000_000L, "a peer is not told");
+        }
+        peer.server.close();
+        assertFalse(new SocketDrain(new TimerQueue(System::nanoTime), null, null).dropElsewhere(1),
+                "nobody is asked to close sockets who is not there any more");
     }
 
     @Test
