@@ -66,6 +66,7 @@ class CharacteristicsTest {
     private final BlockingQueue<CharacteristicChanged<?>> serverEvents = new LinkedBlockingQueue<>();
     private final BlockingQueue<CharacteristicChanged<?>> clientEvents = new LinkedBlockingQueue<>();
     private final BulkProgram program = new BulkProgram(true);
+    private boolean serverCalls;
     private int serverBytes = 16_384;
     private Runnable beforeFirstCall = () -> { };
     private RpcRdma serverSide;
@@ -111,8 +112,8 @@ class CharacteristicsTest {
     }
 
     private void connect(Characteristics ofServer, Characteristics ofClient, VersionPolicy serverVersions) throws Exception {
-        serverSide = with(RpcRdma.server().program(program).versions(serverVersions).inlineThresholdBytes(serverBytes), ofServer,
-                serverEvents, accepted);
+        RpcRdmaBuilder builder = RpcRdma.server().program(program).versions(serverVersions).inlineThresholdBytes(serverBytes);
+        serverSide = with(serverCalls ? builder.reverse(1) : builder, ofServer, serverEvents, accepted);
         RpcRdma clientSide = with(RpcRdma.client().versions(VersionPolicy.PREFER_V2).inlineThresholdBytes(16_384), ofClient,
                 clientEvents, new LinkedBlockingQueue<>());
         listener = serverSide.configure(new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class))
@@ -420,6 +421,17 @@ class CharacteristicsTest {
         assertEquals(List.of(Disposition.REJECTED), outcome(client.request(RECEIVE_BUFFER_SIZE, 2048L)).dispositions());
         assertEquals(16_384, threshold(channel).sendBytes());
         assertInstanceOf(CharacteristicsException.class, failure(client.offer(RECEIVE_BUFFER_SIZE, 32_768L)));
+        exchange(8000);
+    }
+
+    /** A server that makes no calls has no use for errors. */
+    @Test
+    void shouldTakeAClientWithoutTheExtensionForOneThatRejectsEverythingWhereTheServerCalls() throws Exception {
+        serverCalls = true;
+        connect(defaults(), null);
+        assertEquals(List.of(Disposition.REJECTED), outcome(server.request(RECEIVE_BUFFER_SIZE, 2048L)).dispositions());
+        assertEquals(List.of(Disposition.REJECTED), outcome(server.request(RECEIVE_BUFFER_SIZE, 2048L)).dispositions());
+        assertEquals(16_384, threshold(serverChannel).sendBytes());
         exchange(8000);
     }
 

@@ -558,7 +558,7 @@ class CharacteristicsWireTest {
             String xid = requireRequest(2048);
             server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000009" + "00000000".repeat(9) + "00000000 00000000");
             server.peer.sendHex(xid + V2 + "00000008 00000001 | 00000001 00000001 | 00000000 | 00000000");
-            requireOutcome(request, Disposition.DONE); // what is bad is dropped by a client, which sends no errors
+            requireOutcome(request, Disposition.DONE); // a response that is bad is dropped
         }
 
         @Test

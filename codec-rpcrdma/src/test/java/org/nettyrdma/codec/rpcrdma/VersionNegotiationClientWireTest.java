@@ -371,6 +371,7 @@ class VersionNegotiationClientWireTest {
         Future<ByteBuf> call = startNull();
         server.peer.receive().release();
         server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000001 00000004" + bytes);
+        assertEquals(Bytes.digits("00000007 00000002 00000001 00000004 00000001 00000002"), server.peer.receiveHex());
         assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(call));
         server.peer.awaitClose();
     }
@@ -426,16 +427,41 @@ class VersionNegotiationClientWireTest {
         return told.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
-    @Test
-    void shouldDropPropertiesThatCannotBeParsed() throws Exception {
-        start(ShortSends.client().versions(VersionPolicy.V2_ONLY));
+    /** Reverse Request Support 3, a set that is cut, and a header type that nobody knows, outside of the credits. */
+    @ParameterizedTest
+    @CsvSource({
+        "00000005 00000000 00000001 00000002 00000004 00000003, 00000002, false",
+        "00000005 00000000 00000001 00000002, 00000002, true",
+        "00000006 00000000 12345678, 00000003, false",
+        "ffffffff 00000000, 00000003, true",
+    })
+    void shouldAnswerRequestsOfTheServerThatItCannotTake(String message, String error, boolean reverse) throws Exception {
+        RpcRdmaBuilder builder = ShortSends.client().versions(VersionPolicy.V2_ONLY);
+        start(reverse ? builder.reverse(4).program(new BulkProgram(true)) : builder);
         negotiate();
-        // Reverse Request Support 3; a requester must not send an error (version-two-08, section 5.3.3).
-        server.peer.sendHex("00000007 00000002 00000001 00000005 00000000 00000001 00000002 00000004 00000003");
+        for (int i = 1; i <= 10; i++) {
+            server.peer.sendHex("00000007 00000002 00000001" + message);
+            assertEquals(Bytes.digits("00000007 00000002 00000001 00000004 00000001" + error), server.peer.receiveHex());
+            assertEquals(i, server.client.statistics().get(Counter.MALFORMED_MESSAGES));
+        }
+        requireNextCall();
+    }
+
+    /** By its flag the client is a requester, which must not send an error (version-two-08, section 5.3.3). */
+    @ParameterizedTest
+    @ValueSource(strings = {"00000005 00000001 00000001 00000002 00000004 00000003", "00000006 00000001"})
+    void shouldDropResponsesThatItCannotTake(String message) throws Exception {
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY).reverse(4).program(new BulkProgram(true)));
+        negotiate();
+        server.peer.sendHex("00000007 00000002 00000001" + message);
+        requireNextCall();
+        assertEquals(1, server.client.statistics().get(Counter.MALFORMED_MESSAGES));
+    }
+
+    private void requireNextCall() throws Exception {
         Future<ByteBuf> call = startNull();
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
         RpcRdmaPair.result(call).release();
-        assertEquals(1, server.client.statistics().get(Counter.MALFORMED_MESSAGES));
     }
 
     @Test

@@ -157,8 +157,8 @@ public final class Characteristics {
         }
 
         /**
-         * Sets how long to wait for the response to a request. Only servers send errors, so a client without the extension cannot
-         * say that it lacks it. A server finds out by this time-out. From then on no request is made on that connection.
+         * Sets how long to wait for the response to a request. A server without calls to its clients takes no errors. So it finds
+         * out by this time-out that a client lacks the extension. From then on no request is made on that connection.
          *
          * @param millis in milliseconds, at least 1; default 10000
          * @return this

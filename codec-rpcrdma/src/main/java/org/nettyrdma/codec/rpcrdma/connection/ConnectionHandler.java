@@ -44,9 +44,9 @@ import org.slf4j.LoggerFactory;
  * Each side sends one: a server as soon as it knows that the client speaks version 2, so ahead of its first reply; a client
  * behind the first reply, since until then it has a single message in progress and that is a call (version-two-08, section 7).
  * Its XID is 0, its flag RPCRDMA2_F_RESPONSE is clear, and its credits are what this side asks for in its calls. One that cannot
- * be parsed is answered with an error by a server and dropped by a client, which must not send errors (version-two-08, section
- * 5.3.3). A Receive Buffer Size that no message with a call or a reply fits into is answered like that by a server, and ends the
- * connection.
+ * be parsed is answered with an error, and so is a request of an unknown header type (version-two-08, sections 4.1 and 5.2). A
+ * client answers too: it is no requester, which must not send errors (section 5.3.3), of what it has not asked for. A Receive
+ * Buffer Size that no message with a call or a reply fits into is answered like that, and ends the connection.
  *
  * <p>All methods run on the event loop.
  */
@@ -236,14 +236,9 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
                 + "reply has less than %d",
                 bytes, VersionTwoLayout.LEAST_CONVEYING_LENGTH);
         ctx.fireExceptionCaught(cause);
-        if (connection.isServer()) {
-            statistics.increment(Counter.CHUNK_ERRORS);
-            ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(),
-                    RpcRdmaFailures.malformed("%s", cause.getMessage())))
-                    .addListener(ChannelFutureListener.CLOSE);
-        } else {
-            ctx.close();
-        }
+        statistics.increment(Counter.CHUNK_ERRORS);
+        ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(), RpcRdmaFailures.malformed("%s", cause.getMessage())))
+                .addListener(ChannelFutureListener.CLOSE);
     }
 
     /** It goes past the credit gate: what it answers has taken no credit. */
@@ -284,9 +279,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
 
     private void refuse(ChannelHandlerContext ctx, Malformed header) {
         PeerLog.warn(LOGGER, ctx.channel(), "refusing a message without a call: {}", header.cause());
-        if (connection.isServer()) {
-            statistics.increment(Counter.CHUNK_ERRORS);
-            ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(), header.cause()));
-        }
+        statistics.increment(Counter.CHUNK_ERRORS);
+        ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(), header.cause()));
     }
 }

@@ -99,6 +99,10 @@ public final class RpcRdmaDecoder {
             if (reverse && type != MessageType.RDMA_ERROR.code() && length < leastLengthWithDirection(format)) {
                 return drop(received, Counter.SHORT_MESSAGES_DROPPED); // to answer a reply could fail a call of the peer
             }
+            if ((role == Role.NEITHER || role == Role.CONTROL) && length >= VersionTwoLayout.PREFIX_LENGTH
+                    && (format.flagsOf(received, start) & VersionTwoLayout.F_RESPONSE) != 0) {
+                return drop(received, Counter.MALFORMED_MESSAGES); // a requester sends no errors (version-two-08, section 5.3.3)
+            }
             return malformed(role, type, received, start, e);
         } catch (RuntimeException | Error e) {
             received.release();

@@ -93,7 +93,6 @@ class TestVectorsTest {
         if (vector.answer() == null) {
             assertNotEquals(Role.REQUEST, message.role(), "what is no request is not answered");
         } else {
-            assertTrue(vector.isToResponder());
             assertNotEquals(Role.RESPONSE, message.role(), "a response is never answered");
             assertEquals(vector.answer(), answer(vector, header));
         }
@@ -113,13 +112,15 @@ class TestVectorsTest {
     @MethodSource("accepted")
     void shouldSurviveEveryTruncation(TestVector vector) {
         ByteBuf whole = Bytes.hex(vector.wire());
+        boolean unanswered = whole.getInt(HeaderLayout.TYPE_OFFSET) >= VersionTwoLayout.RDMA2_CONNPROP
+                && (whole.getInt(VersionTwoLayout.FLAGS_OFFSET) & VersionTwoLayout.F_RESPONSE) != 0;
         for (int length = 0; length < whole.readableBytes(); length++) {
             ByteBuf cut = whole.copy(0, length);
             receiver = codec(vector, vector.isToResponder());
             receiver.writeInbound(cut);
             RpcRdmaMessage message = receiver.readInbound();
             if (message == null) {
-                assertTrue(length < HeaderLayout.FIXED_LENGTH, vector + " cut to " + length);
+                assertTrue(unanswered || length < HeaderLayout.FIXED_LENGTH, vector + " cut to " + length);
             } else {
                 message.release();
             }

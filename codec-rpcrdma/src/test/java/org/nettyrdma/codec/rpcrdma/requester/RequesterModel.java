@@ -71,6 +71,7 @@ public final class RequesterModel {
     private ResponderLimits limits = ResponderLimits.UNKNOWN;
     private long granted = 1;
     private long unmatched;
+    private int reverseGrant = 1;
     private int nextReverseXid = 0x7000_0000;
 
     RequesterModel(RawServer server, Setting setting) {
@@ -376,8 +377,7 @@ public final class RequesterModel {
             return;
         }
         if (event.detail() % 7 == 0) {
-            countsOne(Counter.MALFORMED_MESSAGES, HeaderDigits.words(9, 2, event.grant(), 5, ServerMessages.flags(event), 1, 1, 2,
-                    0));
+            answersOne(HeaderDigits.words(9, 2, event.grant(), 5, ServerMessages.flags(event), 1, 1, 2, 0), 2);
             return;
         }
         int size = 0;
@@ -396,19 +396,20 @@ public final class RequesterModel {
         assertEquals(sendBytes, RpcRdma.connection(server.channel).terms().sendBytes(), "largest Send");
     }
 
-    /** A client must not send errors, so that it drops what it does not know. */
+    /** A request of the server, so that the client answers it. */
     private void unknownType(Event event) throws Exception {
         if (version == HeaderDigits.TWO) {
             int type = ServerMessages.UNKNOWN_TYPES[event.detail() % ServerMessages.UNKNOWN_TYPES.length];
-            countsOne(Counter.MALFORMED_MESSAGES, HeaderDigits.words(9, 2, event.grant(), type, ServerMessages.flags(event), 1, 2,
-                    3, 4));
+            answersOne(HeaderDigits.words(9, 2, event.grant(), type, ServerMessages.flags(event), 1, 2, 3, 4), 3);
         }
     }
 
-    private void countsOne(Counter counter, String message) throws Exception {
-        long before = server.client.statistics().get(counter);
+    /** Outside of all calls. */
+    private void answersOne(String message, int error) throws Exception {
+        long before = server.client.statistics().get(Counter.MALFORMED_MESSAGES);
         server.peer.sendHex(message);
-        requireSoon(before + 1, () -> server.client.statistics().get(counter), counter.description());
+        requireReverseReply(version.error(9, reverseGrant, HeaderDigits.RESPONSE, error));
+        assertEquals(before + 1, server.client.statistics().get(Counter.MALFORMED_MESSAGES));
     }
 
     /** The client answers at once; in version 2 with chunks either way. */
@@ -423,7 +424,7 @@ public final class RequesterModel {
                     : version.error(xid, 1, HeaderDigits.RESPONSE, 9));
             return;
         }
-        int grant = (int) Math.max(1, Math.min(Integer.toUnsignedLong(event.grant()), REVERSE_CREDITS));
+        reverseGrant = (int) Math.max(1, Math.min(Integer.toUnsignedLong(event.grant()), REVERSE_CREDITS));
         String chunk = "";
         boolean bad = false;
         ByteBuf memory = server.peer.registered(ByteBufUtil.getBytes(Bytes.hex(call)));
@@ -453,8 +454,8 @@ public final class RequesterModel {
             }
             // or it takes 16 bytes at most, and gets nothing but errors
             boolean fits = version.chunkFreeLength() + 24 <= sendBytes;
-            String expected = bad || !fits ? version.error(xid, grant, HeaderDigits.RESPONSE, bad ? 2 : 9)
-                    : version.message(xid, grant, HeaderDigits.MSG, HeaderDigits.RESPONSE, 0,
+            String expected = bad || !fits ? version.error(xid, reverseGrant, HeaderDigits.RESPONSE, bad ? 2 : 9)
+                    : version.message(xid, reverseGrant, HeaderDigits.MSG, HeaderDigits.RESPONSE, 0,
                     (chunk.isEmpty() ? HeaderDigits.NO_CHUNKS : "00000000 00000000" + chunk) + HeaderDigits.words(xid)
                             + RawServer.SUCCESS);
             requireReverseReply(expected);
