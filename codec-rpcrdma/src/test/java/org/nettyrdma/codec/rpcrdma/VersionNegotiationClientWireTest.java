@@ -376,6 +376,15 @@ class VersionNegotiationClientWireTest {
         server.peer.awaitClose();
     }
 
+    @Test
+    void shouldEndConnectionWithoutAnErrorWhereTheSizeThatNothingFitsIntoIsAResponse() throws Exception {
+        start(ShortSends.client().versions(VersionPolicy.V2_ONLY));
+        negotiate();
+        server.peer.sendHex("00000007 00000002 00000001 00000005 00000001 00000001 00000001 00000004 00000000");
+        server.peer.awaitClose();
+        assertEquals(0, server.client.statistics().get(Counter.CHUNK_ERRORS));
+    }
+
     /** The type of the next call; what comes before it from the server has been dealt with. */
     private void requireType(String type, int length) throws Exception {
         server.channel.eventLoop().submit(() -> { }).sync();

@@ -12,6 +12,7 @@ import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaException;
 import org.nettyrdma.codec.rpcrdma.format.SpokenVersions;
 import org.nettyrdma.codec.rpcrdma.format.VersionTwoLayout;
+import org.nettyrdma.codec.rpcrdma.header.HeaderFlag;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.ConnectionProperties;
 import org.nettyrdma.codec.rpcrdma.header.RpcRdmaHeader.Control;
@@ -236,6 +237,10 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
                 + "reply has less than %d",
                 bytes, VersionTwoLayout.LEAST_CONVEYING_LENGTH);
         ctx.fireExceptionCaught(cause);
+        if (HeaderFlag.RESPONSE.isSet(header)) {
+            ctx.close(); // without an error, which a requester must not send (version-two-08, section 5.3.3)
+            return;
+        }
         statistics.increment(Counter.CHUNK_ERRORS);
         ctx.writeAndFlush(errorWithoutCall(header.xid(), header.version(), RpcRdmaFailures.malformed("%s", cause.getMessage())))
                 .addListener(ChannelFutureListener.CLOSE);
