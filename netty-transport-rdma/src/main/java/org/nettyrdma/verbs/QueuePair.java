@@ -173,7 +173,8 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * What the connection has moved in both directions, with the part that has moved of work requests which are not complete, and
-     * with what frames them. A provider whose device tells of whole work requests only need not override it.
+     * with what frames them. A peer that takes a little is to be seen here soon, so a provider may {@link #flush} for that. One
+     * whose device tells of whole work requests only need not override it.
      *
      * @return bytes so far, never fewer than before; -1 where that is not known
      */

@@ -50,8 +50,8 @@ import org.slf4j.LoggerFactory;
  * program that waits for a call in the other direction must therefore not wait for ever. With a {@link MemoryBudget} each call
  * waits until there is memory for its arguments and {@linkplain RpcProgram#maxResultBytes its results} before it runs. The call
  * keeps the memory until the peer has taken its reply. A peer that takes replies too slowly loses the connection, after a second
- * already where an address that has no memory waits for some. A budget is for transports that do not count memory themselves,
- * such as TCP. RPC-over-RDMA counts the memory that calls offer.
+ * already where an address that has no memory waits for some, with Netty's NIO transport. A budget is for transports that do not
+ * count memory themselves, such as TCP. RPC-over-RDMA counts the memory that calls offer.
  *
  * <p><b>Time.</b> A call that its program has not answered in time is answered with SYSTEM_ERR. A later answer of the program is
  * released. A call that still waits for the executor at that time does not run, and its arguments are released.

@@ -3,9 +3,11 @@ package org.nettyrdma.codec.oncrpc;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.nio.AbstractNioChannel;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.nettyrdma.codec.oncrpc.transport.CallbackPromise;
+import org.nettyrdma.codec.oncrpc.transport.ProgressSamples;
 import org.nettyrdma.codec.oncrpc.transport.ProgressWatch;
 import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
@@ -111,11 +113,24 @@ final class ServedCallMemory implements ProgressWatch.Source {
     }
 
     private void stalledForAMoment(TransferLimits limits) {
-        if (memory.isGone()) {
+        if (memory.isGone() && !takesMore(limits)) {
             stalled(limits, " while others wait for the memory that it has");
         } else {
             contendedWatch.begin();
         }
+    }
+
+    /**
+     * Linux tells that a full socket is writable when a third of what it holds has gone. That can be more than a MiB, and takes
+     * longer than a moment with many a peer, so this asks the socket. Of what cannot be asked nobody knows that it stands still.
+     */
+    private boolean takesMore(TransferLimits limits) {
+        if (!(ctx.channel().unsafe() instanceof AbstractNioChannel.NioUnsafe socket)) {
+            return true;
+        }
+        long before = bytes();
+        socket.forceFlush();
+        return !ctx.channel().isActive() || bytes() - before >= ProgressSamples.minBytes(limits);
     }
 
     private void stalled(TransferLimits limits, String meanwhile) {

@@ -224,6 +224,29 @@ class TcpMemoryTest {
         }
     }
 
+    /** Twenty times the least rate; but a socket that was full is writable again only when a third of it is free. */
+    @Test
+    void shouldNotDropASteadyReaderWhileMemoryIsGone() throws Exception {
+        start(PATIENT);
+        Socket steady = socket();
+        steady.setReceiveBufferSize(64 << 10); // so that it tells of all that it takes
+        for (int i = 0; i < 16; i++) {
+            steady.getOutputStream().write(call(i, LOAD, MIB));
+        }
+        await(() -> loads.get() > 4);
+        MemoryBudget.Share waiting = budget.open(new InetSocketAddress("192.0.2.1", 1), Runnable::run, () -> { });
+        try {
+            waiting.claim(budget.maxBytes());
+            DataInputStream replies = new DataInputStream(steady.getInputStream());
+            for (int i = 0; i < 40; i++) {
+                replies.skipNBytes(32 << 10);
+                servers.next().schedule(() -> { }, 100, TimeUnit.MILLISECONDS).sync();
+            }
+        } finally {
+            waiting.close();
+        }
+    }
+
     @Test
     void shouldNotDropAPeerThatHasNothingToDo() throws Exception {
         start(STRICT);

@@ -148,6 +148,16 @@ final class DuplexStream {
     }
 
     /**
+     * Hands to TCP what it takes, though it may be nothing. Linux tells that a full socket is writable when a third of what it
+     * holds has gone, which takes a slow peer seconds.
+     */
+    void flushIfFull() {
+        if (writeFailure == null) {
+            write();
+        }
+    }
+
+    /**
      * A failure does not end the connection yet: what the peer sent before it went, perhaps a Terminate that says why, is
      * still to be read, and behind it the end of the stream. So reading is of interest from then on, also while a receive is
      * waited for: without any interest the selector would not tell that the connection is lost. Writing is of interest, too:

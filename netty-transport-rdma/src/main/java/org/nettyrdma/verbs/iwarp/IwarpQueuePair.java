@@ -327,9 +327,17 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
 
     @Override
     public void flush() {
+        flush(false);
+    }
+
+    private void flush(boolean ifFull) {
         if (state == State.ESTABLISHED) {
             try {
-                stream.flush();
+                if (ifFull) {
+                    stream.flushIfFull();
+                } else {
+                    stream.flush();
+                }
             } catch (Throwable t) { // no memory, for instance: what is encoded in part must not be sent, and nothing behind it
                 SocketFailures.fail(this, t);
             }
@@ -366,6 +374,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
 
     @Override
     public long movedBytes() {
+        flush(true);
         return stream == null ? 0 : stream.receivedBytes() + stream.sentBytes();
     }
 

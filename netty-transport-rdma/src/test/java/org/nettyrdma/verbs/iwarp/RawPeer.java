@@ -50,6 +50,11 @@ final class RawPeer implements AutoCloseable {
         return new RawPeer(peer, channel);
     }
 
+    /** A small one lets the other end know of all that is taken. */
+    void setReceiveBufferBytes(int bytes) throws IOException {
+        channel.setOption(StandardSocketOptions.SO_RCVBUF, bytes);
+    }
+
     RawPeer send(String digits) throws IOException {
         return send(Hex.bytes(digits));
     }

@@ -30,8 +30,13 @@ public final class ProgressSamples {
         minBytes = minBytes(limits);
     }
 
-    /** What has to move within the time-out, in bytes; at least 1. */
-    static long minBytes(TransferLimits limits) {
+    /**
+     * What has to move within the time-out.
+     *
+     * @param limits what is demanded
+     * @return bytes, at least 1
+     */
+    public static long minBytes(TransferLimits limits) {
         double bytes = (double) limits.minBytesPerSecond() * limits.timeoutMillis() / 1000; // no overflow
         return Math.max(1, (long) bytes);
     }
