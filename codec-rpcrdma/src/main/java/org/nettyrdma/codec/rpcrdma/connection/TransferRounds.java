@@ -88,7 +88,12 @@ public final class TransferRounds {
 
         private Round(EventExecutor loop) {
             timer = schedule(loop, limits, () -> run(false));
-            contendedTimer = memoryIsGone == null ? null : schedule(loop, contendedLimits, () -> run(true));
+            try {
+                contendedTimer = memoryIsGone == null ? null : schedule(loop, contendedLimits, () -> run(true));
+            } catch (RuntimeException | Error e) { // no memory, for instance: nobody would cancel the first one
+                timer.cancel(false);
+                throw e;
+            }
         }
 
         private static ScheduledFuture<?> schedule(EventExecutor loop, TransferLimits limits, Runnable run) {

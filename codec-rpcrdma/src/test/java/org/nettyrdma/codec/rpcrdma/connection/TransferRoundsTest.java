@@ -1,8 +1,11 @@
 package org.nettyrdma.codec.rpcrdma.connection;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.concurrent.EventExecutor;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -100,6 +103,21 @@ class TransferRoundsTest {
         patient.leave(loop.eventLoop(), first);
         patient.leave(loop.eventLoop(), second);
         assertEquals(-1, loop.runScheduledPendingTasks(), "no timer is left");
+    }
+
+    @Test
+    void shouldLeaveNoTimerWhereThereIsMemoryForOneOnly() {
+        AtomicInteger timers = new AtomicInteger();
+        EventExecutor exhausted = (EventExecutor) Proxy.newProxyInstance(EventExecutor.class.getClassLoader(),
+                new Class<?>[] {EventExecutor.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("scheduleWithFixedDelay") && timers.incrementAndGet() == 2) {
+                        throw new OutOfMemoryError("on purpose");
+                    }
+                    return method.invoke(loop.eventLoop(), arguments);
+                });
+        TransferRounds withMemory = new TransferRounds(new TransferLimits(400, 1), () -> false);
+        assertThrows(OutOfMemoryError.class, () -> withMemory.join(exhausted, first));
+        assertEquals(-1, loop.runScheduledPendingTasks());
     }
 
     @Test
