@@ -120,8 +120,8 @@ public final class MemoryBudget {
     }
 
     /**
-     * Whether a connection waits of an address that has nothing, or did a moment ago. That has its share, so that nothing is left
-     * to anybody.
+     * Whether a connection waits of an address that has nothing; it may have been so, or not so, until a moment ago. That has its
+     * share, so that nothing is left to anybody.
      *
      * @return whether others should give some back
      */
