@@ -39,7 +39,11 @@ final class AccessControl {
      * of the mode (RFC 1813, section 4.4), and who may execute a file must be able to load it.
      */
     static void requireReadData(Credentials caller, Fattr file) throws NfsException {
-        require(owns(caller, file) || (permissions(caller, file) & (READ | EXECUTE)) != 0, NfsStatus.ACCES);
+        require(mayReadData(caller, file), NfsStatus.ACCES);
+    }
+
+    static boolean mayReadData(Credentials caller, Fattr file) {
+        return owns(caller, file) || (permissions(caller, file) & (READ | EXECUTE)) != 0;
     }
 
     /** Writing data; the owner always may, see {@link #requireReadData}. */

@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
@@ -62,11 +63,11 @@ final class CreateProcedures {
     }
 
     /**
-     * A file whose size is to be set.
+     * A file that is there.
      *
      * @param file     whose lock of the contents that takes
-     * @param caller   who sets it
-     * @param changes  the size, and what setting it would change of a new file
+     * @param caller   who asked for it
+     * @param changes  the size, if it is to be set, and what setting it would change of a new file
      * @param isNew    whether it is to be taken away again if that fails
      * @param toExtend the file, opened, where it has to be extended first, else {@code null}
      */
@@ -75,8 +76,8 @@ final class CreateProcedures {
 
     /**
      * Takes the locks itself: that of the contents comes first, and which file that is only names tell. So where a file is
-     * there whose size is to be set, begins again with its lock, as often as another file is there then. So does a new file that
-     * is not to be empty. To extend either takes no lock of names, see {@link AttributeChanges#openToExtend}.
+     * there, begins again with its lock, as often as another file is there then. So does a new file that is not to be empty. To
+     * extend either takes no lock of names, see {@link AttributeChanges#openToExtend}.
      */
     void create(NfsCall call, ByteBuf out) throws IOException {
         CreateArguments arguments = CreateArguments.read(call.arguments());
@@ -84,7 +85,7 @@ final class CreateProcedures {
         Resize next = createOrTell(call, arguments, slot, out, null);
         while (next != null) {
             Resize resize = next;
-            next = openFiles.withoutLease(resize.file(), true, resize.caller(),
+            next = openFiles.withoutLease(resize.file(), resize.changes().size().isPresent(), resize.caller(),
                     () -> resizeOrTell(call, arguments, slot, out, resize));
         }
     }
@@ -92,7 +93,8 @@ final class CreateProcedures {
     /** With the lock of the contents. */
     private Resize resizeOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, ByteBuf out, Resize resize)
             throws IOException {
-        FileLocks.Held contentsOfFile = contents.exclusive(resize.file());
+        FileLocks.Held contentsOfFile = resize.changes().size().isPresent() ? contents.exclusive(resize.file())
+                : contents.shared(resize.file());
         try {
             Resize next = createOrTell(call, arguments, slot, out, resize);
             if (next != null && next.toExtend() != null) {
@@ -115,22 +117,17 @@ final class CreateProcedures {
             AccessControl.requireSearch(call.caller(), directory.attributes());
             FileObject existing = tree.childOrNull(directory, name);
             if (existing != null && locked != null && existing.node().id().equals(locked.file())) {
-                call.willChange(existing);
+                call.willChangeIfReadable(existing); // it may be of a server that was killed before it forced it
+                call.willChange(directory);
                 return resizeOrTell(existing, slot, out, locked);
             }
-            if (existing != null && setsSize(existing, arguments)) {
-                // the other attributes are those of a new file
-                Sattr resize = Sattr.NONE.withSize(arguments.attributes().size().getAsLong());
-                return new Resize(existing.node().id(), call.caller(), resize, false, null);
+            if (existing != null) {
+                return takeExisting(existing, call.caller(), arguments);
             }
-            if (existing == null && arguments.attributes().size().orElse(0) != 0) {
+            if (arguments.attributes().size().orElse(0) != 0) {
                 return createToResize(call, directory, name, arguments);
             }
-            if (existing != null) {
-                takeExisting(existing, arguments);
-                call.willChange(directory); // the name may be of a server that was killed before it forced it
-            }
-            writeNew(existing == null ? createFile(call, directory, name, arguments) : existing, slot, out);
+            writeNew(createFile(call, directory, name, arguments), slot, out);
             return null;
         });
     }
@@ -176,23 +173,23 @@ final class CreateProcedures {
         return new Resize(file.node().id(), creator(call.caller(), file), resize, true, null);
     }
 
-    private static boolean setsSize(FileObject existing, CreateArguments arguments) {
-        return existing.attributes().type() == FileType.REGULAR && arguments.mode() == CreateMode.UNCHECKED
-                && arguments.attributes().size().isPresent();
-    }
-
-    /** What is not to be resized. */
-    private static void takeExisting(FileObject existing, CreateArguments arguments) throws IOException {
+    /** Of the attributes, which are those of a new file, only the size is set. */
+    private static Resize takeExisting(FileObject existing, Credentials caller, CreateArguments arguments) throws IOException {
         Fattr attributes = existing.attributes();
         AccessControl.require(attributes.type() == FileType.REGULAR, NfsStatus.EXIST);
+        Sattr resize = Sattr.NONE;
         switch (arguments.mode()) {
             case GUARDED -> throw new NfsException(NfsStatus.EXIST);
             case EXCLUSIVE -> AccessControl.require(
                     verifierTimes(arguments.verifier()).equals(
                             new VerifierTimes(attributes.accessTime().seconds(), attributes.modifyTime().seconds())),
                     NfsStatus.EXIST);
-            case UNCHECKED -> { }
+            case UNCHECKED -> {
+                OptionalLong size = arguments.attributes().size();
+                resize = size.isPresent() ? resize.withSize(size.getAsLong()) : resize;
+            }
         }
+        return new Resize(existing.node().id(), caller, resize, false, null);
     }
 
     private FileObject createFile(NfsCall call, FileObject directory, String name, CreateArguments arguments)

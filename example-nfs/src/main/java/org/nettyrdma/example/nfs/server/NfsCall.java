@@ -110,6 +110,13 @@ final class NfsCall {
         }
     }
 
+    /** The same unless the caller may not read the file: it was not opened {@linkplain OpenFiles#withoutLease before} then. */
+    void willChangeIfReadable(FileObject file) throws IOException {
+        if (AccessControl.mayReadData(caller, file.attributes())) {
+            willChange(file);
+        }
+    }
+
     /** Begins anew, as if the procedure had done nothing. */
     void again(int argumentsIndex) {
         arguments.readerIndex(argumentsIndex);

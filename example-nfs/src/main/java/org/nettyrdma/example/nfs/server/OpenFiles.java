@@ -240,7 +240,8 @@ final class OpenFiles implements AutoCloseable {
         }
     }
 
-    private static boolean cannotForce(IOException failure) {
+    /** Whether the file system says that it cannot make this stable, rather than that it has failed. */
+    static boolean cannotForce(IOException failure) {
         NfsStatus status = NfsErrors.statusOf(failure);
         return status == NfsStatus.INVAL || status == NfsStatus.NOTSUPP; // the latter from a file system in user space
     }

@@ -65,7 +65,7 @@ final class ProcedureTable {
         put(NfsProcedure.REMOVE, Names.EXCLUSIVE, false, removal::removeFile);
         put(NfsProcedure.RMDIR, Names.EXCLUSIVE, false, removal::removeDirectory);
         put(NfsProcedure.RENAME, Names.EXCLUSIVE, false, renaming::rename);
-        put(NfsProcedure.LINK, Names.EXCLUSIVE, false, renaming::link);
+        put(NfsProcedure.LINK, Names.UNLOCKED, false, renaming::link);
         put(NfsProcedure.READDIR, Names.SHARED, true, directories::readDirectory);
         put(NfsProcedure.READDIRPLUS, Names.SHARED, true, directories::readDirectoryPlus);
         put(NfsProcedure.FSSTAT, Names.SHARED, true, fileSystem::status);

@@ -101,8 +101,17 @@ final class RenameProcedures {
         tree.renamed(fromDirectory, fromName, file, toDirectory, toName);
     }
 
+    /** Takes the lock itself: the file is opened, too, since its count of names changes. */
     void link(NfsCall call, ByteBuf out) throws IOException {
         LinkArguments arguments = LinkArguments.read(call.arguments());
+        openFiles.withoutLease(FileHandles.claimedId(arguments.file()), false, call.caller(),
+                () -> call.locked(tree.exclusiveNames(), () -> {
+                    link(call, arguments, out);
+                    return null;
+                }));
+    }
+
+    private void link(NfsCall call, LinkArguments arguments, ByteBuf out) throws IOException {
         AttributeSlot fileSlot = call.attributes();
         AttributeSlot directorySlot = call.changes();
         FileObject file = fileSlot.fill(tree.locate(arguments.file()));
@@ -116,6 +125,7 @@ final class RenameProcedures {
         requireLinkable(file);
         long nameBytes = names.bytesOf(file);
         names.requireRoom(nameBytes);
+        call.willChangeIfReadable(file);
         call.willChange(directory);
         Files.createLink(LocalNames.child(directory.path(), name), file.path());
         names.add(nameBytes);

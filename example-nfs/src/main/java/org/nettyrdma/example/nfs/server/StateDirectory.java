@@ -1,8 +1,10 @@
 package org.nettyrdma.example.nfs.server;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -11,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** What outlives the server: the key of the file handles. */
 final class StateDirectory {
@@ -55,6 +58,8 @@ final class StateDirectory {
                 Files.deleteIfExists(aside); // where there was no room for it, each attempt would leave another one
             }
         }
+        force(directory); // also where the key is there: it may be of a server that was killed before it forced the name
+        force(directory.toAbsolutePath().getParent()); // where it may just have been made
         byte[] key = Files.readAllBytes(file);
         if (key.length != FileHandles.KEY_BYTES) {
             throw new IOException(file + " has " + key.length + " bytes (expected: " + FileHandles.KEY_BYTES
@@ -71,6 +76,21 @@ final class StateDirectory {
             // both use that one
         } catch (FileSystemException | UnsupportedOperationException e) { // no links there
             Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    /** Has the names in a directory outlive a loss of power, as far as the file system can, and this process may open it. */
+    private static void force(Path directory) throws IOException {
+        if (directory.getFileSystem() != FileSystems.getDefault()) {
+            return; // elsewhere Java opens no directories
+        }
+        try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
+            names.force(true);
+        } catch (IOException e) {
+            NfsStatus status = NfsErrors.statusOf(e);
+            if (status != NfsStatus.ACCES && status != NfsStatus.PERM && !OpenFiles.cannotForce(e)) {
+                throw e;
+            }
         }
     }
 

@@ -41,7 +41,9 @@ class LeasedFileTest extends OpenFileTest {
         SET_MODE((client, file, directory) -> client.setAttributes(file, Sattr.NONE.withMode(0600), null)),
         SET_TIME((client, file, directory) ->
                 client.setAttributes(file, Sattr.NONE.withTimes(TimeChange.NONE, TimeChange.SERVER_TIME), null)),
-        CREATE((client, file, directory) -> client.create(directory, "file", CreateMode.UNCHECKED, Sattr.NONE.withSize(0), 0));
+        CREATE((client, file, directory) -> client.create(directory, "file", CreateMode.UNCHECKED, Sattr.NONE.withSize(0), 0)),
+        CREATE_AGAIN((client, file, directory) -> client.create(directory, "file", CreateMode.UNCHECKED, Sattr.NONE, 0)),
+        LINK((client, file, directory) -> client.link(file, directory, "link"));
 
         private final Call call;
 
@@ -103,7 +105,7 @@ class LeasedFileTest extends OpenFileTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Use.class, names = {"READ", "WRITE", "SET_MODE", "CREATE"})
+    @EnumSource(value = Use.class, names = {"READ", "WRITE", "SET_MODE", "CREATE", "LINK"})
     void shouldHaveFurtherCallsComeAgainWhileOneWaitsForALease(Use use) throws Exception {
         FutureTask<NfsStatus> waiting = begin(Use.READ);
         assertEquals(NfsStatus.JUKEBOX, use.call.make(client, file, top).status());
@@ -122,7 +124,7 @@ class LeasedFileTest extends OpenFileTest {
 
     /** Names change while a call waits; it uses what it was called for. */
     @ParameterizedTest
-    @EnumSource(value = Use.class, names = "CREATE", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = Use.class, names = {"CREATE", "CREATE_AGAIN"}, mode = EnumSource.Mode.EXCLUDE)
     void shouldUseTheFileOfTheHandleWhateverHasItsName(Use use) throws Exception {
         FutureTask<NfsStatus> waiting = begin(use);
         client.rename(top, "file", top, "moved").expect(NfsStatus.OK);

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
@@ -123,7 +124,7 @@ class StableNamesTest extends NfsTest {
         client.symbolicLink(directory, "s", "target").expect(NfsStatus.OK);
         assertEquals(List.of("d"), forced());
         client.link(file, directory, "l").expect(NfsStatus.OK);
-        assertEquals(List.of("d"), forced());
+        assertEquals(List.of("d/f", "d"), forced());
         for (String name : List.of("f", "l", "s")) {
             client.remove(directory, name).expect(NfsStatus.OK);
             assertEquals(List.of("d"), forced());
@@ -161,16 +162,31 @@ class StableNamesTest extends NfsTest {
         client.create(top, "f", CreateMode.UNCHECKED, Sattr.NONE.withSize(10_000), 0).expect(NfsStatus.OK);
         assertTrue(forced().containsAll(List.of("f", "")));
         client.create(top, "f", CreateMode.UNCHECKED, Sattr.NONE.withSize(0), 0).expect(NfsStatus.OK);
-        assertEquals(List.of("f"), forced());
+        assertEquals(List.of("f", ""), forced());
     }
 
     /** A server that was killed may have made the file. */
-    @Test
-    void shouldForceTheDirectoryWhenACallIsRepeated() {
-        client.create(top, "f", CreateMode.EXCLUSIVE, Sattr.NONE, 7).expect(NfsStatus.OK);
+    @ParameterizedTest
+    @EnumSource(value = CreateMode.class, names = "GUARDED", mode = EnumSource.Mode.EXCLUDE)
+    void shouldForceFileAndDirectoryWhenACallIsRepeated(CreateMode mode) {
+        client.create(top, "f", mode, Sattr.NONE, 7).expect(NfsStatus.OK);
         forced();
-        client.create(top, "f", CreateMode.EXCLUSIVE, Sattr.NONE, 7).expect(NfsStatus.OK);
-        assertEquals(List.of(""), forced());
+        client.create(top, "f", mode, Sattr.NONE, 7).expect(NfsStatus.OK);
+        assertEquals(List.of("f", ""), forced());
+    }
+
+    /** To open it may take until another process gives back its lease. */
+    @Test
+    void shouldNotOpenAFileThatTheCallerMayNotRead() {
+        FileHandle directory = client.makeDirectory(top, "d");
+        client.mode(directory, 0777);
+        FileHandle file = client.create(directory, "f");
+        client.mode(file, 0600);
+        forced();
+        NfsTestClient other = closeAtTheEnd(new NfsTestClient(NfsTestClient.user(OTHER_USER).toOpaqueAuth(), programs));
+        other.link(file, directory, "l").expect(NfsStatus.OK);
+        other.create(directory, "f", CreateMode.UNCHECKED, Sattr.NONE, 0).expect(NfsStatus.OK);
+        assertEquals(List.of("d", "d"), forced());
     }
 
     @Test
