@@ -61,6 +61,11 @@ final class CopyProgress implements CopyListener, AutoCloseable {
     }
 
     @Override
+    public void left(String path) {
+        warn.accept(path + " may be left on the server, and can be removed");
+    }
+
+    @Override
     public void failed(IOException failure) throws IOException {
         failures.failed(failure);
     }

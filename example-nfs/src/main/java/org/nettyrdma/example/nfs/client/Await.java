@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** Waits for calls in code that may block. */
 final class Await {
@@ -43,19 +44,25 @@ final class Await {
     }
 
     /**
-     * Waits a little for a call that undoes something, also on a thread that was interrupted; whether it fails does not count.
+     * Waits a little for a call that removes something, also on a thread that was interrupted.
+     *
+     * @return whether the server has said that it is gone
      */
-    static void cleanUp(CompletableFuture<?> call) {
+    static boolean cleanUp(CompletableFuture<?> call) {
         boolean interrupted = Thread.interrupted();
+        boolean isGone = false;
         try {
             call.get(CLEAN_UP_MILLIS, TimeUnit.MILLISECONDS);
+            isGone = true;
         } catch (InterruptedException e) {
             interrupted = true;
         } catch (ExecutionException | TimeoutException e) {
             // What made it necessary is what the user is told.
+            isGone = e.getCause() instanceof NfsException refusal && refusal.status() == NfsStatus.NOENT;
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return isGone;
     }
 }

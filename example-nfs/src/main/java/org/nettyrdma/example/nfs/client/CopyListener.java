@@ -33,6 +33,15 @@ public interface CopyListener extends FailureListener {
      */
     void skipped(String path, String reason);
 
+    /**
+     * A file that is not finished, or not needed any more, may be left on the server, which has not said that it is removed. By
+     * default nobody wants to know.
+     *
+     * @param path the file, whose name no other copy takes
+     */
+    default void left(String path) {
+    }
+
     /** By default a copy ends with the first failure. */
     @Override
     default void failed(IOException failure) throws IOException {

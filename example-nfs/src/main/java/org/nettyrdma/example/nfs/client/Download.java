@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.GatheringByteChannel;
+import java.nio.file.FileSystemException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
@@ -52,7 +53,7 @@ final class Download {
     void run() throws IOException {
         long size = source.attributes().size();
         if (size < 0) {
-            throw new IOException(source.path() + ": no file has " + Long.toUnsignedString(size) + " bytes");
+            throw failure("no file has " + Long.toUnsignedString(size) + " bytes");
         }
         try {
             boolean endOfFile = false;
@@ -67,11 +68,16 @@ final class Download {
                 }
             }
             if (copiedBytes < size) {
-                throw new IOException(source.path() + ": the file became shorter while it was copied");
+                throw failure("the file became shorter while it was copied");
             }
         } finally {
             window.forEach(Download::abandon);
         }
+    }
+
+    /** What says nothing about other files: a {@link FailureListener} goes on with them. */
+    private IOException failure(String reason) {
+        return new FileSystemException(source.path(), null, reason);
     }
 
     /** What the server has told of the file last. */
@@ -101,7 +107,7 @@ final class Download {
                 return result.endOfFile();
             }
             if (count == 0) {
-                throw new IOException(source.path() + ": the server returns no data, and says that the file does not end there");
+                throw failure("the server returns no data, and says that the file does not end there");
             }
             read = read(read.offset + count, read.length - count);
         }

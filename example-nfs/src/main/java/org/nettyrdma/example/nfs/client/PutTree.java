@@ -147,7 +147,9 @@ final class PutTree {
                     copiesByFileKey.put(linkedFileKey, copy);
                 }
             } catch (IOException | RuntimeException | Error e) {
-                Await.cleanUp(creation.thenCompose(created -> client.remove(directory.handle(), temporary)));
+                if (!(e instanceof NfsException && creation.isCompletedExceptionally())) { // else nothing was made
+                    cleanUp(directory, temporary, creation.thenCompose(created -> client.remove(directory.handle(), temporary)));
+                }
                 throw e;
             }
         }
@@ -191,8 +193,14 @@ final class PutTree {
                 rename(directory, temporary, name, files.lookup(directory, temporary));
             } finally {
                 // Two names of the same file both stay when one is renamed to the other (RFC 1813, section 3.3.14).
-                Await.cleanUp(client.remove(directory.handle(), temporary));
+                cleanUp(directory, temporary, client.remove(directory.handle(), temporary));
             }
+        }
+    }
+
+    private void cleanUp(RemoteFile directory, String temporary, CompletableFuture<Void> removal) {
+        if (!Await.cleanUp(removal)) {
+            options.listener().left(RemotePath.child(directory.path(), temporary));
         }
     }
 

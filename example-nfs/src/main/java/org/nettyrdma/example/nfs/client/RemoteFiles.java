@@ -30,6 +30,8 @@ public final class RemoteFiles {
 
     private static final int MAX_LINKS_FOLLOWED = 40;
     private static final int MAX_DIRECTORY_BYTES = 1 << 16;
+    /** How often a directory is listed from its beginning because it has changed meanwhile. */
+    private static final int MAX_BEGINNINGS = 4;
     /** Directories that a walk through a tree has open in each other, with a list of each. */
     private static final int MAX_DEPTH = 512;
 
@@ -200,8 +202,8 @@ public final class RemoteFiles {
      *
      * @param directory the directory
      * @return its files in order of their names, without {@code .} and {@code ..}
-     * @throws IOException if a call fails, the server returns a name that cannot be one or returns one twice, or what it returns
-     *         has no end or does not fit into a quarter of Java's memory
+     * @throws IOException if a call fails, the server returns a name that cannot be one, or what it returns has no end or does
+     *         not fit into a quarter of Java's memory
      */
     public List<RemoteFile> list(RemoteFile directory) throws IOException {
         return list(directory, FIRST_FAILURE);
@@ -253,39 +255,66 @@ public final class RemoteFiles {
         void run(DirectoryEntry entry) throws IOException;
     }
 
+    /**
+     * Does something with each name once. Some servers list one again that has been replaced meanwhile, and forget where a list
+     * goes on when its directory changes.
+     */
     private void forEachEntry(RemoteFile directory, ListingBudget budget, boolean withFiles, EntryAction action)
             throws IOException {
         Set<String> names = new HashSet<>();
         Set<Long> cookies = new HashSet<>();
-        int bytes = (int) Math.max(4096, Math.min(limits.preferredDirectoryBytes(), MAX_DIRECTORY_BYTES));
         long cookie = 0;
         long cookieVerifier = 0;
-        DirectoryPage page;
-        do {
-            page = call(directory.path(), withFiles ? client.readDirectoryPlus(
-                    new ReadDirectoryPlusArguments(directory.handle(), cookie, cookieVerifier, bytes, bytes))
-                    : client.readDirectory(new ReadDirectoryArguments(directory.handle(), cookie, cookieVerifier, bytes)));
+        int beginnings = 1;
+        boolean atEnd = false;
+        while (!atEnd) {
+            DirectoryPage page;
+            try {
+                page = page(directory, cookie, cookieVerifier, withFiles);
+            } catch (NfsException e) {
+                if (e.status() != NfsStatus.BAD_COOKIE || cookie == 0 || beginnings++ == MAX_BEGINNINGS) {
+                    throw e;
+                }
+                cookie = 0;
+                cookieVerifier = 0;
+                cookies.clear();
+                continue;
+            }
             for (DirectoryEntry entry : page.entries()) {
                 requireName(directory, entry.name());
-                if (!names.add(entry.name())) {
-                    throw new IOException(RemotePath.child(directory.path(), entry.name())
-                            + ": the server lists this name twice in one directory");
-                }
                 budget.take(directory.path(), entry.name());
-                if (!entry.name().equals(".") && !entry.name().equals("..")) {
+                if (names.add(entry.name()) && !entry.name().equals(".") && !entry.name().equals("..")) {
                     action.run(entry);
                 }
                 cookie = entry.cookie();
             }
             cookieVerifier = page.cookieVerifier();
-            if (page.entries().isEmpty() && !page.endOfDirectory()) {
+            atEnd = page.endOfDirectory();
+            if (page.entries().isEmpty() && !atEnd) {
                 throw new IOException(directory.path() + ": the server returns no names and says that there are more");
             }
-            if (!page.endOfDirectory() && !cookies.add(cookie)) {
+            if (!atEnd && !cookies.add(cookie)) {
                 throw new IOException(directory.path() + ": the server repeats the position "
                         + Long.toUnsignedString(cookie) + " of its list, which would never end");
             }
-        } while (!page.endOfDirectory());
+        }
+    }
+
+    /** What is listed behind a cookie; a server need not have READDIRPLUS (RFC 1813, section 3.3.17). */
+    private DirectoryPage page(RemoteFile directory, long cookie, long cookieVerifier, boolean withFiles) throws IOException {
+        int bytes = (int) Math.max(4096, Math.min(limits.preferredDirectoryBytes(), MAX_DIRECTORY_BYTES));
+        if (withFiles) {
+            try {
+                return call(directory.path(), client.readDirectoryPlus(
+                        new ReadDirectoryPlusArguments(directory.handle(), cookie, cookieVerifier, bytes, bytes)));
+            } catch (NfsException e) {
+                if (e.status() != NfsStatus.NOTSUPP) {
+                    throw e;
+                }
+            }
+        }
+        return call(directory.path(), client.readDirectory(
+                new ReadDirectoryArguments(directory.handle(), cookie, cookieVerifier, bytes)));
     }
 
     /** A name becomes part of a path on this machine; the server must not choose where that leads. */

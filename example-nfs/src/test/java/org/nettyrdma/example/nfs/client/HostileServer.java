@@ -42,13 +42,14 @@ public final class HostileServer implements AutoCloseable {
     private static final int OWNER_MODE = 0755;
 
     private final Map<Long, Node> nodes = new ConcurrentHashMap<>();
+    private volatile boolean hasReaddirplus = true;
     private final ProgramServer server = new ProgramServer(Transport.RDMA, new NfsProgram(), new MountProgram());
 
     /** A file of any type. */
     private record Node(FileType type, int links, long size, byte[] content, LongFunction<Page> pages) {
     }
 
-    /** One reply of READDIR or READDIRPLUS. */
+    /** One reply of READDIR or READDIRPLUS; {@code null} in its place refuses the cookie. */
     public record Page(List<DirectoryEntry> entries, boolean last) {
     }
 
@@ -70,9 +71,20 @@ public final class HostileServer implements AutoCloseable {
         return file(number, content, 1);
     }
 
+    /** A file that has lost its end since its attributes were asked for. */
+    public HostileServer shorterFile(long number, String content, long size) {
+        nodes.put(number, new Node(FileType.REGULAR, 1, size, content.getBytes(StandardCharsets.UTF_8), null));
+        return this;
+    }
+
     public HostileServer file(long number, String content, int links) {
         byte[] bytes = content.getBytes(StandardCharsets.UTF_8);
         nodes.put(number, new Node(FileType.REGULAR, links, bytes.length, bytes, null));
+        return this;
+    }
+
+    public HostileServer withoutReaddirplus() {
+        hasReaddirplus = false;
         return this;
     }
 
@@ -128,6 +140,10 @@ public final class HostileServer implements AutoCloseable {
                     list(number(wanted.directory()), wanted.cookie(), DirectoryEntry::write, results);
                 }
                 case READDIRPLUS -> {
+                    if (!hasReaddirplus) {
+                        refuse(NfsStatus.NOTSUPP, results);
+                        break;
+                    }
                     ReadDirectoryPlusArguments wanted = ReadDirectoryPlusArguments.read(arguments);
                     list(number(wanted.directory()), wanted.cookie(), DirectoryEntry::writePlus, results);
                 }
@@ -150,12 +166,20 @@ public final class HostileServer implements AutoCloseable {
                     return;
                 }
             }
-            results.setInt(0, NfsStatus.NOENT.code());
+            refuse(NfsStatus.NOENT, results);
+        }
+
+        private void refuse(NfsStatus status, ByteBuf results) {
+            results.setInt(0, status.code());
             Fattr.writeOptional(null, results);
         }
 
         private void list(long number, long cookie, BiConsumer<DirectoryEntry, ByteBuf> writer, ByteBuf results) {
             Page page = nodes.get(number).pages.apply(cookie);
+            if (page == null) {
+                refuse(NfsStatus.BAD_COOKIE, results);
+                return;
+            }
             Fattr.writeOptional(null, results);
             results.writeLong(0);
             for (DirectoryEntry entry : page.entries) {

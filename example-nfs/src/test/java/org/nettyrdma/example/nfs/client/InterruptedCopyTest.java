@@ -121,9 +121,10 @@ class InterruptedCopyTest {
     }
 
     @Test
-    void shouldLeaveTheOldFileWhenTheConnectionIsLost() throws IOException {
+    void shouldLeaveTheOldFileAndTellOfTheOtherWhenTheConnectionIsLost() throws IOException {
         Path source = Files.write(local.resolve("source"), new byte[BYTES]);
         Files.write(served.resolve("file"), OLD);
+        Set<String> expected = new TreeSet<>(Set.of("file"));
         CopyOptions options = new CopyOptions().setListener(new CopyListener() {
             @Override
             public void copied(long bytes) {
@@ -134,9 +135,16 @@ class InterruptedCopyTest {
             public void skipped(String path, String reason) {
                 throw new AssertionError(path);
             }
+
+            @Override
+            public void left(String path) {
+                expected.add(path.substring(1));
+            }
         });
         assertThrows(IOException.class, () -> put(source, "file", options));
         assertArrayEquals(OLD, Files.readAllBytes(served.resolve("file")));
+        assertEquals(expected, names(served));
+        assertEquals(2, expected.size());
     }
 
     @Test
