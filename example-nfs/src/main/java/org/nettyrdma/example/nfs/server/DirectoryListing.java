@@ -3,7 +3,6 @@ package org.nettyrdma.example.nfs.server;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -75,16 +74,19 @@ final class DirectoryListing {
     /**
      * Reads a directory: all of it if there is room, so that a client may go on anywhere.
      *
+     * @param paths    what is in it; the caller closes it
+     * @param version  what it was before it was opened
      * @param behind   the cookie behind which the list begins otherwise
      * @param maxBytes how much memory it may take, more than a few names
      * @param cookies  where names are
      */
-    static DirectoryListing read(FileObject directory, long behind, long maxBytes, CookieHash cookies) throws IOException {
+    static DirectoryListing read(DirectoryStream<Path> paths, WccAttr version, long behind, long maxBytes, CookieHash cookies)
+            throws IOException {
         Queue<Entry> first = new PriorityQueue<>(IN_ORDER.reversed());
         long bytes = 0;
         long start = 0;
         long end = Long.MAX_VALUE;
-        try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path())) {
+        try {
             for (Path path : paths) {
                 String name = LocalNames.nameOf(path);
                 if (FileNames.isTooLong(name)) {
@@ -111,7 +113,7 @@ final class DirectoryListing {
         }
         List<Entry> entries = new ArrayList<>(first);
         entries.sort(IN_ORDER);
-        DirectoryListing listing = new DirectoryListing(start, entries, end, directory.attributes().toWccAttr());
+        DirectoryListing listing = new DirectoryListing(start, entries, end, version);
         // as many names with one hash as there is room for
         AccessControl.require(listing.isEnd || listing.size() > 0, NfsStatus.IO);
         return listing;

@@ -1,11 +1,16 @@
 package org.nettyrdma.example.nfs.server;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.WccAttr;
 
@@ -72,7 +77,8 @@ final class DirectoryListings {
     }
 
     /**
-     * Lists what is behind a cookie in a directory, or the first part of that.
+     * Lists what is behind a cookie in a directory, or the first part of that. The caller has no lock of names: to read a large
+     * directory takes seconds.
      *
      * @param fresh whether the listing begins, and must show all that happened before
      */
@@ -94,11 +100,33 @@ final class DirectoryListings {
 
     private DirectoryListing read(long cookie, FileObject directory, Kept known) throws IOException {
         long readNanos = nanoClock.getAsLong();
-        DirectoryListing listing = DirectoryListing.read(directory, cookie, maxListingBytes, tree.cookies());
-        // A directory on the way may have been replaced by a link after it was looked at.
-        AccessControl.require(tree.isStillThere(directory), NfsStatus.STALE);
-        keep(new Kept(directory.node().id(), listing, known == null ? readNanos : known.seenNanos(), readNanos));
-        return listing;
+        try (Opened opened = tree.withNames(() -> open(directory.node().handle()))) {
+            DirectoryListing listing =
+                    DirectoryListing.read(opened.paths(), opened.version(), cookie, maxListingBytes, tree.cookies());
+            keep(new Kept(directory.node().id(), listing, known == null ? readNanos : known.seenNanos(), readNanos));
+            return listing;
+        }
+    }
+
+    /** A directory that is read wherever it is by now. */
+    private record Opened(DirectoryStream<Path> paths, WccAttr version) implements Closeable {
+        @Override
+        public void close() throws IOException {
+            paths.close();
+        }
+    }
+
+    private Opened open(FileHandle handle) throws IOException {
+        FileObject directory = tree.locate(handle).requireDirectory();
+        DirectoryStream<Path> paths = Files.newDirectoryStream(directory.path());
+        try {
+            // A directory on the way may have been replaced by a link after it was looked at.
+            AccessControl.require(tree.isStillThere(directory), NfsStatus.STALE);
+        } catch (IOException | RuntimeException e) {
+            paths.close();
+            throw e;
+        }
+        return new Opened(paths, directory.attributes().toWccAttr());
     }
 
     /** The listing of a directory that has the name behind a cookie. Forgets those that are too old. */

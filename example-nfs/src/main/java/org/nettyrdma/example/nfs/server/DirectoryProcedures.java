@@ -31,21 +31,14 @@ final class DirectoryProcedures {
 
     void readDirectory(NfsCall call, ByteBuf out) throws IOException {
         ReadDirectoryArguments arguments = ReadDirectoryArguments.read(call.arguments());
-        AttributeSlot slot = call.attributes();
-        FileObject directory = openDirectory(call, arguments.directory(), slot);
-        int limit = (int) Math.min(arguments.count(), maxResultBytes);
-        DirectoryResult result = new DirectoryResult(out, slot, limit, Long.MAX_VALUE, false, maxEntries(directory));
-        list(directory, arguments.cookie(), arguments.cookieVerifier(), result, new EntrySource(directory, false));
+        list(call, arguments.directory(), arguments.cookie(), arguments.cookieVerifier(),
+                new DirectoryResult(out, call.attributes(), arguments.count(), Long.MAX_VALUE, false));
     }
 
     void readDirectoryPlus(NfsCall call, ByteBuf out) throws IOException {
         ReadDirectoryPlusArguments arguments = ReadDirectoryPlusArguments.read(call.arguments());
-        AttributeSlot slot = call.attributes();
-        FileObject directory = openDirectory(call, arguments.directory(), slot);
-        int limit = (int) Math.min(arguments.maxCount(), maxResultBytes);
-        DirectoryResult result = new DirectoryResult(out, slot, limit, arguments.directoryCount(), true, maxEntries(directory));
-        boolean withFiles = AccessControl.maySearch(call.caller(), directory.attributes());
-        list(directory, arguments.cookie(), arguments.cookieVerifier(), result, new EntrySource(directory, withFiles));
+        list(call, arguments.directory(), arguments.cookie(), arguments.cookieVerifier(),
+                new DirectoryResult(out, call.attributes(), arguments.maxCount(), arguments.directoryCount(), true));
     }
 
     private static int maxEntries(FileObject directory) {
@@ -53,32 +46,45 @@ final class DirectoryProcedures {
     }
 
     private FileObject openDirectory(NfsCall call, FileHandle handle, AttributeSlot slot) throws IOException {
+        slot.fill(null);
         FileObject directory = slot.fill(tree.locate(handle)).requireDirectory();
         AccessControl.requireList(call.caller(), directory.attributes());
         return directory;
     }
 
-    private void list(FileObject directory, long cookie, long verifier, DirectoryResult result, EntrySource entries)
-            throws IOException {
-        boolean isStart = cookie == 0;
+    /** Takes the lock of names itself, and not while a directory is read. */
+    private void list(NfsCall call, FileHandle handle, long cookie, long verifier, DirectoryResult result) throws IOException {
+        FileObject found = tree.withNames(() -> openDirectory(call, handle, result.slot));
         // Some clients send a cookie with a verifier of 0, and a cookie is good without one.
         boolean isVerified = verifier == tree.cookies().verifier() || verifier == 0;
-        AccessControl.require(isStart || cookie > 0 && isVerified, NfsStatus.BAD_COOKIE);
-        DirectoryListing listing = listings.behind(cookie, directory, isStart);
-        boolean room = true;
-        if (isStart) {
-            room = result.add(entries.of(FileNames.SELF, DirectoryListing.SELF_COOKIE));
+        AccessControl.require(cookie == 0 || cookie > 0 && isVerified, NfsStatus.BAD_COOKIE);
+        DirectoryListing listing = listings.behind(cookie, found, cookie == 0);
+        long last = cookie;
+        while (!isAnswered(call, handle, last, listing, result)) {
+            last = listing.cookie(listing.size() - 1);
+            listing = listings.behind(last, found, false);
         }
-        if (room && cookie < DirectoryListing.PARENT_COOKIE) {
-            room = result.add(entries.of(FileNames.PARENT, DirectoryListing.PARENT_COOKIE));
-        }
-        room = room && addAll(listing, cookie, entries, result);
-        while (room && !listing.isEnd()) {
-            long last = listing.cookie(listing.size() - 1);
-            listing = listings.behind(last, directory, false);
-            room = addAll(listing, last, entries, result);
-        }
-        result.finish(room);
+    }
+
+    /** Returns {@code false} if all names are gone that were listed, and more are behind them. */
+    private boolean isAnswered(NfsCall call, FileHandle handle, long cookie, DirectoryListing listing, DirectoryResult result)
+            throws IOException {
+        return tree.withNames(() -> {
+            FileObject directory = openDirectory(call, handle, result.slot);
+            boolean withFiles = result.plus && AccessControl.maySearch(call.caller(), directory.attributes());
+            EntrySource entries = new EntrySource(directory, withFiles);
+            result.begin(maxEntries(directory));
+            boolean room = cookie != 0 || result.add(entries.of(FileNames.SELF, DirectoryListing.SELF_COOKIE));
+            if (room && cookie < DirectoryListing.PARENT_COOKIE) {
+                room = result.add(entries.of(FileNames.PARENT, DirectoryListing.PARENT_COOKIE));
+            }
+            room = room && addAll(listing, cookie, entries, result);
+            boolean isAnswered = !room || listing.isEnd() || result.entries > 0;
+            if (isAnswered) {
+                result.finish(room && listing.isEnd());
+            }
+            return isAnswered;
+        });
     }
 
     /** Returns whether all of them fit. */
@@ -138,20 +144,27 @@ final class DirectoryProcedures {
 
         private final ByteBuf out;
         private final int start;
+        private final AttributeSlot slot;
         private final int limit;
         private final long directoryLimit;
         private final boolean plus;
-        private final int maxEntries;
+        private int maxEntries;
         private long directoryBytes;
         private int entries;
 
-        private DirectoryResult(ByteBuf out, AttributeSlot slot, int limit, long directoryLimit, boolean plus, int maxEntries) {
+        private DirectoryResult(ByteBuf out, AttributeSlot slot, long limit, long directoryLimit, boolean plus) {
             this.out = out;
-            this.limit = limit;
+            this.slot = slot;
+            this.limit = (int) Math.min(limit, maxResultBytes);
             this.directoryLimit = directoryLimit;
             this.plus = plus;
-            this.maxEntries = maxEntries;
             start = out.writerIndex();
+        }
+
+        /** Without entries; the slot is filled. */
+        private void begin(int entriesAtMost) {
+            maxEntries = entriesAtMost;
+            out.writerIndex(start);
             slot.write(out);
             Xdr.writeHyper(out, tree.cookies().verifier());
         }

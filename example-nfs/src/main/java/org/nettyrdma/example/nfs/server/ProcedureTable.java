@@ -66,8 +66,8 @@ final class ProcedureTable {
         put(NfsProcedure.RMDIR, Names.EXCLUSIVE, false, removal::removeDirectory);
         put(NfsProcedure.RENAME, Names.EXCLUSIVE, false, renaming::rename);
         put(NfsProcedure.LINK, Names.UNLOCKED, false, renaming::link);
-        put(NfsProcedure.READDIR, Names.SHARED, true, directories::readDirectory);
-        put(NfsProcedure.READDIRPLUS, Names.SHARED, true, directories::readDirectoryPlus);
+        put(NfsProcedure.READDIR, Names.UNLOCKED, true, directories::readDirectory);
+        put(NfsProcedure.READDIRPLUS, Names.UNLOCKED, true, directories::readDirectoryPlus);
         put(NfsProcedure.FSSTAT, Names.SHARED, true, fileSystem::status);
         put(NfsProcedure.FSINFO, Names.SHARED, true, fileSystem::information);
         put(NfsProcedure.PATHCONF, Names.SHARED, true, fileSystem::pathConfiguration);

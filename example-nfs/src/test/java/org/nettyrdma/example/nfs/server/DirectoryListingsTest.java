@@ -11,6 +11,7 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -20,6 +21,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -57,6 +59,12 @@ class DirectoryListingsTest {
         }
     }
 
+    private DirectoryListing read(long cookie, CookieHash cookies) throws IOException {
+        try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory)) {
+            return DirectoryListing.read(paths, tree.root().attributes().toWccAttr(), cookie, 1 << 20, cookies);
+        }
+    }
+
     @Test
     void shouldNotReadADirectoryAnewThatStaysAsItIs() throws IOException {
         create(0, 20);
@@ -70,6 +78,34 @@ class DirectoryListingsTest {
         }
         create(20, 21);
         assertEquals(21, listings.behind(0, tree.root(), true).size());
+    }
+
+    @Test
+    void shouldReadADirectoryWithoutTheLockOfNames() throws IOException {
+        create(0, 500);
+        DirectoryListings watched = new DirectoryListings(tree, LISTING_BYTES, () -> {
+            assertTrue(CompletableFuture.supplyAsync(() -> {
+                boolean isFree = tree.exclusiveNames().tryLock();
+                if (isFree) {
+                    tree.exclusiveNames().unlock();
+                }
+                return isFree;
+            }).join());
+            return ++nowNanos;
+        });
+        assertEquals(502, list(new DirectoryProcedures(tree, 1 << 20, watched), tree.root(), 5000, new ArrayList<>()).size());
+        assertTrue(nowNanos > 0);
+    }
+
+    @Test
+    void shouldReadADirectoryWhereverItIsByThen() throws IOException {
+        Path before = Files.createDirectory(directory.resolve("before"));
+        Files.createFile(before.resolve("file"));
+        FileObject found = tree.lookup(tree.root(), "before");
+        Files.move(before, directory.resolve("after"));
+        tree.renamed(tree.root(), "before", found, tree.root(), "after");
+        Files.createDirectory(before);
+        assertEquals("file", listings.behind(0, found, true).name(0));
     }
 
     /** Whoever lists small ones, which costs little, does not make others read large ones anew for each piece. */
@@ -87,7 +123,7 @@ class DirectoryListingsTest {
     @Test
     void shouldReadADirectoryOnceForWhoGoesOnInItFromTheEndToTheStart() throws IOException {
         create(0, 50);
-        DirectoryListing order = DirectoryListing.read(tree.root(), 0, 1 << 20, tree.cookies());
+        DirectoryListing order = read(0, tree.cookies());
         DirectoryListing first = listings.behind(order.cookie(49), tree.root(), false);
         for (int i = 49; i >= 0; i--) {
             assertSame(first, listings.behind(order.cookie(i), tree.root(), false));
@@ -245,7 +281,7 @@ class DirectoryListingsTest {
         long cookie = 0;
         int page = 0;
         do {
-            DirectoryListing listing = DirectoryListing.read(tree.root(), cookie, 1 << 20, tree.cookies());
+            DirectoryListing listing = read(cookie, tree.cookies());
             int first = listing.indexBehind(cookie);
             page = Math.min(listing.size() - first, 10);
             for (int i = first; i < first + page; i++) {
@@ -266,7 +302,7 @@ class DirectoryListingsTest {
     }
 
     private List<String> order(CookieHash cookies) throws IOException {
-        DirectoryListing listing = DirectoryListing.read(tree.root(), 0, 1 << 20, cookies);
+        DirectoryListing listing = read(0, cookies);
         return IntStream.range(0, listing.size()).mapToObj(listing::name).toList();
     }
 
