@@ -197,7 +197,11 @@ final class ReadWriteProcedures {
         return written;
     }
 
-    /** Forces the whole file: Java cannot force a part, and a server may always do more than it was asked for. */
+    /**
+     * Forces the whole file: Java cannot force a part, and a server may always do more than it was asked for. Of a file that the
+     * file system cannot force it answers INVAL, as fsync(2) does to who uses the file there. The Linux server has NOTSUPP, of
+     * which its client makes a number that applications do not know.
+     */
     void commit(NfsCall call, ByteBuf out) throws IOException {
         CommitArguments arguments = CommitArguments.read(call.arguments());
         AttributeSlot slot = call.sharedChanges();

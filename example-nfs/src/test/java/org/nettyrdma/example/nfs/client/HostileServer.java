@@ -197,7 +197,7 @@ public final class HostileServer implements AutoCloseable {
             results.writeInt(length);
             Xdr.writeBoolean(results, read.offset() + length >= content.length);
             byte[] piece = new byte[length];
-            System.arraycopy(content, (int) read.offset(), piece, 0, length);
+            System.arraycopy(content, (int) Math.min(read.offset(), content.length), piece, 0, length);
             Xdr.writeOpaque(results, piece);
         }
     }

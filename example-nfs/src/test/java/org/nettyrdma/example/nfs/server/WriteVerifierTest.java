@@ -87,6 +87,17 @@ class WriteVerifierTest extends OpenFileTest {
         assertNotEquals(verifier, commit(client).ok(WriteVerifierTest::verifierOfCommit));
     }
 
+    /** What fsync(2) says of such a file reaches the application; nothing was lost. */
+    @Test
+    void shouldNotChangeWhereAFileCannotBeForced() {
+        long verifier = writeUnstable();
+        atForce.set(() -> {
+            throw new IOException("Invalid argument");
+        });
+        assertEquals(NfsStatus.INVAL, commit(another()).status());
+        assertEquals(verifier, commit(client).ok(WriteVerifierTest::verifierOfCommit));
+    }
+
     @Test
     void shouldChangeWhenAStableWriteFails() {
         for (StableHow stable : List.of(StableHow.FILE_SYNC, StableHow.DATA_SYNC)) {
