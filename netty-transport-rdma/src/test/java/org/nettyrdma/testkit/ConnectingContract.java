@@ -25,7 +25,8 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
@@ -120,16 +121,15 @@ public abstract class ConnectingContract extends TransportFixture {
 
     @Test
     void shouldRefuseWhereNobodyListens() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, LOOPBACK)) {
-            port = free.getLocalPort();
+        try (Socket taken = new Socket()) { // or another process could listen there meanwhile
+            taken.bind(new InetSocketAddress(LOOPBACK, 0));
+            SocketAddress address = taken.getLocalSocketAddress();
+            ChannelFuture connect = bootstrap().handler(newEndpoint()).connect(address);
+            Throwable cause = Endpoint.awaitFailure(connect);
+            assertInstanceOf(ConnectException.class, cause);
+            assertTrue(cause.getMessage().contains(address.toString()), cause.getMessage());
+            Endpoint.await(connect.channel().closeFuture());
         }
-        InetSocketAddress address = new InetSocketAddress(LOOPBACK, port);
-        ChannelFuture connect = bootstrap().handler(newEndpoint()).connect(address);
-        Throwable cause = Endpoint.awaitFailure(connect);
-        assertInstanceOf(ConnectException.class, cause);
-        assertTrue(cause.getMessage().contains(address.toString()), cause.getMessage());
-        Endpoint.await(connect.channel().closeFuture());
     }
 
     @Test

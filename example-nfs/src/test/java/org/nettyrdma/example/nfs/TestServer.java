@@ -4,8 +4,11 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.FileSystem;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.nettyrdma.example.nfs.client.NfsClientOptions;
 import org.nettyrdma.example.nfs.client.NfsEndpoint;
 import org.nettyrdma.example.nfs.client.NfsSession;
@@ -21,11 +24,20 @@ public final class TestServer implements AutoCloseable {
 
     private final FileSystem memory = MemoryFileSystem.create(MAX_BYTES);
     private final NfsServerOptions options;
+    /** Bound to the ports, so that the system gives them to nobody else while {@link #restart} has nobody listen there. */
+    private final List<Socket> ports = new ArrayList<>();
     private Export export;
     private NfsServer server;
 
     private TestServer(NfsServerOptions options, String exportName) throws IOException {
-        this.options = options.setBindAddress(NetUtil.LOCALHOST).setPort(Transport.RDMA, 0).setPort(Transport.TCP, 0);
+        this.options = options.setBindAddress(NetUtil.LOCALHOST);
+        for (Transport transport : Transport.values()) {
+            Socket port = new Socket();
+            ports.add(port);
+            port.setReuseAddress(true);
+            port.bind(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+            options.setPort(transport, port.getLocalPort());
+        }
         export = Export.of(memory.getPath("/")).withName(exportName).withSquash(Squash.NONE);
         server = NfsServer.start(export, options);
     }
@@ -38,9 +50,6 @@ public final class TestServer implements AutoCloseable {
 
     /** Ends the server as if its time were over, and starts another one with the same files at the same ports. */
     public void restart() throws IOException {
-        for (Transport transport : Transport.values()) {
-            options.setPort(transport, server.address(transport).getPort());
-        }
         server.close();
         server = NfsServer.start(export, options);
     }
@@ -93,5 +102,8 @@ public final class TestServer implements AutoCloseable {
     public void close() throws IOException {
         server.close();
         memory.close();
+        for (Socket port : ports) {
+            port.close();
+        }
     }
 }

@@ -30,7 +30,8 @@ import io.netty.util.concurrent.DefaultEventExecutor;
 import io.netty.util.concurrent.Future;
 import java.net.ConnectException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -393,18 +394,17 @@ class ReconnectingRpcClientTest extends ReconnectingClientFixture {
 
     @Test
     void shouldTryOneAddressAfterTheOther() throws Exception {
-        SocketAddress gone;
-        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) { // one of NIO may close later
-            gone = other.getLocalSocketAddress();
-        }
-        List<SocketAddress> addresses = List.of(gone, server.addresses().get(0));
-        ReconnectingRpcClient client = ReconnectingRpcClient.builder(RestartedServer.client(group), () -> addresses)
-                .policy(QUICK).listener(listener).connect();
-        clients.add(client);
+        try (Socket taken = new Socket()) { // or another process could listen there meanwhile
+            taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            List<SocketAddress> addresses = List.of(taken.getLocalSocketAddress(), server.addresses().get(0));
+            ReconnectingRpcClient client = ReconnectingRpcClient.builder(RestartedServer.client(group), () -> addresses)
+                    .policy(QUICK).listener(listener).connect();
+            clients.add(client);
 
-        assertEquals(1, result(client.call(request(ECHO, 1))));
-        expect("failed");
-        expect("connected");
+            assertEquals(1, result(client.call(request(ECHO, 1))));
+            expect("failed");
+            expect("connected");
+        }
     }
 
     @Test

@@ -10,7 +10,8 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.SequenceInputStream;
 import java.io.StringWriter;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.ByteBuffer;
@@ -140,13 +141,12 @@ class NfsCommandTest extends CommandTest {
     @ParameterizedTest
     @EnumSource(Transport.class)
     void shouldExitWith3WhereNobodyListens(Transport transport) throws IOException {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
+        try (Socket taken = new Socket()) { // or another process could listen there meanwhile
+            taken.bind(new InetSocketAddress("127.0.0.1", 0));
+            String address = transport.scheme() + "://127.0.0.1:" + taken.getLocalPort();
+            assertEquals(3, run("ls", address + "/"));
+            assertEquals("nfs ls: cannot connect to " + address + ": Connection refused", err.strip());
         }
-        String address = transport.scheme() + "://127.0.0.1:" + port;
-        assertEquals(3, run("ls", address + "/"));
-        assertEquals("nfs ls: cannot connect to " + address + ": Connection refused", err.strip());
     }
 
     @Test

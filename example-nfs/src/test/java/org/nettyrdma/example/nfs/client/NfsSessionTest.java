@@ -9,7 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,15 +87,15 @@ class NfsSessionTest {
     @ParameterizedTest
     @EnumSource(Transport.class)
     void shouldSayThatNobodyListens(Transport transport) throws IOException {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
+        try (Socket taken = new Socket()) { // or another process could listen there meanwhile
+            taken.bind(new InetSocketAddress("127.0.0.1", 0));
+            int port = taken.getLocalPort();
+            NfsEndpoint endpoint = new NfsEndpoint(transport, "127.0.0.1", port, "/");
+            NfsConnectException failure = assertThrows(NfsConnectException.class,
+                    () -> NfsSession.open(endpoint, new NfsClientOptions()));
+            assertTrue(failure.getMessage().startsWith("cannot connect to " + transport.scheme() + "://127.0.0.1:" + port + ": "),
+                    failure.getMessage());
         }
-        NfsEndpoint endpoint = new NfsEndpoint(transport, "127.0.0.1", port, "/");
-        NfsConnectException failure = assertThrows(NfsConnectException.class,
-                () -> NfsSession.open(endpoint, new NfsClientOptions()));
-        assertTrue(failure.getMessage().startsWith("cannot connect to " + transport.scheme() + "://127.0.0.1:" + port + ": "),
-                failure.getMessage());
     }
 
     @Test

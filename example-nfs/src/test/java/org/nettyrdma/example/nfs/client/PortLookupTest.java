@@ -7,7 +7,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.NetUtil;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -68,13 +70,14 @@ class PortLookupTest {
 
     @Test
     void shouldSayThatRpcbindDoesNotAnswer() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            options.setRpcbindPort(socket.getLocalPort());
+        try (Socket taken = new Socket()) { // or another process could listen there meanwhile
+            taken.bind(new InetSocketAddress(HOST, 0));
+            options.setRpcbindPort(taken.getLocalPort());
+            String message = assertThrows(NfsConnectException.class, () -> NfsSession.open(endpoint, options)).getMessage();
+            assertEquals("the server does not answer MOUNT on the NFS connection, and its rpcbind does not answer: "
+                    + "cannot connect to tcp://" + (HOST.contains(":") ? '[' + HOST + ']' : HOST) + ':' + options.rpcbindPort()
+                    + ": Connection refused", message);
         }
-        String message = assertThrows(NfsConnectException.class, () -> NfsSession.open(endpoint, options)).getMessage();
-        assertEquals("the server does not answer MOUNT on the NFS connection, and its rpcbind does not answer: cannot connect to "
-                + "tcp://" + (HOST.contains(":") ? '[' + HOST + ']' : HOST) + ':' + options.rpcbindPort()
-                + ": Connection refused", message);
     }
 
     @Test
