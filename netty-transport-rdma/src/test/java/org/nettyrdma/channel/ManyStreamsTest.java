@@ -38,6 +38,9 @@ class ManyStreamsTest extends StreamFixture {
     /** What one end of an idle connection may cost besides its ring. */
     private static final long MOST_BYTES_PER_END = 16 << 10;
 
+    /** For a connect among many on a busy machine; what it may take at most is no matter of these tests. */
+    private static final int CONNECT_MILLIS = 100_000;
+
     private ResourceLeakDetector.Level leakDetection;
 
     /** Recorded traces of every buffer would cost more than the connections. */
@@ -58,7 +61,7 @@ class ManyStreamsTest extends StreamFixture {
     }
 
     private List<End> connect(int count, InetSocketAddress address) throws InterruptedException {
-        Bootstrap client = bootstrap();
+        Bootstrap client = bootstrap().option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS);
         List<End> ends = new ArrayList<>();
         List<ChannelFuture> connects = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -81,7 +84,8 @@ class ManyStreamsTest extends StreamFixture {
 
     @Test
     void shouldKeepIdleConnectionsSmall() throws Exception {
-        InetSocketAddress address = listen(serverBootstrap()).localAddress();
+        InetSocketAddress address = listen(serverBootstrap().option(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, CONNECT_MILLIS))
+                .localAddress();
         connect(10, address); // loads classes and fills the pools of the loops
         long before = usedBytes();
         List<End> ends = connect(CONNECTIONS, address);
@@ -102,6 +106,7 @@ class ManyStreamsTest extends StreamFixture {
         AtomicInteger active = new AtomicInteger();
         RdmaServerStreamChannel listener = listen(new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
                 .option(ChannelOption.SO_BACKLOG, CONNECTIONS_APART)
+                .option(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, CONNECT_MILLIS)
                 .childHandler(new ChannelInboundHandlerAdapter() {
                     @Override
                     public boolean isSharable() {
@@ -165,7 +170,8 @@ class ManyStreamsTest extends StreamFixture {
             CountDownLatch done = new CountDownLatch(count);
             RdmaEventLoopGroup group = new RdmaEventLoopGroup(2, new DefaultThreadFactory("clients"), Rdma.provider("iwarp"),
                     IdleStrategy.ADAPTIVE);
-            Bootstrap client = new Bootstrap().group(group).channel(RdmaStreamChannel.class);
+            Bootstrap client = new Bootstrap().group(group).channel(RdmaStreamChannel.class)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS);
             long before = usedBytes();
             Semaphore connects = new Semaphore(CONNECTS_AT_ONCE);
             for (int i = 0; i < count; i++) {
