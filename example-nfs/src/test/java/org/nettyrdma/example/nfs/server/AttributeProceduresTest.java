@@ -226,7 +226,7 @@ class AttributeProceduresTest extends NfsTest {
 
     /** Java opens what it sets the times of, and to open a pipe is to wait for a writer, with the names of all files locked. */
     @Test
-    @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldNotOpenAPipeToSetItsTimes() throws Exception {
         assumeTrue(root.getFileSystem() == FileSystems.getDefault(), "only the operating system has pipes");
         assertEquals(0, new ProcessBuilder("mkfifo", "--mode=666", root.resolve("pipe").toString()).start().waitFor());
