@@ -51,7 +51,9 @@ class FirstBurstTest {
         Channel listener = ShortSends.server().program(new BulkProgram(true)).build()
                 .configure(new ServerBootstrap().group(servers).channel(RdmaServerChannel.class)).bind(RawPeer.loopback()).sync()
                 .channel();
-        RdmaChannel channel = (RdmaChannel) ShortSends.client().build()
+        // By default, in a JVM of a machine with little memory, some of the calls would wait for others.
+        ResourceLimits enough = ResourceLimits.DEFAULT.withMaxTotalBytes(512 << 20);
+        RdmaChannel channel = (RdmaChannel) ShortSends.client().resources(enough).build()
                 .configure(new Bootstrap().group(clients).channel(RdmaChannel.class)).connect(listener.localAddress()).sync()
                 .channel();
         RpcRdmaPair.result(call(channel)).release(); // from here there is more than one credit

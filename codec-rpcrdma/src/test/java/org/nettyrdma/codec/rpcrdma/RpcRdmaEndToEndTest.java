@@ -407,7 +407,7 @@ class RpcRdmaEndToEndTest {
 
             pair.channel.eventLoop().submit(() -> { }).sync(); // memory is given back behind the reply
             assertEquals(0, registry.get("rpcrdma.memory.used").gauge().value());
-            assertEquals(512 << 20, registry.get("rpcrdma.memory.limit").gauge().value());
+            assertEquals(ResourceLimits.DEFAULT.maxTotalBytes(), registry.get("rpcrdma.memory.limit").gauge().value());
             assertEquals(0, registry.get("rpcrdma.memory.waiting").gauge().value());
             assertEquals(pair.client.memory().waits(), registry.get("rpcrdma.memory.wait").functionTimer().count());
             assertEquals(pair.client.connections().creditCounter(credits -> credits.requests().waits()),

@@ -369,7 +369,7 @@ class RpcRdmaServerWireTest {
 
     /** The receives of the channel decide, where nobody called {@link RpcRdma#configure}. */
     @ParameterizedTest
-    @CsvSource({"4096,128,03,00000080", "3000,4,01,00000004", "65536,1024,03,00000080", "1024,1,00,00000001"})
+    @CsvSource({"4096,128,03,00000080", "3000,4,01,00000004", "16384,1024,03,00000080", "1024,1,00,00000001"})
     void shouldAnnounceAndGrantNoMoreThanWhatIsPosted(int bufferBytes, int depth, String size, String granted)
             throws Exception {
         Channel plain = new ServerBootstrap().group(RawPeer.GROUP).channel(RdmaServerChannel.class).childHandler(server)
