@@ -59,7 +59,10 @@ final class StateDirectory {
             }
         }
         force(directory); // also where the key is there: it may be of a server that was killed before it forced the name
-        force(directory.toAbsolutePath().getParent()); // where it may just have been made
+        Path parent = directory.toAbsolutePath().getParent();
+        if (parent != null) {
+            force(parent); // where it may just have been made
+        }
         byte[] key = Files.readAllBytes(file);
         if (key.length != FileHandles.KEY_BYTES) {
             throw new IOException(file + " has " + key.length + " bytes (expected: " + FileHandles.KEY_BYTES
