@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 class ExportedTypesTest {
 
     private static final Path PROJECT = Path.of("..");
-    private static final List<String> MODULES = List.of("netty-transport-rdma", "handler-credit", "codec-rpcrdma");
+    private static final List<String> MODULES =
+            List.of("netty-transport-rdma", "netty-transport-rdma-iohandler", "handler-credit", "codec-rpcrdma");
     private static final List<String> USERS =
             List.of("example-nfs", "examples", "benchmarks", "transparency-tests", "stream-tests");
     private static final Pattern PACKAGE = Pattern.compile("(?m)^package ([\\w.]+);");

@@ -34,7 +34,7 @@ abstract class AcceptingChannel extends AbstractServerChannel {
     private volatile ConnectionCounts connections; // there from doBind() on
 
     // Event loop only.
-    private RdmaEventLoop loop;
+    private RdmaIo io;
     private final Requests requests = new Requests();
     /** While there are any the provider takes up no more. Not an array: where one cannot grow, it loses what is in it. */
     private final Queue<ConnectionRequest> waiting = new LinkedList<>();
@@ -62,13 +62,13 @@ abstract class AcceptingChannel extends AbstractServerChannel {
 
     @Override
     protected boolean isCompatible(EventLoop eventLoop) {
-        return eventLoop instanceof RdmaEventLoop;
+        return RdmaIo.of(eventLoop) != null;
     }
 
     @Override
     protected void doRegister() {
-        loop = (RdmaEventLoop) eventLoop();
-        loop.add(this);
+        io = RdmaIo.of(eventLoop());
+        io.add(this);
     }
 
     @Override
@@ -86,7 +86,7 @@ abstract class AcceptingChannel extends AbstractServerChannel {
         ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getMaxPendingRequests(),
                 config.getMaxPendingRequestsPerAddress(), config.getReceiveBufferSize(), config.isReuseAddress());
         int backlog = config.getBacklog() > 0 ? config.getBacklog() : NetUtil.SOMAXCONN;
-        listener = loop.context().listen(address, backlog, attributes, requests);
+        listener = io.context().listen(address, backlog, attributes, requests);
         listener.setAccepting(readWanted); // which may have been asked for before
     }
 
@@ -110,7 +110,7 @@ abstract class AcceptingChannel extends AbstractServerChannel {
             listener.setAccepting(true);
         } else if (!nextScheduled) {
             try {
-                loop.execute(this::takeNext);
+                eventLoop().execute(this::takeNext);
                 nextScheduled = true; // not before there is something that takes it back
             } catch (RuntimeException | Error e) { // no memory for the queue, for instance
                 pipeline().fireExceptionCaught(e); // as where accepting fails: a ServerBootstrap reads again a second later
@@ -160,8 +160,8 @@ abstract class AcceptingChannel extends AbstractServerChannel {
             return;
         }
         open = false;
-        if (loop != null) {
-            loop.remove(this);
+        if (io != null) {
+            io.remove(this);
         }
         try {
             if (listener != null) {
@@ -223,7 +223,7 @@ abstract class AcceptingChannel extends AbstractServerChannel {
             var handle = unsafe().recvBufAllocHandle();
             if (!batchOpen) {
                 handle.reset(config);
-                loop.executeAfterEventLoopIteration(this::completeBatch);
+                io.executeLast(this::completeBatch);
                 batchOpen = true; // not before there is something that ends it
             }
             handle.incMessagesRead(1);

@@ -70,7 +70,7 @@ final class Draining {
             return;
         }
         try {
-            timeout = channel.loop.schedule(this::timeIsOver, overdue ? RECHECK_MILLIS : channel.closeTimeoutMillis(),
+            timeout = channel.eventLoop().schedule(this::timeIsOver, overdue ? RECHECK_MILLIS : channel.closeTimeoutMillis(),
                     TimeUnit.MILLISECONDS);
         } catch (Throwable t) {
             channel.schedule();
@@ -92,10 +92,10 @@ final class Draining {
         timeout = null;
         if (!overdue) {
             overdue = true;
-            pollsWhenOverdue = channel.loop.exhaustivePolls();
+            pollsWhenOverdue = channel.io.exhaustivePolls();
             end(); // once more, if there was no memory for it
         }
-        if (channel.loop.exhaustivePolls() == pollsWhenOverdue) {
+        if (channel.io.exhaustivePolls() == pollsWhenOverdue) {
             limitTime();
         } else {
             giveUp();
@@ -151,7 +151,7 @@ final class Draining {
             work.exposureEnded();
         } finally {
             try {
-                channel.loop.remove(channel);
+                channel.io.remove(channel);
             } finally {
                 channel.released();
             }

@@ -39,7 +39,9 @@ abstract class QueuePairChannel extends AbstractChannel {
     private Runnable uncount;
 
     // Event loop only, and there from registration on; draining only where that has succeeded.
-    RdmaEventLoop loop;
+    RdmaIo io;
+    /** Set where it is added to {@link #io}: what to do when it is removed. */
+    Runnable unregister;
     Draining draining;
     private int workRequestChannelId;
 
@@ -47,7 +49,7 @@ abstract class QueuePairChannel extends AbstractChannel {
     QueuePairChannel(Channel parent, ConnectionRequest request) {
         super(parent);
         connection = new QueuePairConnection(this, request);
-        releasePromise = new ReleasePromise(this, () -> isRegistered() || loop != null); // in this order other threads see it
+        releasePromise = new ReleasePromise(this, () -> isRegistered() || io != null); // in this order other threads see it
     }
 
     // --- What the event loop calls
@@ -102,12 +104,12 @@ abstract class QueuePairChannel extends AbstractChannel {
     }
 
     private void join() throws IOException {
-        loop = (RdmaEventLoop) eventLoop();
-        workRequestChannelId = loop.add(this);
+        io = RdmaIo.of(eventLoop());
+        workRequestChannelId = io.add(this);
         try {
             open();
         } catch (Throwable t) {
-            loop.remove(this);
+            io.remove(this);
             draining = null;
             throw t;
         }
@@ -157,7 +159,7 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     /** Asks for a turn in the loop, once for all that ask. */
     final void schedule() {
-        loop.schedule(this);
+        io.schedule(this);
     }
 
     /** The device has returned what it had: the connection is over. Why will be told with the disconnect. */
@@ -208,7 +210,7 @@ abstract class QueuePairChannel extends AbstractChannel {
         state = newState;
         if (newState == ChannelState.ACTIVE) {
             try {
-                recorded = ConnectionEvent.begun(this, loop.provider().name());
+                recorded = ConnectionEvent.begun(this, io.provider().name());
             } catch (OutOfMemoryError e) {
                 recorded = null; // it stands all the same, and who waits for it is told
             }
@@ -285,7 +287,7 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     @Override
     protected boolean isCompatible(EventLoop eventLoop) {
-        return eventLoop instanceof RdmaEventLoop;
+        return RdmaIo.of(eventLoop) != null;
     }
 
     @Override

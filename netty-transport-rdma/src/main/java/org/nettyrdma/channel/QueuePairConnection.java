@@ -107,9 +107,9 @@ final class QueuePairConnection implements QueuePair.Listener {
     }
 
     /** Creates the queue pair. */
-    QueuePair open(RdmaEventLoop loop, QueuePairAttributes attributes) throws IOException {
-        provider = loop.provider();
-        VerbsContext context = loop.context();
+    QueuePair open(RdmaIo io, QueuePairAttributes attributes) throws IOException {
+        provider = io.provider();
+        VerbsContext context = io.context();
         queuePair = request == null ? context.createQueuePair(attributes, this)
                 : context.createQueuePair(attributes, this, request);
         return queuePair;

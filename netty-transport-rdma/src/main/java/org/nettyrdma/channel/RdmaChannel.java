@@ -111,10 +111,10 @@ public final class RdmaChannel extends QueuePairChannel {
      * @throws IllegalStateException if the channel is not registered
      */
     public Capabilities capabilities() {
-        if (loop == null) {
+        if (io == null) {
             throw new IllegalStateException("the channel is not registered");
         }
-        return loop.provider().capabilities();
+        return io.provider().capabilities();
     }
 
     /**
@@ -234,16 +234,16 @@ public final class RdmaChannel extends QueuePairChannel {
 
     @Override
     void open() throws IOException {
-        config.registered(loop.postingTools().registeredAllocator());
-        ReceivePool pool = loop.joinReceives(config);
+        config.registered(io.postingTools().registeredAllocator());
+        ReceivePool pool = io.joinReceives(config);
         try {
-            queuePair = connection.open(loop, config.queuePairAttributes(loop.provider(), pool == null ? null : pool.queue(),
+            queuePair = connection.open(io, config.queuePairAttributes(io.provider(), pool == null ? null : pool.queue(),
                     workRequestChannelId()));
-            work = new WorkRequests(this, config, loop.postingTools(), queuePair, pool,
+            work = new WorkRequests(this, config, io.postingTools(), queuePair, pool,
                     () -> inbound.messageArrived());
             draining = new Draining(this, queuePair, work);
             inbound = new InboundDelivery(this, config, work);
-            outboundFilter = new OutboundFilter(loop.postingTools(), statistics());
+            outboundFilter = new OutboundFilter(io.postingTools(), statistics());
         } catch (Throwable t) {
             try {
                 if (queuePair != null) {
@@ -304,7 +304,7 @@ public final class RdmaChannel extends QueuePairChannel {
             draining.limitTime();
         }
         try {
-            inbound.passOn(loop.maxMessagesPerTurn());
+            inbound.passOn(io.maxMessagesPerTurn());
             if (state() == ChannelState.ACTIVE) {
                 inbound.tellReplacement();
             }

@@ -197,9 +197,9 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
 
     @Override
     void open() throws IOException {
-        config.registered(loop.postingTools().registeredAllocator());
+        config.registered(io.postingTools().registeredAllocator());
         try {
-            queuePair = connection.open(loop, config.queuePairAttributes(loop.provider()));
+            queuePair = connection.open(io, config.queuePairAttributes(io.provider()));
             work = new StreamWork(this, queuePair, config.getReceiveBufferSize());
             draining = new Draining(this, queuePair, work);
             delivery = new StreamDelivery(this, config, work.input());
@@ -238,7 +238,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
      */
     @Override
     boolean awaitsFirstMessage() {
-        firstMessageTimeout = loop.schedule(this::activate, FIRST_MESSAGE_MILLIS, TimeUnit.MILLISECONDS);
+        firstMessageTimeout = eventLoop().schedule(this::activate, FIRST_MESSAGE_MILLIS, TimeUnit.MILLISECONDS);
         return true;
     }
 

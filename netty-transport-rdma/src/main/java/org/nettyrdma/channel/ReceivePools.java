@@ -50,9 +50,12 @@ final class ReceivePools {
         }
     }
 
-    ReceivePools(EventExecutor loop, PostingTools tools) {
+    /**
+     * @param stayAwake has {@link #refill} called before the loop waits again
+     */
+    ReceivePools(EventExecutor loop, PostingTools tools, Runnable stayAwake) {
         this.loop = loop;
-        retry = new LoneTimer(loop, RETRY_MILLIS, () -> { }); // the loop refills by itself
+        retry = new LoneTimer(loop, RETRY_MILLIS, stayAwake);
         this.tools = tools;
         long partBytes = memory().maxBytes() / REGISTERED_PART;
         usualBudget = new Budget(Math.min(MAX_BYTES, partBytes));

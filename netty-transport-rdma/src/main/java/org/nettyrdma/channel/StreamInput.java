@@ -42,7 +42,7 @@ final class StreamInput implements IdleRings.Owner {
         this.channel = channel;
         this.memory = memory;
         this.ring = ring;
-        tools = channel.loop.postingTools();
+        tools = channel.io.postingTools();
     }
 
     void postReceives() throws IOException {
@@ -201,7 +201,7 @@ final class StreamInput implements IdleRings.Owner {
                 entriesToTell++;
                 recallDue = false;
                 if (ring.isLarge()) {
-                    channel.loop.idleRings().used(this);
+                    channel.io.idleRings().used(this);
                 }
             } else {
                 ring.rotate();
@@ -225,7 +225,7 @@ final class StreamInput implements IdleRings.Owner {
 
     /** The ring is gone. */
     void ended() {
-        channel.loop.idleRings().ended(this);
+        channel.io.idleRings().ended(this);
     }
 
     /** Tells the peer what room there is, if it should know; returns whether anything was posted. */

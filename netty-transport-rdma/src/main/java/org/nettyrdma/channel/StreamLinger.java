@@ -79,7 +79,7 @@ final class StreamLinger {
     }
 
     private Future<?> schedule() {
-        return channel.loop.schedule(this::timeIsOver, channel.closeTimeoutMillis(), TimeUnit.MILLISECONDS);
+        return channel.eventLoop().schedule(this::timeIsOver, channel.closeTimeoutMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** A peer that still takes what was flushed before the close gets more time. */

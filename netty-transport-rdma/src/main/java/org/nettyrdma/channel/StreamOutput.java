@@ -52,7 +52,7 @@ final class StreamOutput {
     StreamOutput(QueuePairChannel channel, StreamSends sends, MessageCarrier carrier, TargetList target, StreamHello peer,
                  int maxPostedBytes) {
         statistics = channel.statistics();
-        tools = channel.loop.postingTools();
+        tools = channel.io.postingTools();
         this.sends = sends;
         this.carrier = carrier;
         this.target = target;

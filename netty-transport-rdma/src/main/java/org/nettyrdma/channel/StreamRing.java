@@ -73,7 +73,7 @@ final class StreamRing {
     StreamRing(QueuePairChannel channel, QueuePair queuePair, int ringBytes) throws IOException {
         this.channel = channel;
         this.queuePair = queuePair;
-        tools = channel.loop.postingTools();
+        tools = channel.io.postingTools();
         limitedPeer = RdmaServerChannelConfig.limitedPeer(channel);
         maxBlockBytes = wholeMessages(Math.min(ringBytes / 2, RegisteredByteBufAllocator.MAX_POOLED_BYTES));
         countedBytes = StreamMemory.BYTES + 2 * FIRST_BLOCK_BYTES;

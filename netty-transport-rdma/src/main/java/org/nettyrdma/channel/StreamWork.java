@@ -30,7 +30,7 @@ final class StreamWork implements PostedWork {
     StreamWork(QueuePairChannel channel, QueuePair queuePair, int ringBytes) throws IOException {
         this.channel = channel;
         this.queuePair = queuePair;
-        PostingTools tools = channel.loop.postingTools();
+        PostingTools tools = channel.io.postingTools();
         memory = new StreamMemory(tools, queuePair);
         StreamRing opened = null;
         try {

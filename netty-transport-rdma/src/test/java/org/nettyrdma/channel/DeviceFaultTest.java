@@ -18,6 +18,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -326,7 +327,7 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldNeverGiveBackBuffersThatTheDeviceOfALostContextMayStillUse() throws Exception {
-        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
         try {
             Connection connection = connect(serverBootstrap(single), bootstrap(single)
                     .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 3));
@@ -384,7 +385,7 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldReplaceAContextWhoseChannelsCannotBeEnded() throws Exception {
-        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
         try {
             Connection connection = connect(serverBootstrap(single), bootstrap(single));
             GIVEN_UP.add(connection);
@@ -404,7 +405,7 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldGiveEveryChannelItsTurnThoughOneCannotEvenFail() throws Exception {
-        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
         try {
             Channel server = listen(serverBootstrap(single));
             Endpoint broken = connect(bootstrap(single).option(ChannelOption.AUTO_READ, false)
@@ -500,7 +501,7 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldCloseItsChannelsAndGoOnWhenAContextBreaks() throws Exception {
-        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
         try {
             Connection connection = connect(serverBootstrap(single), bootstrap(single));
             Endpoint client = connection.client();
@@ -527,7 +528,7 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldGoOnWithoutAContextUntilOneCanBeOpened() throws Exception {
-        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
         try {
             Connection connection = connect(serverBootstrap(single), bootstrap(single));
             EventLoop loop = connection.client().channel().eventLoop();
@@ -564,7 +565,7 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldStopWithoutAContext() throws Exception {
-        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.BLOCKING);
+        EventLoopGroup single = newGroup(1, IdleStrategy.BLOCKING);
         faulty.refuseContexts = true;
         faulty.nextPollFailure = new IOException("device removed");
         Endpoint.await(single.submit(() -> { }));

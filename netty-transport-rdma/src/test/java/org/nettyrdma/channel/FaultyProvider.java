@@ -193,6 +193,11 @@ public final class FaultyProvider implements VerbsProvider {
         }
 
         @Override
+        public boolean canAwaitUnpolled() {
+            return context.canAwaitUnpolled();
+        }
+
+        @Override
         public void await(long timeoutNanos) throws IOException {
             if (invalidated.isEmpty()) {
                 context.await(timeoutNanos);

@@ -2,6 +2,7 @@ package org.nettyrdma.channel;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.EventLoopGroup;
 import org.nettyrdma.testkit.MessagesContract;
 import org.nettyrdma.verbs.VerbsProvider;
 
@@ -14,12 +15,12 @@ class IwarpOwnReceivesTest extends MessagesContract {
     }
 
     @Override
-    protected ServerBootstrap serverBootstrap(RdmaEventLoopGroup loops) {
+    protected ServerBootstrap serverBootstrap(EventLoopGroup loops) {
         return super.serverBootstrap(loops).childOption(RdmaChannelOption.SHARED_RECEIVES, false);
     }
 
     @Override
-    protected Bootstrap bootstrap(RdmaEventLoopGroup loops) {
+    protected Bootstrap bootstrap(EventLoopGroup loops) {
         return super.bootstrap(loops).option(RdmaChannelOption.SHARED_RECEIVES, false);
     }
 }

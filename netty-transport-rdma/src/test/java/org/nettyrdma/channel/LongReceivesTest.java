@@ -10,6 +10,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -37,7 +38,7 @@ class LongReceivesTest extends TransportFixture {
     private static final int REPLY_BYTES = 24;
 
     private final VerbsProvider provider = new IwarpProvider(); // memory that no other test uses
-    private final RdmaEventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
+    private final EventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
     private final ConnectionMemory memory = RegisteredByteBufAllocator.of(provider).connectionMemory();
 
     @Override
@@ -118,7 +119,7 @@ class LongReceivesTest extends TransportFixture {
     @Test
     void shouldGiveNoMoreLongReceivesWhereEventLoopsAskAtOnce() throws Exception {
         int loops = 8;
-        RdmaEventLoopGroup group = newGroup(loops, IdleStrategy.BLOCKING);
+        EventLoopGroup group = newGroup(loops, IdleStrategy.BLOCKING);
         try {
             int depth = (int) (memory.maxBytes() / 16 / LONG_BYTES / 2); // there is room for two
             for (int round = 0; round < 200; round++) {

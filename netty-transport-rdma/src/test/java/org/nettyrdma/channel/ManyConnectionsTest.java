@@ -9,6 +9,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.ResourceLeakDetector;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ class ManyConnectionsTest extends TransportFixture {
     private static final long MOST_BYTES_PER_END = 16 << 10;
 
     private ResourceLeakDetector.Level leakDetection;
-    private RdmaEventLoopGroup oneLoop;
+    private EventLoopGroup oneLoop;
 
     /** Recorded traces of every buffer would cost more than the connections. */
     @BeforeEach

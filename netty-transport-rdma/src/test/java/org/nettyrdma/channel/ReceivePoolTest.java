@@ -11,6 +11,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.ResourceLeakDetector.Level;
@@ -40,7 +41,7 @@ class ReceivePoolTest extends TransportFixture {
     private static final int MAX_BYTES = 64 << 20;
 
     private final VerbsProvider provider = new IwarpProvider(); // memory that no other test uses
-    private final RdmaEventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
+    private final EventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
     private final List<Endpoint> clients = new ArrayList<>();
     private final List<Endpoint> servers = new ArrayList<>();
 

@@ -50,11 +50,11 @@ class ShortHeapChannelsTest {
             byte[][] spare = {new byte[SPARE_BYTES]};
             loop.submit(() -> {
                 while (loop.registeredChannels() - 1 < CHANNELS) { // without the server
-                    loop.add(client);
+                    loop.io().add(client);
                 }
                 ShortHeap.whileFull(() -> {
                     spare[0] = null;
-                    assertThrows(OutOfMemoryError.class, () -> loop.add(client));
+                    assertThrows(OutOfMemoryError.class, () -> loop.io().add(client));
                 });
             }).sync();
             ChannelFuture sent = client.writeAndFlush(

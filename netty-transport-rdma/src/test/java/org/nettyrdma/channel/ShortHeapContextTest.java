@@ -79,7 +79,7 @@ class ShortHeapContextTest {
 
         private void fail(IOException failure) {
             try {
-                loop.pollFailed(failure);
+                loop.io().pollFailed(failure);
             } catch (OutOfMemoryError e) {
                 return; // the loop goes on
             }

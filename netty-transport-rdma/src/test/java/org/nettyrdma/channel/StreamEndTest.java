@@ -35,8 +35,8 @@ class StreamEndTest extends StreamFixture {
 
     private static void awaitPolls(End end) throws Exception {
         RdmaEventLoop loop = (RdmaEventLoop) end.channel.eventLoop();
-        long before = loop.submit(loop::exhaustivePolls).get();
-        while (loop.submit(loop::exhaustivePolls).get() < before + 2) {
+        long before = loop.submit(loop.io()::exhaustivePolls).get();
+        while (loop.submit(loop.io()::exhaustivePolls).get() < before + 2) {
             Thread.onSpinWait();
         }
     }

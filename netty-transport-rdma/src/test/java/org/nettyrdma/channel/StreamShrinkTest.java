@@ -41,7 +41,7 @@ class StreamShrinkTest extends StreamFixture {
     /** As if all rings had not been used for two periods. */
     private void passTime() throws Exception {
         for (EventExecutor loop : group) {
-            IdleRings rings = ((RdmaEventLoop) loop).idleRings();
+            IdleRings rings = ((RdmaEventLoop) loop).io().idleRings();
             loop.submit(() -> {
                 rings.look();
                 rings.look();
@@ -160,7 +160,7 @@ class StreamShrinkTest extends StreamFixture {
             grow(peer, server);
             RdmaEventLoop loop = (RdmaEventLoop) server.channel.eventLoop();
             for (int i = 0; i < 4; i++) {
-                loop.submit(() -> loop.idleRings().look()).sync();
+                loop.submit(() -> loop.io().idleRings().look()).sync();
                 ByteBuffer half = entry(peer, 1 - i % 2);
                 write(peer, half, 0, new byte[half.getInt(12)]);
                 peer.send(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(half.getInt(12)).array());

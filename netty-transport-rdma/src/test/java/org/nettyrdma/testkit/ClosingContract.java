@@ -13,6 +13,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
@@ -30,7 +31,6 @@ import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaChannelStatistics.Counter;
-import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RemoteAccess;
 
@@ -385,7 +385,7 @@ public abstract class ClosingContract extends TransportFixture {
     @Test
     void shouldShutDownWhileConnectionsComeAndGo() throws Exception {
         RdmaServerChannel server = listen(serverBootstrap());
-        RdmaEventLoopGroup clients = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoopGroup clients = newGroup(1, IdleStrategy.ADAPTIVE);
         List<ChannelFuture> connects = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             connects.add(bootstrap(clients).handler(newEndpoint()).connect(addressOf(server)));
@@ -400,7 +400,7 @@ public abstract class ClosingContract extends TransportFixture {
     @Test
     void shouldLeaveNothingOfAChannelThatIsRegisteredWhileTheLoopEnds() throws Exception {
         RdmaServerChannel server = listen(serverBootstrap());
-        RdmaEventLoopGroup clients = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoopGroup clients = newGroup(1, IdleStrategy.ADAPTIVE);
         CountDownLatch shuttingDown = new CountDownLatch(1);
         clients.execute(() -> {
             try {

@@ -19,6 +19,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.AttributeKey;
 import java.net.ConnectException;
 import java.net.Inet6Address;
@@ -47,7 +48,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
-import org.nettyrdma.channel.RdmaEventLoopGroup;
 import org.nettyrdma.channel.RdmaException;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RegisteredByteBufAllocator;
@@ -145,7 +145,7 @@ public abstract class ConnectingContract extends TransportFixture {
 
     @Test
     void shouldServeOthersWhileAnAttemptEnds() throws Exception {
-        RdmaEventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
+        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
         try {
             Connection connection = connect(serverBootstrap(), bootstrap(single));
             BlockingQueue<RdmaChannel> unanswered = new LinkedBlockingQueue<>();

@@ -13,6 +13,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -40,7 +41,7 @@ public abstract class TransportFixture {
     protected static final InetAddress LOOPBACK = TestAddress.LOCAL;
 
     /** Two event loops of the provider under test. */
-    protected RdmaEventLoopGroup group;
+    protected EventLoopGroup group;
     private final BlockingQueue<Endpoint> accepted = new LinkedBlockingQueue<>();
     private final Queue<Endpoint> endpoints = new ConcurrentLinkedQueue<>();
 
@@ -78,7 +79,7 @@ public abstract class TransportFixture {
      * @param idleStrategy what they do when there is nothing to do
      * @return the loops
      */
-    protected RdmaEventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
+    protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
         return new RdmaEventLoopGroup(threads, new DefaultThreadFactory("rdma-test"), provider(), idleStrategy);
     }
 
@@ -88,7 +89,7 @@ public abstract class TransportFixture {
      * @param stopped the loops
      * @throws InterruptedException if the test is interrupted
      */
-    protected static void stop(RdmaEventLoopGroup stopped) throws InterruptedException {
+    protected static void stop(EventLoopGroup stopped) throws InterruptedException {
         stopped.shutdownGracefully(0, Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS);
         assertTrue(stopped.awaitTermination(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS), "event loops did not stop");
     }
@@ -119,7 +120,7 @@ public abstract class TransportFixture {
      * @param loops the loops
      * @return the bootstrap
      */
-    protected ServerBootstrap serverBootstrap(RdmaEventLoopGroup loops) {
+    protected ServerBootstrap serverBootstrap(EventLoopGroup loops) {
         return new ServerBootstrap().group(loops).channel(RdmaServerChannel.class).childHandler(recording());
     }
 
@@ -138,7 +139,7 @@ public abstract class TransportFixture {
      * @param loops the loops
      * @return the bootstrap, without a handler
      */
-    protected Bootstrap bootstrap(RdmaEventLoopGroup loops) {
+    protected Bootstrap bootstrap(EventLoopGroup loops) {
         return new Bootstrap().group(loops).channel(RdmaChannel.class);
     }
 

@@ -14,11 +14,14 @@ import org.nettyrdma.channel.RdmaStreamChannel;
 
 /**
  * What the suites of this module run over: the byte stream. With {@code -Dnettyrdma.streamTests.nio=true} it is Netty over TCP,
- * to tell a fault of ours from one of a suite.
+ * to tell a fault of ours from one of a suite. With {@code -Dnettyrdma.streamTests.ioHandler=true} the event loops are those of
+ * Netty 4.2.
  */
 public final class StreamTransport {
 
     private static final boolean NIO = Boolean.getBoolean("nettyrdma.streamTests.nio");
+
+    private static final boolean IO_HANDLER = Boolean.getBoolean("nettyrdma.streamTests.ioHandler");
 
     private StreamTransport() {
     }
@@ -27,7 +30,22 @@ public final class StreamTransport {
     @SuppressWarnings("deprecation") // in Netty 4.2 only
     public static EventLoopGroup newGroup(int threads, String name) {
         ThreadFactory factory = new DefaultThreadFactory(name, true);
+        if (IO_HANDLER) {
+            return newIoGroup(threads, factory);
+        }
         return NIO ? new NioEventLoopGroup(threads, factory) : new RdmaEventLoopGroup(threads, factory);
+    }
+
+    /** By reflection: Netty 4.1, against which this is compiled as well, has nothing of it. */
+    private static EventLoopGroup newIoGroup(int threads, ThreadFactory factory) {
+        try {
+            Object handlers = Class.forName("org.nettyrdma.iohandler.RdmaIoHandler").getMethod("newFactory").invoke(null);
+            return (EventLoopGroup) Class.forName("io.netty.channel.MultiThreadIoEventLoopGroup")
+                    .getConstructor(int.class, ThreadFactory.class, Class.forName("io.netty.channel.IoHandlerFactory"))
+                    .newInstance(threads, factory, handlers);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     public static SocketChannel newChannel() {
