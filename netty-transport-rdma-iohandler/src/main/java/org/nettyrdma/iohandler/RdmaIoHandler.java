@@ -30,8 +30,8 @@ import org.nettyrdma.verbs.VerbsProvider;
  */
 public final class RdmaIoHandler implements IoHandler {
 
-    /** Netty knows how busy an event loop is since 4.2.3. */
-    private static final boolean REPORTS_ACTIVE_TIME =
+    /** The first versions of Netty 4.2 do not ask how busy an event loop is. */
+    static final boolean REPORTS_ACTIVE_TIME =
             Stream.of(IoHandlerContext.class.getMethods()).anyMatch(method -> method.getName().equals("reportActiveIoTime"));
 
     private final IoEventLoop eventLoop;
