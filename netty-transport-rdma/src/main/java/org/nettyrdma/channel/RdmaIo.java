@@ -95,8 +95,8 @@ public final class RdmaIo {
         tools = PostingTools.of(provider);
         receivePools = new ReceivePools(eventLoop, tools, this::stayAwake);
         idleRings = new IdleRings(eventLoop);
-        context = provider.openContext();
         BY_EVENT_LOOP.put(eventLoop, new WeakReference<>(this));
+        context = provider.openContext(); // last, since where something fails nobody would close it
     }
 
     /** What does the work of an event loop; {@code null} if it is no event loop for these channels. Any thread. */
