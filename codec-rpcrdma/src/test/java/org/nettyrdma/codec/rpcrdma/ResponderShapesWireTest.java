@@ -177,6 +177,20 @@ class ResponderShapesWireTest {
         sink.release();
     }
 
+    /** What a client of NFSv4 sends to have one of several results inline (RFC 8166, section 4.3.2.3). */
+    @Test
+    void shouldLeaveResultInlineWhoseWriteChunkHasNoSegments() throws Exception {
+        ByteBuf sink = client.peer.registered(new byte[100]);
+        RemoteSegment second = client.writable(sink, 0, 100);
+        client.exchange(X, MSG, "00000000" + chunk() + chunk(second) + "00000000" + chunk() + loadTwo(9, 10), MSG,
+                "00000000" + chunk() + chunk(second.withLength(10)) + "00000000" + chunk() + X + SUCCESS
+                + "00000009" + ByteBufUtil.hexDump(Bytes.pattern(9, 1)) + "000000" + MARK + "0000000a" + MARK);
+        assertArrayEquals(Bytes.pattern(10, 2), ByteBufUtil.getBytes(sink, 0, 10));
+        client.exchange(X, MSG, "00000000 00000000" + chunk() + loadTwo(9, 5001), ERROR, "00000002");
+        client.requireAlive();
+        sink.release();
+    }
+
     @Test
     void shouldRefuseWriteChunkThatIsTooShortForItsResultThoughAnotherHasRoom() throws Exception {
         ByteBuf sink = client.peer.registered(new byte[300]);

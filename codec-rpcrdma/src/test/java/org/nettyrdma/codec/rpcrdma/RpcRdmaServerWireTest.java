@@ -100,8 +100,6 @@ class RpcRdmaServerWireTest {
         "00000000" + NO_CHUNKS,                                                  // RDMA_MSG without a message
         "00000000" + NO_CHUNKS + "00000006" + CALL + "00000000" + NO_AUTH,       // another XID in the message
         "00000000 00000002 00000000 00000000",                                   // presence word
-        "00000000 00000000 00000001 00000000 00000000 00000000",                 // Write chunk without segments
-        "00000000 00000000 00000000 00000001 00000000",                          // Reply chunk without segments
         "00000000 00000001 00000002 00000000 00000001 0000000000000000 00000000 00000000 00000000", // position 2
     })
     void shouldRefuseMalformedCall(String fromType) throws Exception {

@@ -158,13 +158,13 @@ public final class ChunkListReader {
         return new RemoteSegment(handle, length, offset);
     }
 
-    /** Also against a Write chunk of no segments, which RFC 8166 has (section 4.3.2.3), and its draft has not. */
+    /** None at all is a chunk as well, without room (RFC 8166, section 4.3.2.3); a Read chunk has an entry for each segment. */
     private void requireSegments(long count, int bytesPresent, String field) throws RpcRdmaException {
-        if (count < 1 || count > limits.maxSegmentsPerChunk()) {
+        if (count > limits.maxSegmentsPerChunk()) {
             // Only what could be parsed is a question of how many segments are supported.
-            boolean parses = count >= 1 && count * HeaderLayout.SEGMENT_LENGTH <= bytesPresent;
+            boolean parses = count * HeaderLayout.SEGMENT_LENGTH <= bytesPresent;
             RpcRdmaError error = parses ? new RpcRdmaError.Segments(limits.maxSegmentsPerChunk()) : RpcRdmaError.BAD_XDR;
-            throw malformed(error, "%s of %d segments (expected: 1..%d)", field, count, limits.maxSegmentsPerChunk());
+            throw malformed(error, "%s of %d segments (limit: %d)", field, count, limits.maxSegmentsPerChunk());
         }
     }
 

@@ -24,7 +24,10 @@ public record ReadChunk(int position, List<RemoteSegment> segments) {
         if (position < 0 || (position & 3) != 0) {
             throw new IllegalArgumentException("position: " + position + " (expected: a multiple of 4, at least 0)");
         }
-        segments = WriteChunk.immutable(segments);
+        if (segments.isEmpty()) {
+            throw new IllegalArgumentException("segments: none (expected: 1 or more)");
+        }
+        segments = List.copyOf(segments);
     }
 
     /**

@@ -8,7 +8,8 @@ import org.nettyrdma.channel.RemoteSegment;
  * list, with the whole reply when it is the Reply chunk (RFC 8166, sections 3.4.6 and 4.3.3). In a call the lengths
  * say how much fits, in a reply how much was written.
  *
- * @param segments the requester's memory in the order of the content; one or more, immutable
+ * @param segments the requester's memory in the order of the content; immutable, and empty for a result that is to travel with
+ *                 the rest of the reply although others have chunks
  */
 public record WriteChunk(List<RemoteSegment> segments) {
 
@@ -16,10 +17,9 @@ public record WriteChunk(List<RemoteSegment> segments) {
      * Copies the list unless it is immutable.
      *
      * @param segments the requester's memory
-     * @throws IllegalArgumentException if there is no segment
      */
     public WriteChunk {
-        segments = immutable(segments);
+        segments = List.copyOf(segments);
     }
 
     /**
@@ -66,12 +66,5 @@ public record WriteChunk(List<RemoteSegment> segments) {
             length += segments.get(i).length();
         }
         return length;
-    }
-
-    static List<RemoteSegment> immutable(List<RemoteSegment> segments) {
-        if (segments.isEmpty()) {
-            throw new IllegalArgumentException("segments: none (expected: 1 or more)");
-        }
-        return List.copyOf(segments);
     }
 }

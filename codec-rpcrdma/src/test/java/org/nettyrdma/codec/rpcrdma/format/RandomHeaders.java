@@ -108,7 +108,7 @@ final class RandomHeaders {
     }
 
     private static Arbitrary<List<RemoteSegment>> segments() {
-        return segment().list().ofMinSize(1).ofMaxSize(LIMITS.maxSegmentsPerChunk());
+        return segment().list().ofMaxSize(LIMITS.maxSegmentsPerChunk());
     }
 
     /** Segments that end within the address space, and some that end with it. */
