@@ -39,7 +39,7 @@ final class LsCommand extends RemoteCommand {
                 printHeading(endpoint);
                 print(files, listed);
             } else {
-                List<String> names = isDirectory ? files.names(file) : List.of(file.name());
+                List<String> names = isDirectory ? files.names(file, this::report) : List.of(file.name());
                 printHeading(endpoint);
                 names.forEach(name -> out().println(TerminalText.escape(name)));
             }

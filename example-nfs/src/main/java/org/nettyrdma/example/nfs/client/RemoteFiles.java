@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.client;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -210,7 +211,7 @@ public final class RemoteFiles {
     }
 
     /**
-     * Lists a directory, also where the server tells nothing of some of its files.
+     * Lists a directory, also where the server tells nothing of some of its files, or calls them what cannot be a name.
      *
      * @param directory the directory
      * @param failures is told of each of those
@@ -224,12 +225,12 @@ public final class RemoteFiles {
     /** The same within the memory that is left for several lists. */
     List<RemoteFile> list(RemoteFile directory, ListingBudget budget, FailureListener failures) throws IOException {
         List<RemoteFile> files = new ArrayList<>();
-        forEachEntry(directory, budget, true, entry -> failures.attempt(() -> {
+        forEachEntry(directory, budget, true, failures, entry -> {
             RemoteFile file = fileOrNull(directory, entry);
             if (file != null) {
                 files.add(file);
             }
-        }));
+        });
         files.sort(Comparator.comparing(RemoteFile::name));
         return files;
     }
@@ -238,12 +239,13 @@ public final class RemoteFiles {
      * Lists the names in a directory, which takes no right to look at its files.
      *
      * @param directory the directory
-     * @return the names in their order, without {@code .} and {@code ..}
+     * @param failures is told of each that cannot be a name
+     * @return the others in their order, without {@code .} and {@code ..}
      * @throws IOException as by {@link #list(RemoteFile)}
      */
-    public List<String> names(RemoteFile directory) throws IOException {
+    public List<String> names(RemoteFile directory, FailureListener failures) throws IOException {
         List<String> names = new ArrayList<>();
-        forEachEntry(directory, new ListingBudget(), false, entry -> names.add(entry.name()));
+        forEachEntry(directory, new ListingBudget(), false, failures, entry -> names.add(entry.name()));
         names.sort(Comparator.naturalOrder());
         return names;
     }
@@ -259,8 +261,8 @@ public final class RemoteFiles {
      * Does something with each name once. Some servers list one again that has been replaced meanwhile, and forget where a list
      * goes on when its directory changes.
      */
-    private void forEachEntry(RemoteFile directory, ListingBudget budget, boolean withFiles, EntryAction action)
-            throws IOException {
+    private void forEachEntry(RemoteFile directory, ListingBudget budget, boolean withFiles, FailureListener failures,
+            EntryAction action) throws IOException {
         Set<String> names = new HashSet<>();
         Set<Long> cookies = new HashSet<>();
         long cookie = 0;
@@ -281,10 +283,12 @@ public final class RemoteFiles {
                 continue;
             }
             for (DirectoryEntry entry : page.entries()) {
-                requireName(directory, entry.name());
                 budget.take(directory.path(), entry.name());
                 if (names.add(entry.name()) && !entry.name().equals(".") && !entry.name().equals("..")) {
-                    action.run(entry);
+                    failures.attempt(() -> {
+                        requireName(directory, entry.name());
+                        action.run(entry);
+                    });
                 }
                 cookie = entry.cookie();
             }
@@ -320,7 +324,7 @@ public final class RemoteFiles {
     /** A name becomes part of a path on this machine; the server must not choose where that leads. */
     private static void requireName(RemoteFile directory, String name) throws IOException {
         if (name.isEmpty() || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
-            throw new IOException(directory.path() + ": the server returns '" + name + "', which cannot be a name");
+            throw new FileSystemException(directory.path(), null, "the server returns '" + name + "', which cannot be a name");
         }
     }
 

@@ -9,9 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.client.HostileServer;
 
 /** What fails for some files is told of each of them, and done for the others. */
 class PartialFailureTest extends CommandTest {
@@ -45,6 +47,34 @@ class PartialFailureTest extends CommandTest {
         assertEquals(List.of("nfs get: " + local.resolve("tree/a") + ": it is a directory here, and stays one"), errors());
         assertEquals("content", Files.readString(local.resolve("tree/b")));
         assertEquals(List.of("a", "b"), names(local.resolve("tree")));
+    }
+
+    @Test
+    void shouldGetAndListTheRestBehindNamesThatCannotBe() throws IOException {
+        try (HostileServer hostile = new HostileServer()) {
+            String tooLong = "n".repeat(300);
+            hostile.file(3, "content");
+            hostile.directory(2, hostile.entry("a", 3), hostile.entry("../up", 3), hostile.entry(tooLong, 3),
+                    hostile.entry("z", 3));
+            hostile.directory(1, hostile.entry("", 3), hostile.entry("..", 3), hostile.entry("b\0", 3), hostile.entry("tree", 2),
+                    hostile.entry("z", 3));
+            String root = hostile.endpoint("/").toString();
+            Path copy = local.resolve("copy");
+            assertEquals(1, run("get", "-r", root, copy.toString()));
+            String noName = ": the server returns '%s', which cannot be a name";
+            assertEquals(Set.of("nfs get: " + copy.resolve("tree").resolve(tooLong) + ": File name too long",
+                    "nfs get: /" + String.format(noName, ""), "nfs get: /" + String.format(noName, "b\\x00"),
+                    "nfs get: /tree" + String.format(noName, "../up")), Set.copyOf(errors()));
+            assertEquals(List.of("tree", "z"), names(copy));
+            assertEquals(List.of("a", "z"), names(copy.resolve("tree")));
+            assertEquals("content", Files.readString(copy.resolve("tree/z")));
+
+            assertEquals(1, run("ls", root));
+            assertEquals(List.of("tree", "z"), out.lines().toList());
+            assertEquals(2, errors().size(), err);
+            assertEquals(1, run("ls", "-l", root));
+            assertEquals(2, out.lines().count(), out);
+        }
     }
 
     @Test
