@@ -323,16 +323,20 @@ final class Device implements Registrar {
             closed = true;
             registrations.endAll();
         }
-        connectionManager.close();
-        synchronized (this) {
-            verbs.deallocateProtectionDomain(protectionDomain);
-            try {
-                verbs.closeContext(context);
-                LOGGER.info("RDMA device {} closed", limits.name());
-            } catch (IOException e) {
-                LOGGER.warn("The RDMA device {} stays open, and cannot leave the machine before this process ends", limits.name(),
-                        e);
-            }
+        try {
+            connectionManager.close();
+        } finally { // also after an Error
+            closeContext();
+        }
+    }
+
+    private synchronized void closeContext() {
+        verbs.deallocateProtectionDomain(protectionDomain);
+        try {
+            verbs.closeContext(context);
+            LOGGER.info("RDMA device {} closed", limits.name());
+        } catch (IOException e) {
+            LOGGER.warn("The RDMA device {} stays open, and cannot leave the machine before this process ends", limits.name(), e);
         }
     }
 }

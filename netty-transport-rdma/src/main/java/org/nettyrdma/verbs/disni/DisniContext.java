@@ -231,14 +231,21 @@ final class DisniContext implements VerbsContext, EventReceiver {
             return;
         }
         closed = true;
-        for (DisniQueuePair queuePair : queuePairs.values()) {
-            queuePair.close();
-        }
-        new ArrayList<>(listeners).forEach(DisniListener::close);
-        new ArrayList<>(closing).forEach(ClosingConnection::finish);
-        parts.close();
-        verbs.destroyWakeup(wakeup);
-        device.remove(this);
+        attempt(() -> queuePairs.values().forEach(DisniContext::attempt));
+        attempt(() -> new ArrayList<>(listeners).forEach(DisniContext::attempt));
+        attempt(() -> new ArrayList<>(closing).forEach(connection -> attempt(connection::finish)));
+        attempt(parts);
+        attempt(() -> verbs.destroyWakeup(wakeup));
+        attempt(() -> device.remove(this));
         LOGGER.debug("Context of device {} closed", device.limits().name());
+    }
+
+    /** One of several steps, of which none must keep the context from the others: nobody closes it a second time. */
+    private static void attempt(AutoCloseable step) {
+        try {
+            step.close();
+        } catch (Throwable t) {
+            LOGGER.error("Unexpected exception", t);
+        }
     }
 }

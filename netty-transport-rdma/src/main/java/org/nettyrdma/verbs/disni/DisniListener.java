@@ -120,9 +120,12 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
             return;
         }
         closed = true;
-        waiting.forEach(request -> request.reject(NO_DATA));
-        waiting.clear();
-        context.remove(this);
-        parts.device().connectionManager().destroy(id);
+        try {
+            waiting.forEach(request -> request.reject(NO_DATA));
+            waiting.clear();
+        } finally { // also after an Error
+            context.remove(this);
+            parts.device().connectionManager().destroy(id);
+        }
     }
 }

@@ -68,7 +68,10 @@ final class DisniLoopParts implements AutoCloseable {
 
     @Override
     public void close() {
-        windows.close();
-        completionQueues.close();
+        try {
+            windows.close();
+        } finally { // also after an Error
+            completionQueues.close();
+        }
     }
 }
