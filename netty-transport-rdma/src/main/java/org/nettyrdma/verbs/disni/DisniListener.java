@@ -3,7 +3,7 @@ package org.nettyrdma.verbs.disni;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.slf4j.Logger;
@@ -25,7 +25,8 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
     private final Handler handler;
     private final SocketAddress localAddress;
     private final long id;
-    private final Queue<DisniConnectionRequest> waiting = new ArrayDeque<>();
+    /** Not an array: where one cannot grow for want of memory, it loses what is in it. */
+    private final Queue<DisniConnectionRequest> waiting = new LinkedList<>();
     private boolean accepting;
     private boolean closed;
 
@@ -95,7 +96,7 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
 
     private void deliverWaiting() {
         while (accepting && !waiting.isEmpty()) {
-            DisniConnectionRequest request = waiting.remove();
+            DisniConnectionRequest request = waiting.element();
             parts.deliveries().event(() -> {
                 if (closed) {
                     request.reject(NO_DATA);
@@ -103,6 +104,7 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
                     handler.connectionRequested(request);
                 }
             });
+            waiting.remove(); // not before there was memory to tell of it
         }
     }
 

@@ -1,11 +1,10 @@
 package org.nettyrdma.verbs.disni;
 
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
 import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.support.IntTable;
 
 /**
  * The memory that one queue pair has opened to its peer, by steering tag.
@@ -15,17 +14,18 @@ final class ExposedPieces {
     /**
      * One opening.
      *
+     * @param tag          by which it is found
      * @param remoteOffset address of its first byte, by which the peer names it
      * @param registration what was registered for it, or {@code null}
      * @param window       the window that was bound for it, or 0
      */
-    record Piece(long remoteOffset, Registration registration, long window) {
+    record Piece(int tag, long remoteOffset, Registration registration, long window) {
     }
 
     private final Registrar registrar;
     private final MemoryWindows windows;
-    private final IntObjectHashMap<Piece> pieces = new IntObjectHashMap<>();
-    private final IntObjectHashMap<Piece> withdrawing = new IntObjectHashMap<>(); // windows whose invalidation is not complete
+    private final IntTable<Piece> pieces = new IntTable<>();
+    private final IntTable<Piece> withdrawing = new IntTable<>(); // windows whose invalidation is not complete
     private final Set<Integer> stuck = new HashSet<>(); // tags whose window was not freed, and that the device may still honour
 
     ExposedPieces(Registrar registrar, MemoryWindows windows) {
@@ -36,19 +36,33 @@ final class ExposedPieces {
     /** Registers a piece of memory with remote rights, for this exposure alone. */
     int register(MemoryRegion region, int offset, int length, int access) throws IOException {
         Registration registration = registrar.register(region.memory(), offset, length, access);
-        pieces.put(registration.remoteKey(), new Piece(registration.address(), registration, 0));
+        try {
+            add(registration.remoteKey(), registration.address(), registration, 0);
+        } catch (RuntimeException | Error e) { // no memory, for instance
+            registrar.deregister(registration);
+            throw e;
+        }
         return registration.remoteKey();
     }
 
-    /** Notes a piece that a window was bound to. */
+    /** Notes a piece that a window was bound to; closes it if there is no memory for that. */
     void bound(int tag, long remoteOffset, long window) {
-        pieces.put(tag, new Piece(remoteOffset, null, window));
+        try {
+            add(tag, remoteOffset, null, window);
+        } catch (RuntimeException | Error e) {
+            windows.free(window);
+            throw e;
+        }
+    }
+
+    private void add(int tag, long remoteOffset, Registration registration, long window) {
+        pieces.put(tag, new Piece(tag, remoteOffset, registration, window));
     }
 
     /** Opens nothing new: the whole region is open for good. The tag names the piece that was asked for last. */
     int persistent(DisniMemoryRegion region, int offset, Device device) throws IOException {
         Registration registration = region.registration(device);
-        pieces.put(registration.remoteKey(), new Piece(registration.address() + offset, null, 0));
+        add(registration.remoteKey(), registration.address() + offset, null, 0);
         return registration.remoteKey();
     }
 
@@ -63,7 +77,8 @@ final class ExposedPieces {
 
     /** The invalidation of a window has been posted. */
     void startWithdrawing(int tag) {
-        withdrawing.put(tag, pieces.remove(tag));
+        withdrawing.put(tag, pieces.get(tag));
+        pieces.remove(tag); // not before there was memory for the other table
     }
 
     /**
@@ -83,13 +98,15 @@ final class ExposedPieces {
         freeWindows(withdrawing);
     }
 
-    private void freeWindows(IntObjectHashMap<Piece> of) {
-        for (IntObjectMap.PrimitiveEntry<Piece> piece : of.entries()) {
-            if (piece.value().window() != 0 && !windows.free(piece.value().window())) {
-                stuck.add(piece.key());
+    private void freeWindows(IntTable<Piece> of) {
+        for (Piece piece : of.values()) {
+            if (piece.window() != 0) {
+                of.remove(piece.tag()); // so that none is given back or freed once more
+                if (!windows.free(piece.window())) {
+                    stuck.add(piece.tag());
+                }
             }
         }
-        of.values().removeIf(piece -> piece.window() != 0); // so that none is given back or freed once more
     }
 
     /**
@@ -98,7 +115,11 @@ final class ExposedPieces {
      * @param destroyed whether the queue pair is destroyed, or its device removed: that ends the access by windows, too
      */
     void close(boolean destroyed) {
-        pieces.values().removeIf(piece -> piece.registration() == null || registrar.deregister(piece.registration()));
+        for (Piece piece : pieces.values()) {
+            if (piece.registration() == null || registrar.deregister(piece.registration())) {
+                pieces.remove(piece.tag());
+            }
+        }
         if (destroyed) {
             stuck.clear();
         }
@@ -106,6 +127,6 @@ final class ExposedPieces {
 
     /** Whether the peer may still reach what was exposed under a tag, also after {@link #close}. */
     boolean isOpen(int tag) {
-        return pieces.containsKey(tag) || stuck.contains(tag);
+        return pieces.get(tag) != null || stuck.contains(tag);
     }
 }

@@ -1,7 +1,6 @@
 package org.nettyrdma.verbs.disni;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,7 +22,8 @@ final class MemoryWindows implements AutoCloseable {
     }
 
     private final Source source;
-    private final ArrayDeque<Long> idle = new ArrayDeque<>();
+    private final long[] idle = new long[MAX_IDLE];
+    private int idleCount;
 
     MemoryWindows(Source source) {
         this.source = source;
@@ -44,14 +44,13 @@ final class MemoryWindows implements AutoCloseable {
     }
 
     long take() throws IOException {
-        Long window = idle.pollLast();
-        return window != null ? window : source.allocate();
+        return idleCount > 0 ? idle[--idleCount] : source.allocate();
     }
 
-    /** Takes back a window that was invalidated. */
+    /** Takes back a window that was invalidated, also where there is no heap. */
     void give(long window) {
-        if (idle.size() < MAX_IDLE) {
-            idle.addLast(window);
+        if (idleCount < MAX_IDLE) {
+            idle[idleCount++] = window;
         } else {
             free(window);
         }
@@ -70,8 +69,8 @@ final class MemoryWindows implements AutoCloseable {
 
     @Override
     public void close() {
-        while (!idle.isEmpty()) {
-            free(idle.remove());
+        while (idleCount > 0) {
+            free(idle[--idleCount]);
         }
     }
 }

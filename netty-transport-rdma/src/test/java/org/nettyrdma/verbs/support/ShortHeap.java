@@ -33,6 +33,12 @@ public final class ShortHeap {
 
     /** Does something while there is no heap for the smallest object. */
     public static void whileFull(Runnable step) {
+        whileFullBut(0, step);
+    }
+
+    /** Does something while there is heap for so many bytes, of small objects for instance, but for no array as long. */
+    public static void whileFullBut(int bytes, Runnable step) {
+        byte[] rest = new byte[bytes];
         Object[] filler = new Object[100_000];
         int count = 0;
         for (int size = 1 << 20; size > 0; size /= 2) {
@@ -45,8 +51,9 @@ public final class ShortHeap {
                 continue; // with smaller ones
             }
         }
+        rest = null;
         step.run();
-        filler[0] = null; // so that it is in use until here
+        filler[0] = rest; // so that it is in use until here
     }
 
     /** Does something that completes work requests while there is no memory for that, and once more; returns their ids. */
