@@ -3,17 +3,16 @@ package org.nettyrdma.codec.oncrpc;
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 
 import io.netty.channel.Channel;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
+import java.util.LinkedList;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -43,7 +42,8 @@ import java.util.function.LongSupplier;
  * number, and are never pushed out. Where the client with the most has nothing but these and sends one more, the call is
  * answered with SYSTEM_ERR and not executed. At most {@value #MAX_JOINED} calls wait for one in execution. If one more comes, the
  * one that has waited longest is answered with SYSTEM_ERR, as its connection is the most likely to be dead. Replies that are too
- * old go when the next call comes. A restart of the server forgets everything.
+ * old go when the next call comes. One that there is no memory to keep is forgotten at once. A restart of the server forgets
+ * everything.
  *
  * <p>Thread safe. Calls are answered outside of the monitor.
  */
@@ -193,20 +193,17 @@ public final class DuplicateRequestCache {
         return entry;
     }
 
-    /** Keeps a reply and returns the calls that have waited for it. */
-    private synchronized List<RpcCall> finish(Entry entry, KeptReply reply) {
+    /** Keeps a reply; nobody joins its call any more. Where there is no memory for that, it is forgotten early. */
+    private synchronized void finish(Entry entry, KeptReply reply) {
         running.remove(entry.key);
         entry.reply = reply;
         entry.finishedNanos = nanoClock.getAsLong();
-        replies.put(entry.key, entry);
-        entry.client.finished.add(entry);
+        entry.client.keep(entry);
         weigh(entry.client, 0, reply.bytes());
+        replies.put(entry.key, entry);
         while (bytes > maxBytes && evict(null)) {
             // one client after the other loses its oldest
         }
-        List<RpcCall> joined = new ArrayList<>(entry.joined);
-        entry.joined.clear();
-        return joined;
     }
 
     /**
@@ -217,9 +214,9 @@ public final class DuplicateRequestCache {
      */
     private boolean evict(Client caller) {
         for (Client client : byWeight.descendingSet()) {
-            if (!client.finished.isEmpty()) {
+            if (client.oldest != null) {
                 evictions++;
-                remove(client.finished.peek());
+                remove(client.oldest);
                 return true;
             }
             if (client == caller) {
@@ -243,7 +240,7 @@ public final class DuplicateRequestCache {
     /** A reply that is its client's oldest. */
     private void remove(Entry entry) {
         replies.remove(entry.key);
-        entry.client.finished.remove();
+        entry.client.forgetOldest();
         weigh(entry.client, -1, -entry.reply.bytes());
     }
 
@@ -268,14 +265,29 @@ public final class DuplicateRequestCache {
 
         private final Object identity;
         private final long number;
-        /** The oldest comes first. */
-        private final Deque<Entry> finished = new ArrayDeque<>(1);
+        /** Its replies are linked by themselves, so that there is always memory for that. */
+        private Entry oldest;
+        private Entry newest;
         private int entries;
         private long bytes;
 
         private Client(Object identity, long number) {
             this.identity = identity;
             this.number = number;
+        }
+
+        private void keep(Entry entry) {
+            if (newest == null) {
+                oldest = entry;
+            } else {
+                newest.next = entry;
+            }
+            newest = entry;
+        }
+
+        private void forgetOldest() {
+            oldest = oldest.next;
+            newest = oldest == null ? null : newest;
         }
     }
 
@@ -284,10 +296,12 @@ public final class DuplicateRequestCache {
 
         private final CallDigest.Key key;
         private final Client client;
-        private final Deque<RpcCall> joined = new ArrayDeque<>(0);
+        private final Queue<RpcCall> joined = new LinkedList<>(); // an array that cannot grow loses what is in it
         /** {@code null} until there is one. */
         private KeptReply reply;
         private long finishedNanos;
+        /** The next newer one of the client. */
+        private Entry next;
 
         private Entry(CallDigest.Key key, Client client) {
             this.key = key;
@@ -298,6 +312,13 @@ public final class DuplicateRequestCache {
         private RpcCall join(RpcCall call) {
             joined.add(call);
             return joined.size() > MAX_JOINED ? joined.remove() : null;
+        }
+
+        /** When nobody joins any more. */
+        private void answerJoined(Consumer<RpcCall> answer) {
+            for (RpcCall waiting = joined.poll(); waiting != null; waiting = joined.poll()) {
+                answer.accept(waiting);
+            }
         }
     }
 
@@ -324,17 +345,23 @@ public final class DuplicateRequestCache {
 
         @Override
         public void refuse(RpcCall recorded, RpcReplyHeader reply) {
-            List<RpcCall> joined = finish(entry, KeptReply.of(reply));
-            call.tryRefuse(reply);
-            joined.forEach(waiting -> waiting.tryRefuse(reply));
+            try {
+                finish(entry, KeptReply.of(reply));
+            } finally { // also without memory to keep it
+                call.tryRefuse(reply);
+                entry.answerJoined(waiting -> waiting.tryRefuse(reply));
+            }
         }
 
         @Override
         public void send(RpcCall recorded, Object message) {
             KeptReply reply = KeptReply.of(message, call.header().xid(), maxBytes);
-            List<RpcCall> joined = finish(entry, reply); // before the client can see the reply
-            call.tryAnswer(message);
-            joined.forEach(reply::answer);
+            try {
+                finish(entry, reply); // before the client can see the reply
+            } finally { // also without memory to keep it
+                call.tryAnswer(message);
+                entry.answerJoined(reply::answer);
+            }
         }
     }
 }

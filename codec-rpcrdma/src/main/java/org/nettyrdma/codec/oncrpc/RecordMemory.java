@@ -2,8 +2,8 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.nettyrdma.codec.oncrpc.transport.ProgressWatch;
@@ -44,8 +44,11 @@ final class RecordMemory implements ProgressWatch.Source {
     private final Consumer<ChannelHandlerContext> readEnded;
     private final long windowMillis;
     private final ProgressWatch watch;
-    /** What has been received while the record waits, nobody reads on, or the turn is over. */
-    private final Deque<ByteBuf> kept = new ArrayDeque<>();
+    /**
+     * What has been received while the record waits, nobody reads on, or the turn is over. Not an array: one that cannot grow for
+     * want of memory loses what is in it.
+     */
+    private final Deque<ByteBuf> kept = new LinkedList<>();
     /** Nobody reads on, as {@code AUTO_READ} is off and no read has been asked for since the last record. */
     private boolean heldBack;
     /** Those above have turned {@code AUTO_READ} off with the last record. */
@@ -93,7 +96,7 @@ final class RecordMemory implements ProgressWatch.Source {
         receivedBytes += in.readableBytes();
         pause.messageRead();
         if (isWaiting() || !kept.isEmpty()) {
-            kept.addLast(compact(in));
+            keep(in, false);
         } else {
             decoder.accept(ctx, in);
         }
@@ -158,7 +161,22 @@ final class RecordMemory implements ProgressWatch.Source {
 
     /** What is left to decode when there is memory; its reference passes to this. */
     void keep(ByteBuf in) {
-        kept.addFirst(compact(in));
+        keep(in, true);
+    }
+
+    private void keep(ByteBuf in, boolean first) {
+        ByteBuf compact = compact(in);
+        try {
+            if (first) {
+                kept.addFirst(compact);
+            } else {
+                kept.addLast(compact);
+            }
+        } catch (RuntimeException | Error e) { // no memory, for instance: what comes behind the gap is not to be decoded
+            compact.release();
+            ctx.close();
+            throw e;
+        }
     }
 
     /**

@@ -6,7 +6,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.channels.ClosedChannelException;
-import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedList;
 import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.oncrpc.transport.RpcCallAbandoned;
@@ -42,7 +43,8 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
 
     private final NegotiatedConnection connection;
     private final ChunkCounters statistics;
-    private final ArrayDeque<HeldCall> held = new ArrayDeque<>();
+    /** Not an array: where one cannot grow for want of memory, it loses what is in it. */
+    private final Deque<HeldCall> held = new LinkedList<>();
     private ChannelHandlerContext ctx;
     /** The first call, kept to be sent again; {@code null} if none is out. */
     private Object first;
@@ -90,24 +92,41 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
     }
 
     private void sendFirst(Object call, ChannelPromise promise) {
-        Object copy = call instanceof RpcMessage rpc ? rpc.retainedDuplicate() : ((ByteBuf) call).retainedDuplicate();
-        first = copy;
+        ChannelPromise write;
+        try {
+            first = call instanceof RpcMessage rpc ? rpc.retainedDuplicate() : ((ByteBuf) call).retainedDuplicate();
+            write = firstWrite(first, promise);
+        } catch (RuntimeException | Error e) { // no memory, for instance: the next call has to find the version out
+            releaseFirst();
+            fail(call, promise, e);
+            return;
+        }
         firstXid = RpcOffsets.word(RpcOffsets.message(call), 0);
         firstAbandoned = false;
-        ctx.write(call, new RelayPromise(ctx, promise) {
+        ctx.write(call, write);
+    }
+
+    private ChannelPromise firstWrite(Object copy, ChannelPromise promise) {
+        return new RelayPromise(ctx, promise) {
             @Override
             protected void written(Throwable cause) {
                 if (cause != null && first == copy) {
                     firstLost(cause);
                 }
             }
-        });
+        };
     }
 
     private void hold(Object call, ChannelPromise promise) {
-        HeldCall waiting = new HeldCall(call, promise);
-        held.add(waiting);
-        waiting.watchForCancellation();
+        HeldCall waiting = null;
+        try {
+            waiting = new HeldCall(call, promise);
+            held.add(waiting);
+            waiting.watchForCancellation();
+        } catch (RuntimeException | Error e) { // no memory, for instance
+            held.remove(waiting);
+            fail(call, promise, e);
+        }
         updateWritability();
     }
 
@@ -164,15 +183,14 @@ public final class VersionNegotiationHandler extends ChannelDuplexHandler {
 
     /** In front of those that wait; its promise is that of the first attempt, which has completed. */
     private void sendFirstAgain() {
-        Object again = first;
         int xid = firstXid;
-        first = null;
         firstAgain = ctx.newPromise().addListener(write -> {
             if (!write.isSuccess() && !write.isCancelled()) {
                 RequesterCallTable.notSentAgain(ctx, xid, write.cause());
             }
         });
-        held.addFirst(new HeldCall(again, firstAgain));
+        held.addFirst(new HeldCall(first, firstAgain));
+        first = null; // not before it waits, where there is no memory for that
     }
 
     /** The first call could not be written. */

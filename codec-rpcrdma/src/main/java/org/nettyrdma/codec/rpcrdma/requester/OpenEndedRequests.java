@@ -3,7 +3,7 @@ package org.nettyrdma.codec.rpcrdma.requester;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import java.io.IOException;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -48,8 +48,8 @@ final class OpenEndedRequests {
     private final RequestSender sender;
     private final Supplier<InlineThreshold> threshold;
     private final ReplyHistory history = new ReplyHistory();
-    /** In order; those that have been admitted since are skipped. */
-    private final Queue<PatientCall> patient = new ArrayDeque<>();
+    /** In order; those that have been admitted since are skipped. Not an array: one that cannot grow loses what is in it. */
+    private final Queue<PatientCall> patient = new LinkedList<>();
 
     OpenEndedRequests(ChannelHandlerContext ctx, RpcRdmaLimits limits, RequestPlanner planner, RequesterCallTable calls,
             RequestSender sender, Supplier<InlineThreshold> threshold) {

@@ -2,7 +2,7 @@ package org.nettyrdma.codec.rpcrdma.responder;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import org.nettyrdma.codec.oncrpc.MemoryAdmission;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
@@ -69,8 +69,8 @@ final class RequestArrivals {
     private final Owner owner;
     private final MemoryAdmission admission;
     private final Runnable endOfFetches = this::endFetches;
-    /** Whole calls that came late, while no read was wanted. */
-    private final Queue<Whole> held = new ArrayDeque<>();
+    /** Whole calls that came late, while no read was wanted. Not an array: one that cannot grow loses what is in it. */
+    private final Queue<Whole> held = new LinkedList<>();
     private boolean flushNeeded;
     private boolean endOfFetchesQueued;
     private boolean closed;
@@ -254,8 +254,14 @@ final class RequestArrivals {
     private void wholeLate(int xid, ChunkLists chunks, long bytes, ByteBuf message) {
         if (owner.isCallWanted()) {
             owner.arrived(xid, chunks, bytes, message);
-        } else {
+            return;
+        }
+        try {
             held.add(new Whole(xid, chunks, bytes, message));
+        } catch (RuntimeException | Error e) { // no memory, for instance: the peer would wait in vain
+            message.release();
+            PeerLog.warn(LOGGER, ctx.channel(), "closing, a call could not be kept: {}", String.valueOf(e));
+            ctx.close();
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.List;
 public final class XidMap<V> {
 
     private static final int FEWEST_SLOTS = 8;
+    private static final int FEWEST_OTHERS = 4;
     /** Of a client that has more requests in progress, those beyond are in the hash map. */
     private static final int MOST_SLOTS = 1024;
 
@@ -27,6 +28,7 @@ public final class XidMap<V> {
     private int slotted;
     /** Those that found their slot taken; {@code null} before the first. */
     private IntObjectMap<V> others;
+    private int roomForOthers;
 
     /** Creates an empty map. */
     public XidMap() {
@@ -98,9 +100,16 @@ public final class XidMap<V> {
         }
     }
 
+    /** With room for one more. One that cannot grow for want of memory finds nothing any more, so another one takes its place. */
     private IntObjectMap<V> others() {
-        if (others == null) {
-            others = new IntObjectHashMap<>();
+        if (others == null || others.size() == roomForOthers) {
+            int room = others == null ? FEWEST_OTHERS : 2 * roomForOthers;
+            IntObjectMap<V> larger = new IntObjectHashMap<>(2 * room, 0.5f);
+            if (others != null) {
+                larger.putAll(others);
+            }
+            others = larger;
+            roomForOthers = room;
         }
         return others;
     }

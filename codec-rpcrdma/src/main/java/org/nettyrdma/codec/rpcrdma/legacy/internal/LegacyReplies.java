@@ -3,8 +3,8 @@ package org.nettyrdma.codec.rpcrdma.legacy.internal;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
@@ -47,8 +47,11 @@ public final class LegacyReplies implements UnplacedReplies {
     private final RpcRdmaLimits limits;
     private final ChunkCounters statistics;
     private final ChunkExposer exposer;
-    /** Oldest first, and since all wait equally long, also in the order in which their time is over. */
-    private final Queue<PendingReply> pending = new ArrayDeque<>();
+    /**
+     * Oldest first, and since all wait equally long, also in the order in which their time is over. Not an array: one that cannot
+     * grow for want of memory loses what is in it.
+     */
+    private final Queue<PendingReply> pending = new LinkedList<>();
     private int pendingBytes;
     private ScheduledFuture<?> timer;
 
@@ -143,9 +146,9 @@ public final class LegacyReplies implements UnplacedReplies {
     private void withdraw(PendingReply reply) {
         if (reply.exposure != null) {
             ExposedChunks exposure = reply.exposure;
-            reply.exposure = null;
-            pendingBytes -= reply.bytes;
             exposure.withdraw(exposure::releaseSinks);
+            reply.exposure = null; // not before: the end of the connection closes what for want of memory is open still
+            pendingBytes -= reply.bytes;
         }
     }
 
@@ -155,8 +158,8 @@ public final class LegacyReplies implements UnplacedReplies {
         for (Iterator<PendingReply> replies = pending.iterator(); replies.hasNext();) {
             PendingReply reply = replies.next();
             if (reply.xid == xid) {
-                replies.remove();
                 withdraw(reply);
+                replies.remove();
                 statistics.increment(Counter.DONE_MESSAGES);
                 return;
             }

@@ -1,6 +1,6 @@
 package org.nettyrdma.codec.rpcrdma.legacy.internal;
 
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import org.nettyrdma.codec.rpcrdma.responder.ReadChunkFetch;
 
@@ -12,7 +12,7 @@ import org.nettyrdma.codec.rpcrdma.responder.ReadChunkFetch;
 final class ReadChunkFetchQueue {
 
     private final long maxBytes;
-    private final Queue<ReadChunkFetch> waiting = new ArrayDeque<>();
+    private final Queue<ReadChunkFetch> waiting = new LinkedList<>(); // an array that cannot grow loses what is in it
     private long runningBytes;
     private int running;
 
