@@ -38,7 +38,8 @@ public final class OpenConnections {
         channel.releaseFuture().addListener(released -> released(channel, LAST_TURNS));
     }
 
-    private void released(RdmaChannel channel, int turns) {
+    /** May be told twice: a task that could not wake the event loop is in its queue all the same. */
+    void released(RdmaChannel channel, int turns) {
         if (turns > 0 && channel.isRegistered()) {
             try {
                 channel.eventLoop().execute(() -> released(channel, turns - 1));
@@ -46,11 +47,16 @@ public final class OpenConnections {
             } catch (RuntimeException | Error e) { // no memory for the queue, for instance: nobody may look again
             }
         }
+        RdmaChannelStatistics.Counter[] counters = RdmaChannelStatistics.Counter.values();
         long stamp = moving.writeLock();
         try {
-            endedCredits = sum(endedCredits, counting.remove(channel).statistics());
-            for (RdmaChannelStatistics.Counter counter : RdmaChannelStatistics.Counter.values()) {
-                endedChannels[counter.ordinal()] += channel.statistics().get(counter);
+            CreditGate gate = counting.get(channel);
+            if (gate != null) {
+                endedCredits = sum(endedCredits, gate.statistics()); // takes memory, and nothing behind it does
+                for (RdmaChannelStatistics.Counter counter : counters) {
+                    endedChannels[counter.ordinal()] += channel.statistics().get(counter);
+                }
+                counting.remove(channel);
             }
         } finally {
             moving.unlockWrite(stamp);
