@@ -253,6 +253,11 @@ public final class RequesterCall extends RelayPromise {
         state = State.WITHDRAWN;
     }
 
+    /** What could not be withdrawn for want of memory stays open until the connection ends. */
+    void stayOpen() {
+        state = State.ABANDONED;
+    }
+
     /** Whether its reply is to be dropped, as the memory that it is in was withdrawn. */
     boolean isWithdrawn() {
         return state == State.WITHDRAWN;

@@ -279,8 +279,18 @@ public final class RequesterCallTable {
     private void close(RequesterCall call) {
         call.releaseMessage();
         ExposedChunks exposure = call.exposure();
-        if (exposure != null) {
+        if (exposure == null) {
+            return;
+        }
+        try {
             exposure.withdraw(() -> releaseMemory(call));
+        } catch (RuntimeException | Error e) {
+            if (!exposure.isWithdrawn()) { // no memory, for instance: the end of the connection closes what is left
+                call.stayOpen();
+                endWithConnection(call);
+                ctx.close();
+            }
+            throw e;
         }
     }
 

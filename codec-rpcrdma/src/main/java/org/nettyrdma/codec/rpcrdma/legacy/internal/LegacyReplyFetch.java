@@ -60,9 +60,16 @@ public final class LegacyReplyFetch implements ReplyFetch, ReadChunkFetch.Owner 
             refuse(call, reply, e);
             return;
         }
-        ReadChunkFetch fetch = new ReadChunkFetch(ctx, reply, this);
+        ReadChunkFetch fetch;
+        try {
+            fetch = new ReadChunkFetch(ctx, reply, this);
+            calls.put(fetch, call);
+        } catch (RuntimeException | Error e) { // no memory, for instance: nothing would end the call
+            reply.release();
+            lost(call, e);
+            return;
+        }
         statistics.add(Counter.READ_CHUNK_BYTES, fetch.lengthBytes());
-        calls.put(fetch, call);
         fetches.add(fetch);
         ctx.flush();
     }

@@ -27,8 +27,13 @@ final class ReadChunkFetchQueue {
     void add(ReadChunkFetch fetch) {
         if (waiting.isEmpty() && fits(fetch)) {
             start(fetch);
-        } else {
+            return;
+        }
+        try {
             waiting.add(fetch);
+        } catch (RuntimeException | Error e) { // no memory, for instance
+            fetch.release();
+            throw e;
         }
     }
 
