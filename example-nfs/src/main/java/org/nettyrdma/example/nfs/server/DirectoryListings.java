@@ -84,13 +84,13 @@ final class DirectoryListings {
      */
     DirectoryListing behind(long cookie, FileObject directory, boolean fresh) throws IOException {
         long calledNanos = nanoClock.getAsLong();
-        Kept known = find(directory, cookie, fresh);
+        Kept known = find(directory, cookie, fresh, calledNanos);
         if (known != null && (!fresh || known.isSettled())) {
             return known.listing();
         }
         FileLocks.Held reading = reads.exclusive(directory.node().id());
         try {
-            known = find(directory, cookie, fresh);
+            known = find(directory, cookie, fresh, calledNanos);
             boolean isReadMeanwhile = known != null && (!fresh || known.isSettled() || known.readNanos() - calledNanos > 0);
             return isReadMeanwhile ? known.listing() : read(cookie, directory, known);
         } finally {
@@ -103,7 +103,8 @@ final class DirectoryListings {
         try (Opened opened = tree.withNames(() -> open(directory.node().handle()))) {
             DirectoryListing listing =
                     DirectoryListing.read(opened.paths(), opened.version(), cookie, maxListingBytes, tree.cookies());
-            keep(new Kept(directory.node().id(), listing, known == null ? readNanos : known.seenNanos(), readNanos));
+            boolean isAsSeen = known != null && known.listing().version().equals(opened.version());
+            keep(new Kept(directory.node().id(), listing, isAsSeen ? known.seenNanos() : readNanos, readNanos));
             return listing;
         }
     }
@@ -129,8 +130,11 @@ final class DirectoryListings {
         return new Opened(paths, directory.attributes().toWccAttr());
     }
 
-    /** The listing of a directory that has the name behind a cookie. Forgets those that are too old. */
-    private synchronized Kept find(FileObject directory, long cookie, boolean fresh) {
+    /**
+     * The listing of a directory that has the name behind a cookie. Forgets those that are too old: to begin with, one of the
+     * directory as it was before, unless it was read since the call came, when the directory may have been looked up before that.
+     */
+    private synchronized Kept find(FileObject directory, long cookie, boolean fresh, long calledNanos) {
         WccAttr version = directory.attributes().toWccAttr();
         long nowNanos = nanoClock.getAsLong();
         Kept found = null;
@@ -138,7 +142,8 @@ final class DirectoryListings {
             Kept kept = all.next();
             if (kept.directory().equals(directory.node().id())) {
                 boolean hasChanged = !kept.listing().version().equals(version);
-                boolean isOld = hasChanged && (fresh || nowNanos - kept.readNanos() > MAX_AGE_NANOS);
+                boolean isOld = hasChanged && (fresh ? kept.readNanos() - calledNanos <= 0
+                        : nowNanos - kept.readNanos() > MAX_AGE_NANOS);
                 if (isOld || found == null && kept.listing().hasNext(cookie)) {
                     found = isOld ? found : kept;
                     bytes -= kept.listing().bytes();

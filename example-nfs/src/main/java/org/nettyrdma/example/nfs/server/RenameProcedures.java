@@ -104,16 +104,17 @@ final class RenameProcedures {
     /** Takes the lock itself: the file is opened, too, since its count of names changes. */
     void link(NfsCall call, ByteBuf out) throws IOException {
         LinkArguments arguments = LinkArguments.read(call.arguments());
+        AttributeSlot fileSlot = call.attributes(); // which failures without the lock tell, too
+        AttributeSlot directorySlot = call.changes();
         openFiles.withoutLease(FileHandles.claimedId(arguments.file()), false, call.caller(),
                 () -> call.locked(tree.exclusiveNames(), () -> {
-                    link(call, arguments, out);
+                    link(call, arguments, fileSlot, directorySlot, out);
                     return null;
                 }));
     }
 
-    private void link(NfsCall call, LinkArguments arguments, ByteBuf out) throws IOException {
-        AttributeSlot fileSlot = call.attributes();
-        AttributeSlot directorySlot = call.changes();
+    private void link(NfsCall call, LinkArguments arguments, AttributeSlot fileSlot, AttributeSlot directorySlot, ByteBuf out)
+            throws IOException {
         FileObject file = fileSlot.fill(tree.locate(arguments.file()));
         FileObject directory = directorySlot.fill(tree.locate(arguments.link().directory())).requireDirectory();
         AccessControl.require(!export.readOnly(), NfsStatus.ROFS);

@@ -1,5 +1,6 @@
 package org.nettyrdma.example.nfs.server;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
@@ -80,6 +81,19 @@ class DirectoryListingsTest {
         assertEquals(21, listings.behind(0, tree.root(), true).size());
     }
 
+    /** The step in which it changed last may not be over: what others change in it then would not show. */
+    @Test
+    void shouldReadADirectoryAnewThatHasChangedSinceItWasLookedUp() throws IOException {
+        create(0, 20);
+        listings.behind(0, tree.root(), true);
+        nowNanos += 3_000_000_000L;
+        FileObject found = tree.root();
+        Files.createFile(directory.resolve("another"));
+        DirectoryListing changed = listings.behind(0, found, true);
+        assertEquals(21, changed.size());
+        assertNotSame(changed, listings.behind(0, tree.root(), true));
+    }
+
     @Test
     void shouldReadADirectoryWithoutTheLockOfNames() throws IOException {
         create(0, 500);
@@ -130,7 +144,7 @@ class DirectoryListingsTest {
         }
     }
 
-    /** The first call starts the others when it is about to read, and reads when they wait for it. */
+    /** The first call starts the others when it is about to read, and reads, what has changed by then, when they wait for it. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldReadADirectoryOnceForAllCallsThatCameBefore() throws Exception {
@@ -148,6 +162,7 @@ class DirectoryListingsTest {
                         Thread.onSpinWait();
                     }
                 }
+                assertDoesNotThrow(() -> create(20, 21));
             }
             return clock.incrementAndGet();
         });

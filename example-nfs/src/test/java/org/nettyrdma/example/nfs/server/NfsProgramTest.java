@@ -64,7 +64,11 @@ class NfsProgramTest extends NfsTest {
 
     /** Arguments that are well-formed for some procedures, and a prefix of those of others. */
     private Consumer<ByteBuf> arguments(NfsProcedure procedure, FileHandle file) {
-        DirectoryOperationArguments name = new DirectoryOperationArguments(top, "name");
+        return arguments(procedure, file, top);
+    }
+
+    private static Consumer<ByteBuf> arguments(NfsProcedure procedure, FileHandle file, FileHandle directory) {
+        DirectoryOperationArguments name = new DirectoryOperationArguments(directory, "name");
         return switch (procedure) {
             case NULL -> out -> { };
             case GETATTR, READLINK, FSSTAT, FSINFO, PATHCONF -> file::write;
@@ -78,11 +82,11 @@ class NfsProgramTest extends NfsTest {
             case SYMLINK -> new SymbolicLinkArguments(name, Sattr.NONE, "x")::write;
             case MKNOD -> new MakeNodeArguments(name, FileType.FIFO, Sattr.NONE,
                     DeviceNumber.NONE)::write;
-            case RENAME -> new RenameArguments(name, new DirectoryOperationArguments(top, "other"))::write;
+            case RENAME -> new RenameArguments(name, new DirectoryOperationArguments(directory, "other"))::write;
             case LINK -> new LinkArguments(file, name)::write;
-            case READDIR -> new ReadDirectoryArguments(top, 0, 0, 4096)::write;
+            case READDIR -> new ReadDirectoryArguments(directory, 0, 0, 4096)::write;
             case READDIRPLUS ->
-                    new ReadDirectoryPlusArguments(top, 0, 0, 4096, 4096)::write;
+                    new ReadDirectoryPlusArguments(directory, 0, 0, 4096, 4096)::write;
             case COMMIT -> new CommitArguments(file, 0, 0)::write;
         };
     }
@@ -115,6 +119,25 @@ class NfsProgramTest extends NfsTest {
                 assertEquals(4, acceptStatus(procedure, out -> out.writeBytes(whole, 0, end)), procedure + " " + length);
             }
             assertEquals(0, acceptStatus(procedure, out -> out.writeBytes(whole)));
+        }
+    }
+
+    /** A client cannot parse it without, and would not learn why the call has failed. */
+    @Test
+    void shouldKeepToTheFormOfEachFailureWhereTheHandleHasNoFile() {
+        FileHandle tooShort = new FileHandle(new byte[8]);
+        for (NfsProcedure procedure : NfsProcedure.values()) {
+            int bytes = switch (procedure) {
+                case NULL, GETATTR -> 0;
+                case LOOKUP, ACCESS, READLINK, READ, READDIR, READDIRPLUS, FSSTAT, FSINFO, PATHCONF -> 4;
+                case SETATTR, WRITE, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, COMMIT -> 8;
+                case LINK -> 12;
+                case RENAME -> 16;
+            };
+            if (procedure != NfsProcedure.NULL) {
+                ByteBuf failure = client.call(procedure, arguments(procedure, tooShort, tooShort)).expect(NfsStatus.BADHANDLE);
+                assertEquals(Unpooled.wrappedBuffer(new byte[bytes]), failure, procedure::toString);
+            }
         }
     }
 
