@@ -123,6 +123,7 @@ final class ServedCallMemory implements ProgressWatch.Source {
     /**
      * Linux tells that a full socket is writable when a third of what it holds has gone. That can be more than a MiB, and takes
      * longer than a moment with many a peer, so this asks the socket. Of what cannot be asked nobody knows that it stands still.
+     * Where nothing is left, be it that the connection has ended, it does not matter how much it was.
      */
     private boolean takesMore(TransferLimits limits) {
         if (!(ctx.channel().unsafe() instanceof AbstractNioChannel.NioUnsafe socket)) {
@@ -130,7 +131,7 @@ final class ServedCallMemory implements ProgressWatch.Source {
         }
         long before = bytes();
         socket.forceFlush();
-        return !ctx.channel().isActive() || bytes() - before >= ProgressSamples.minBytes(limits);
+        return repliesTaken == repliesBegun || bytes() - before >= ProgressSamples.minBytes(limits);
     }
 
     private void stalled(TransferLimits limits, String meanwhile) {

@@ -9,6 +9,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
@@ -21,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -80,7 +82,11 @@ class TcpMemoryTest {
     }
 
     private void start(TransferLimits limits) throws InterruptedException {
-        Channel server = new ServerBootstrap().group(servers).channel(NioServerSocketChannel.class)
+        start(limits, NioServerSocketChannel.class);
+    }
+
+    private void start(TransferLimits limits, Class<? extends NioServerSocketChannel> type) throws InterruptedException {
+        Channel server = new ServerBootstrap().group(servers).channel(type)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
@@ -245,6 +251,45 @@ class TcpMemoryTest {
         } finally {
             waiting.close();
         }
+    }
+
+    /** Of its connections, each is full at first and has room when it is asked again, of which it does not tell. */
+    public static final class FullAtFirst extends NioServerSocketChannel {
+
+        @Override
+        protected int doReadMessages(List<Object> accepted) throws Exception {
+            SocketChannel socket = javaChannel().accept();
+            accepted.add(new NioSocketChannel(this, socket) {
+                private boolean hasRoom;
+
+                @Override
+                protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+                    if (hasRoom) {
+                        super.doWrite(in);
+                    }
+                    hasRoom = true;
+                }
+            });
+            return 1;
+        }
+    }
+
+    /** It is less than the least rate, and all that there is. */
+    @Test
+    void shouldNotDropAPeerThatTakesTheRestWhileMemoryIsGone() throws Exception {
+        start(PATIENT, FullAtFirst.class);
+        Socket reader = socket();
+        reader.getOutputStream().write(call(1, LOAD, 1000));
+        await(() -> loads.get() == 1);
+        MemoryBudget.Share waiting = budget.open(new InetSocketAddress("192.0.2.1", 1), Runnable::run, () -> { });
+        try {
+            waiting.claim(budget.maxBytes());
+            assertEquals(28 + 1000, reader.getInputStream().readNBytes(28 + 1000).length);
+        } finally {
+            waiting.close();
+        }
+        reader.getOutputStream().write(call(2, LOAD, 1000));
+        assertEquals(28 + 1000, reader.getInputStream().readNBytes(28 + 1000).length);
     }
 
     @Test
