@@ -187,6 +187,8 @@ class LauncherTest {
         String options = run();
         assertTrue(options.contains("[-Xmx4g]\n[-XX:+UseZGC]\n"));
         assertFalse(options.contains("UseParallelGC"));
+        environment.put("NFS_JAVA_OPTS", "-XX:+UseNUMA -XX:MaxGCPauseMillis=50");
+        assertTrue(run().contains("[-XX:+UseParallelGC]\n"));
     }
 
     /** A launcher in the project, with what it looks for there. */
