@@ -34,8 +34,8 @@ final class StateDirectory {
 
     private static byte[] keyIn(Path directory, Path exportRoot) throws IOException {
         try {
-            Files.createDirectories(directory.toAbsolutePath().getParent());
             if (!Files.isDirectory(directory)) {
+                Files.createDirectories(directory.toAbsolutePath().getParent());
                 Files.createDirectory(directory, onlyOwner(directory, "rwx------"));
             }
         } catch (FileAlreadyExistsException e) {

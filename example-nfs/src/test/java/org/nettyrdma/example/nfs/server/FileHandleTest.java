@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -408,6 +409,14 @@ class FileHandleTest extends NfsTest {
         assertArrayEquals(bytes, Files.readAllBytes(key));
         Files.write(key, new byte[31], StandardOpenOption.TRUNCATE_EXISTING);
         assertThrows(IOException.class, () -> new NfsService(export(), options()));
+    }
+
+    @Test
+    void shouldKeepTheKeyInADirectoryWithoutAParent() throws IOException {
+        try (FileSystem memory = MemoryFileSystem.create(1 << 20)) {
+            Path directory = memory.getPath("/");
+            assertArrayEquals(StateDirectory.key(directory, root), StateDirectory.key(directory, root));
+        }
     }
 
     @Test
