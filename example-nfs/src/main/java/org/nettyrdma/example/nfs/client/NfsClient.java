@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
@@ -41,6 +40,7 @@ import org.nettyrdma.example.nfs.protocol.SetAttributesArguments;
 import org.nettyrdma.example.nfs.protocol.StableHow;
 import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
 import org.nettyrdma.example.nfs.protocol.WccData;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 import org.nettyrdma.example.nfs.protocol.WriteArguments;
 
 /**
@@ -102,7 +102,7 @@ public final class NfsClient {
      * @return its attributes
      */
     public CompletableFuture<Fattr> getAttributes(FileHandle file) {
-        return call(NfsProcedure.GETATTR, file::write, Fattr::read);
+        return call(NfsProcedure.GETATTR, file, Fattr::read);
     }
 
     /**
@@ -112,7 +112,7 @@ public final class NfsClient {
      * @return completes with {@code null}
      */
     public CompletableFuture<Void> setAttributes(SetAttributesArguments arguments) {
-        return call(NfsProcedure.SETATTR, arguments::write, results -> null);
+        return call(NfsProcedure.SETATTR, arguments, results -> null);
     }
 
     /**
@@ -123,7 +123,7 @@ public final class NfsClient {
      * @return the file, with a handle
      */
     public CompletableFuture<LookupResult> lookup(FileHandle directory, String name) {
-        return call(NfsProcedure.LOOKUP, new DirectoryOperationArguments(directory, name)::write,
+        return call(NfsProcedure.LOOKUP, new DirectoryOperationArguments(directory, name),
                 results -> new LookupResult(FileHandle.read(results), Fattr.readOptional(results)));
     }
 
@@ -135,10 +135,8 @@ public final class NfsClient {
      * @return which of the bits are allowed
      */
     public CompletableFuture<Integer> access(FileHandle file, int access) {
-        return call(NfsProcedure.ACCESS, new AccessArguments(file, access)::write, results -> {
-            Fattr.readOptional(results);
-            return Xdr.readInt(results, "ACCESS3resok.access");
-        });
+        return call(NfsProcedure.ACCESS, new AccessArguments(file, access),
+                afterAttributes(results -> Xdr.readInt(results, "ACCESS3resok.access")));
     }
 
     /**
@@ -148,10 +146,8 @@ public final class NfsClient {
      * @return its target
      */
     public CompletableFuture<String> readLink(FileHandle link) {
-        return call(NfsProcedure.READLINK, link::write, results -> {
-            Fattr.readOptional(results);
-            return NameText.read(results, Nfs.MAX_STRING_BYTES, "READLINK3resok.data");
-        });
+        return call(NfsProcedure.READLINK, link,
+                afterAttributes(results -> NameText.read(results, Nfs.MAX_STRING_BYTES, "READLINK3resok.data")));
     }
 
     /**
@@ -163,7 +159,7 @@ public final class NfsClient {
      * @return the data; its reference passes to the receiver
      */
     public CompletableFuture<ReadResult> read(FileHandle file, long offset, int count) {
-        return call(NfsProcedure.READ, new ReadArguments(file, offset, count)::write, results -> {
+        return call(NfsProcedure.READ, new ReadArguments(file, offset, count), results -> {
             Fattr attributes = Fattr.readOptional(results);
             long countBytes = Xdr.readUnsignedInt(results, "READ3resok.count");
             boolean endOfFile = Xdr.readBoolean(results, "READ3resok.eof");
@@ -187,7 +183,7 @@ public final class NfsClient {
      */
     public CompletableFuture<WriteResult> write(FileHandle file, long offset, StableHow stable, ByteBuf data) {
         int length = data.readableBytes();
-        ByteBuf head = arguments(new WriteArguments(file, offset, length, stable, data)::writeWithoutData);
+        ByteBuf head = encode(new WriteArguments(file, offset, length, stable, data)::writeWithoutData);
         CompositeByteBuf arguments = allocator.compositeBuffer(3).addComponents(true, head, data);
         int padding = Xdr.paddingOf(length);
         if (padding > 0) {
@@ -211,7 +207,7 @@ public final class NfsClient {
      * @return the file
      */
     public CompletableFuture<LookupResult> create(CreateArguments arguments) {
-        return call(NfsProcedure.CREATE, arguments::write, NfsClient::readCreated);
+        return call(NfsProcedure.CREATE, arguments, NfsClient::readCreated);
     }
 
     /**
@@ -221,7 +217,7 @@ public final class NfsClient {
      * @return the new directory
      */
     public CompletableFuture<LookupResult> makeDirectory(MakeDirectoryArguments arguments) {
-        return call(NfsProcedure.MKDIR, arguments::write, NfsClient::readCreated);
+        return call(NfsProcedure.MKDIR, arguments, NfsClient::readCreated);
     }
 
     /**
@@ -231,7 +227,7 @@ public final class NfsClient {
      * @return the link
      */
     public CompletableFuture<LookupResult> makeSymbolicLink(SymbolicLinkArguments arguments) {
-        return call(NfsProcedure.SYMLINK, arguments::write, NfsClient::readCreated);
+        return call(NfsProcedure.SYMLINK, arguments, NfsClient::readCreated);
     }
 
     /**
@@ -241,7 +237,7 @@ public final class NfsClient {
      * @return the file
      */
     public CompletableFuture<LookupResult> makeNode(MakeNodeArguments arguments) {
-        return call(NfsProcedure.MKNOD, arguments::write, NfsClient::readCreated);
+        return call(NfsProcedure.MKNOD, arguments, NfsClient::readCreated);
     }
 
     /**
@@ -252,7 +248,7 @@ public final class NfsClient {
      * @return completes with {@code null}
      */
     public CompletableFuture<Void> remove(FileHandle directory, String name) {
-        return call(NfsProcedure.REMOVE, new DirectoryOperationArguments(directory, name)::write, results -> null);
+        return call(NfsProcedure.REMOVE, new DirectoryOperationArguments(directory, name), results -> null);
     }
 
     /**
@@ -263,7 +259,7 @@ public final class NfsClient {
      * @return completes with {@code null}
      */
     public CompletableFuture<Void> removeDirectory(FileHandle directory, String name) {
-        return call(NfsProcedure.RMDIR, new DirectoryOperationArguments(directory, name)::write, results -> null);
+        return call(NfsProcedure.RMDIR, new DirectoryOperationArguments(directory, name), results -> null);
     }
 
     /**
@@ -273,7 +269,7 @@ public final class NfsClient {
      * @return completes with {@code null}
      */
     public CompletableFuture<Void> rename(RenameArguments arguments) {
-        return call(NfsProcedure.RENAME, arguments::write, results -> null);
+        return call(NfsProcedure.RENAME, arguments, results -> null);
     }
 
     /**
@@ -285,7 +281,7 @@ public final class NfsClient {
      * @return completes with {@code null}
      */
     public CompletableFuture<Void> link(FileHandle file, FileHandle directory, String name) {
-        return call(NfsProcedure.LINK, new LinkArguments(file, new DirectoryOperationArguments(directory, name))::write,
+        return call(NfsProcedure.LINK, new LinkArguments(file, new DirectoryOperationArguments(directory, name)),
                 results -> null);
     }
 
@@ -296,7 +292,7 @@ public final class NfsClient {
      * @return names and file numbers
      */
     public CompletableFuture<DirectoryPage> readDirectory(ReadDirectoryArguments arguments) {
-        return call(NfsProcedure.READDIR, arguments::write, results -> readPage(results, DirectoryEntry::read));
+        return call(NfsProcedure.READDIR, arguments, afterAttributes(results -> readPage(results, DirectoryEntry::read)));
     }
 
     /**
@@ -306,7 +302,7 @@ public final class NfsClient {
      * @return names, file numbers, and what the server tells of attributes and handles
      */
     public CompletableFuture<DirectoryPage> readDirectoryPlus(ReadDirectoryPlusArguments arguments) {
-        return call(NfsProcedure.READDIRPLUS, arguments::write, results -> readPage(results, DirectoryEntry::readPlus));
+        return call(NfsProcedure.READDIRPLUS, arguments, afterAttributes(results -> readPage(results, DirectoryEntry::readPlus)));
     }
 
     /**
@@ -316,10 +312,7 @@ public final class NfsClient {
      * @return sizes and counts
      */
     public CompletableFuture<FileSystemStatus> fileSystemStatus(FileHandle root) {
-        return call(NfsProcedure.FSSTAT, root::write, results -> {
-            Fattr.readOptional(results);
-            return FileSystemStatus.read(results);
-        });
+        return call(NfsProcedure.FSSTAT, root, afterAttributes(FileSystemStatus::read));
     }
 
     /**
@@ -329,10 +322,7 @@ public final class NfsClient {
      * @return the limits
      */
     public CompletableFuture<FileSystemInfo> fileSystemInfo(FileHandle root) {
-        return call(NfsProcedure.FSINFO, root::write, results -> {
-            Fattr.readOptional(results);
-            return FileSystemInfo.read(results);
-        });
+        return call(NfsProcedure.FSINFO, root, afterAttributes(FileSystemInfo::read));
     }
 
     /**
@@ -342,10 +332,7 @@ public final class NfsClient {
      * @return the limits
      */
     public CompletableFuture<PathConfiguration> pathConfiguration(FileHandle file) {
-        return call(NfsProcedure.PATHCONF, file::write, results -> {
-            Fattr.readOptional(results);
-            return PathConfiguration.read(results);
-        });
+        return call(NfsProcedure.PATHCONF, file, afterAttributes(PathConfiguration::read));
     }
 
     /**
@@ -355,21 +342,21 @@ public final class NfsClient {
      * @return the verifier: writes that returned another one may be lost
      */
     public CompletableFuture<Long> commit(CommitArguments arguments) {
-        return call(NfsProcedure.COMMIT, arguments::write, results -> {
+        return call(NfsProcedure.COMMIT, arguments, results -> {
             WccData.read(results);
             return Xdr.readHyper(results, "COMMIT3resok.verf");
         });
     }
 
-    private <T> CompletableFuture<T> call(NfsProcedure procedure, Consumer<ByteBuf> writer, ProgramCaller.Decoder<T> decoder) {
-        return call(procedure, arguments(writer), decoder);
+    private <T> CompletableFuture<T> call(NfsProcedure procedure, WireForm arguments, ProgramCaller.Decoder<T> decoder) {
+        return call(procedure, encode(arguments), decoder);
     }
 
     private <T> CompletableFuture<T> call(NfsProcedure procedure, ByteBuf arguments, ProgramCaller.Decoder<T> decoder) {
         CompletableFuture<T> result = new CompletableFuture<>();
         attempt(result, procedure, arguments, results -> {
-            int code = results.readableBytes() < Integer.BYTES ? 0 : results.getInt(results.readerIndex());
-            NfsStatus status = NfsStatus.read(results);
+            int code = Xdr.readInt(results, "status");
+            NfsStatus status = NfsStatus.of(code);
             if (status != NfsStatus.OK) {
                 throw new NfsException(procedure, status, code);
             }
@@ -405,15 +392,23 @@ public final class NfsClient {
         return result;
     }
 
-    private ByteBuf arguments(Consumer<ByteBuf> writer) {
-        ByteBuf arguments = allocator.buffer(INITIAL_ARGUMENT_BYTES);
+    private ByteBuf encode(WireForm arguments) {
+        ByteBuf out = allocator.buffer(INITIAL_ARGUMENT_BYTES);
         try {
-            writer.accept(arguments);
-            return arguments;
+            arguments.write(out);
+            return out;
         } catch (RuntimeException e) {
-            arguments.release();
+            out.release();
             throw e;
         }
+    }
+
+    /** Reads what stands behind the attributes that are part of nearly all results. */
+    private static <T> ProgramCaller.Decoder<T> afterAttributes(Function<ByteBuf, T> reader) {
+        return results -> {
+            Fattr.readOptional(results);
+            return reader.apply(results);
+        };
     }
 
     private static LookupResult readCreated(ByteBuf results) {
@@ -421,7 +416,6 @@ public final class NfsClient {
     }
 
     private static DirectoryPage readPage(ByteBuf results, Function<ByteBuf, DirectoryEntry> reader) {
-        Fattr.readOptional(results);
         long cookieVerifier = Xdr.readHyper(results, "cookieverf");
         List<DirectoryEntry> entries = new ArrayList<>();
         while (Xdr.readBoolean(results, "dirlist3.entries")) {

@@ -9,7 +9,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param file   the file
  * @param access what the caller asks for, a set of {@link AccessBits}
  */
-public record AccessArguments(FileHandle file, int access) {
+public record AccessArguments(FileHandle file, int access) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -21,11 +21,7 @@ public record AccessArguments(FileHandle file, int access) {
         return new AccessArguments(FileHandle.read(in), Xdr.readInt(in, "ACCESS3args.access"));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         file.write(out);
         out.writeInt(access);

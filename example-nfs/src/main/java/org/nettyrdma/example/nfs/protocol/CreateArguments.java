@@ -11,7 +11,8 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param attributes attributes of the new file; not sent with {@link CreateMode#EXCLUSIVE}, and {@link Sattr#NONE} there
  * @param verifier   marks the file with {@link CreateMode#EXCLUSIVE}, else not sent and 0
  */
-public record CreateArguments(DirectoryOperationArguments where, CreateMode mode, Sattr attributes, long verifier) {
+public record CreateArguments(DirectoryOperationArguments where, CreateMode mode, Sattr attributes, long verifier)
+        implements WireForm {
 
     /**
      * Reads the arguments.
@@ -27,11 +28,7 @@ public record CreateArguments(DirectoryOperationArguments where, CreateMode mode
                 : new CreateArguments(where, mode, Sattr.read(in), 0);
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         where.write(out);
         out.writeInt(mode.code());

@@ -9,7 +9,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param major the driver, an unsigned 32-bit number
  * @param minor the device of that driver, an unsigned 32-bit number
  */
-public record DeviceNumber(int major, int minor) {
+public record DeviceNumber(int major, int minor) implements WireForm {
 
     /** The number of what is no device. */
     public static final DeviceNumber NONE = new DeviceNumber(0, 0);
@@ -24,11 +24,7 @@ public record DeviceNumber(int major, int minor) {
         return new DeviceNumber(Xdr.readInt(in, "specdata3.specdata1"), Xdr.readInt(in, "specdata3.specdata2"));
     }
 
-    /**
-     * Writes the device number.
-     *
-     * @param out the message
-     */
+    @Override
     public void write(ByteBuf out) {
         out.writeInt(major);
         out.writeInt(minor);

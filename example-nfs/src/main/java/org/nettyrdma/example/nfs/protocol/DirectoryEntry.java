@@ -13,7 +13,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param attributes attributes of the file, or {@code null} if not known; READDIRPLUS only
  * @param handle     handle of the file, or {@code null} if not known; READDIRPLUS only
  */
-public record DirectoryEntry(long fileId, String name, long cookie, Fattr attributes, FileHandle handle) {
+public record DirectoryEntry(long fileId, String name, long cookie, Fattr attributes, FileHandle handle) implements WireForm {
 
     /**
      * Reads an entry of READDIR.
@@ -38,11 +38,8 @@ public record DirectoryEntry(long fileId, String name, long cookie, Fattr attrib
                 Fattr.readOptional(in), FileHandle.readOptional(in));
     }
 
-    /**
-     * Writes the entry in the form of READDIR, without the word before it.
-     *
-     * @param out the result
-     */
+    /** Writes the entry in the form of READDIR, without the word before it. */
+    @Override
     public void write(ByteBuf out) {
         out.writeLong(fileId);
         NameText.write(out, name);
@@ -50,13 +47,12 @@ public record DirectoryEntry(long fileId, String name, long cookie, Fattr attrib
     }
 
     /**
-     * Writes the entry in the form of READDIRPLUS, without the word before it.
+     * Writes what the form of READDIRPLUS has behind that of READDIR: attributes and handle.
      *
      * @param out the result
      */
-    public void writePlus(ByteBuf out) {
-        write(out);
-        Fattr.writeOptional(attributes, out);
-        FileHandle.writeOptional(handle, out);
+    public void writeFile(ByteBuf out) {
+        WireForm.writeOptional(attributes, out);
+        WireForm.writeOptional(handle, out);
     }
 }

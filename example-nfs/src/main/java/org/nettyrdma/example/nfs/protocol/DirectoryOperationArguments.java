@@ -8,7 +8,7 @@ import io.netty.buffer.ByteBuf;
  * @param directory the directory
  * @param name      the name in it
  */
-public record DirectoryOperationArguments(FileHandle directory, String name) {
+public record DirectoryOperationArguments(FileHandle directory, String name) implements WireForm {
 
     /**
      * Reads the arguments. The name may be of any length, as it is the server's to refuse one that is too long
@@ -21,11 +21,7 @@ public record DirectoryOperationArguments(FileHandle directory, String name) {
         return new DirectoryOperationArguments(FileHandle.read(in), NameText.read(in, in.readableBytes(), "filename3"));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         directory.write(out);
         NameText.write(out, name);

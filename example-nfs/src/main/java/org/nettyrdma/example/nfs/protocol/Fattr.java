@@ -22,7 +22,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  */
 public record Fattr(FileType type, int mode, int linkCount, int userId, int groupId, long size, long used,
                     DeviceNumber device, long fileSystemId, long fileId,
-                    NfsTime accessTime, NfsTime modifyTime, NfsTime changeTime) {
+                    NfsTime accessTime, NfsTime modifyTime, NfsTime changeTime) implements WireForm {
 
     /** Bytes on the wire. */
     public static final int LENGTH = 84;
@@ -73,11 +73,7 @@ public record Fattr(FileType type, int mode, int linkCount, int userId, int grou
                 NfsTime.read(in), NfsTime.read(in), NfsTime.read(in));
     }
 
-    /**
-     * Writes the attributes.
-     *
-     * @param out the message
-     */
+    @Override
     public void write(ByteBuf out) {
         out.writeInt(type.code());
         out.writeInt(mode);
@@ -102,18 +98,5 @@ public record Fattr(FileType type, int mode, int linkCount, int userId, int grou
      */
     public static Fattr readOptional(ByteBuf in) {
         return Xdr.readBoolean(in, "post_op_attr.attributes_follow") ? read(in) : null;
-    }
-
-    /**
-     * Writes {@code post_op_attr}.
-     *
-     * @param attributes the attributes or {@code null}
-     * @param out        the message
-     */
-    public static void writeOptional(Fattr attributes, ByteBuf out) {
-        Xdr.writeBoolean(out, attributes != null);
-        if (attributes != null) {
-            attributes.write(out);
-        }
     }
 }

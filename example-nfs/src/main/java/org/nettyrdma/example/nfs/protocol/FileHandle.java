@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.nettyrdma.codec.oncrpc.Xdr;
 
 /** Names a file to the server that made it; opaque to everybody else: {@code nfs_fh3} (RFC 1813, section 2.6). */
-public final class FileHandle {
+public final class FileHandle implements WireForm {
 
     private final byte[] bytes;
 
@@ -56,11 +56,7 @@ public final class FileHandle {
         return new FileHandle(in);
     }
 
-    /**
-     * Writes the handle.
-     *
-     * @param out the message
-     */
+    @Override
     public void write(ByteBuf out) {
         Xdr.writeOpaque(out, bytes);
     }
@@ -73,19 +69,6 @@ public final class FileHandle {
      */
     public static FileHandle readOptional(ByteBuf in) {
         return Xdr.readBoolean(in, "post_op_fh3.handle_follows") ? read(in) : null;
-    }
-
-    /**
-     * Writes {@code post_op_fh3}.
-     *
-     * @param handle the handle or {@code null}
-     * @param out    the message
-     */
-    public static void writeOptional(FileHandle handle, ByteBuf out) {
-        Xdr.writeBoolean(out, handle != null);
-        if (handle != null) {
-            handle.write(out);
-        }
     }
 
     @Override

@@ -20,7 +20,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  */
 public record FileSystemInfo(long maxReadBytes, long preferredReadBytes, long readMultiple, long maxWriteBytes,
                              long preferredWriteBytes, long writeMultiple, long preferredDirectoryBytes,
-                             long maxFileBytes, NfsTime timeResolution, int properties) {
+                             long maxFileBytes, NfsTime timeResolution, int properties) implements WireForm {
 
     /** The server has hard links. */
     public static final int HARD_LINKS = 0x01;
@@ -53,11 +53,7 @@ public record FileSystemInfo(long maxReadBytes, long preferredReadBytes, long re
                 Xdr.readInt(in, "FSINFO3resok.properties"));
     }
 
-    /**
-     * Writes the result from behind the post-operation attributes on.
-     *
-     * @param out the result
-     */
+    @Override
     public void write(ByteBuf out) {
         out.writeInt((int) maxReadBytes);
         out.writeInt((int) preferredReadBytes);

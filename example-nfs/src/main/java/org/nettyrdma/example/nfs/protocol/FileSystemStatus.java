@@ -15,7 +15,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param invariantSeconds for how many seconds this will not change, 0 for unknown
  */
 public record FileSystemStatus(long totalBytes, long freeBytes, long availableBytes, long totalFiles, long freeFiles,
-                               long availableFiles, long invariantSeconds) {
+                               long availableFiles, long invariantSeconds) implements WireForm {
 
     /**
      * Reads the result from behind the post-operation attributes on.
@@ -33,11 +33,7 @@ public record FileSystemStatus(long totalBytes, long freeBytes, long availableBy
                 Xdr.readUnsignedInt(in, "FSSTAT3resok.invarsec"));
     }
 
-    /**
-     * Writes the result from behind the post-operation attributes on.
-     *
-     * @param out the result
-     */
+    @Override
     public void write(ByteBuf out) {
         out.writeLong(totalBytes);
         out.writeLong(freeBytes);

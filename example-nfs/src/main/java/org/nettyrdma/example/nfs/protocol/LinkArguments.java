@@ -8,7 +8,7 @@ import io.netty.buffer.ByteBuf;
  * @param file the file to give one more name
  * @param link the new name
  */
-public record LinkArguments(FileHandle file, DirectoryOperationArguments link) {
+public record LinkArguments(FileHandle file, DirectoryOperationArguments link) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -20,11 +20,7 @@ public record LinkArguments(FileHandle file, DirectoryOperationArguments link) {
         return new LinkArguments(FileHandle.read(in), DirectoryOperationArguments.read(in));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         file.write(out);
         link.write(out);

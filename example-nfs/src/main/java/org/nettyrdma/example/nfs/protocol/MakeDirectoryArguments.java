@@ -8,7 +8,7 @@ import io.netty.buffer.ByteBuf;
  * @param where      directory and name of the new directory
  * @param attributes attributes of the new file
  */
-public record MakeDirectoryArguments(DirectoryOperationArguments where, Sattr attributes) {
+public record MakeDirectoryArguments(DirectoryOperationArguments where, Sattr attributes) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -20,11 +20,7 @@ public record MakeDirectoryArguments(DirectoryOperationArguments where, Sattr at
         return new MakeDirectoryArguments(DirectoryOperationArguments.read(in), Sattr.read(in));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         where.write(out);
         attributes.write(out);

@@ -10,7 +10,8 @@ import io.netty.buffer.ByteBuf;
  * @param attributes attributes of the new file; sent for devices, sockets and named pipes, else {@link Sattr#NONE}
  * @param device     number of the new device; sent for devices, else {@link DeviceNumber#NONE}
  */
-public record MakeNodeArguments(DirectoryOperationArguments where, FileType type, Sattr attributes, DeviceNumber device) {
+public record MakeNodeArguments(DirectoryOperationArguments where, FileType type, Sattr attributes, DeviceNumber device)
+        implements WireForm {
 
     /**
      * Reads the arguments.
@@ -29,11 +30,7 @@ public record MakeNodeArguments(DirectoryOperationArguments where, FileType type
         };
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         where.write(out);
         out.writeInt(type.code());

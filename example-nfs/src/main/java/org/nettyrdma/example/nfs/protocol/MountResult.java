@@ -12,7 +12,7 @@ import org.nettyrdma.codec.oncrpc.XdrException;
  * @param handle  the directory
  * @param flavors numbers of the authentication flavors that the server takes, best first
  */
-public record MountResult(FileHandle handle, List<Integer> flavors) {
+public record MountResult(FileHandle handle, List<Integer> flavors) implements WireForm {
 
     private static final int MAX_FLAVORS = 32;
 
@@ -45,11 +45,7 @@ public record MountResult(FileHandle handle, List<Integer> flavors) {
         return new MountResult(handle, flavors);
     }
 
-    /**
-     * Writes the result.
-     *
-     * @param out the result, behind the status
-     */
+    @Override
     public void write(ByteBuf out) {
         handle.write(out);
         out.writeInt(flavors.size());

@@ -1,11 +1,9 @@
 package org.nettyrdma.example.nfs.protocol;
 
-import io.netty.buffer.ByteBuf;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.nettyrdma.codec.oncrpc.Xdr;
 
 /** The first word of every NFS version 3 result (RFC 1813, section 2.6). */
 public enum NfsStatus {
@@ -97,15 +95,5 @@ public enum NfsStatus {
      */
     public static NfsStatus of(int code) {
         return BY_CODE.getOrDefault(code, UNKNOWN);
-    }
-
-    /**
-     * Reads a status.
-     *
-     * @param in the result
-     * @return the status, {@link #UNKNOWN} if RFC 1813 does not define the code
-     */
-    public static NfsStatus read(ByteBuf in) {
-        return of(Xdr.readInt(in, "status"));
     }
 }

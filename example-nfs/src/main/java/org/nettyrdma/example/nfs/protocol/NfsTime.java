@@ -11,7 +11,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param seconds     seconds since 1970-01-01T00:00:00Z, an unsigned 32-bit number
  * @param nanoseconds nanoseconds, 0 to 999999999 in a proper time
  */
-public record NfsTime(int seconds, int nanoseconds) {
+public record NfsTime(int seconds, int nanoseconds) implements WireForm {
 
     /**
      * Cuts a time to what the wire can carry: times outside of 1970 to 2106 become the nearest end.
@@ -50,11 +50,7 @@ public record NfsTime(int seconds, int nanoseconds) {
         return new NfsTime(Xdr.readInt(in, "nfstime3.seconds"), Xdr.readInt(in, "nfstime3.nseconds"));
     }
 
-    /**
-     * Writes the time.
-     *
-     * @param out the message
-     */
+    @Override
     public void write(ByteBuf out) {
         out.writeInt(seconds);
         out.writeInt(nanoseconds);

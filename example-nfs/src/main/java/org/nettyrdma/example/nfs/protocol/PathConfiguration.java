@@ -14,7 +14,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param casePreserving      whether the case of a name is kept
  */
 public record PathConfiguration(long maxLinks, long maxNameBytes, boolean noTruncation, boolean ownershipRestricted,
-                                boolean caseInsensitive, boolean casePreserving) {
+                                boolean caseInsensitive, boolean casePreserving) implements WireForm {
 
     /**
      * Reads the result from behind the post-operation attributes on.
@@ -31,11 +31,7 @@ public record PathConfiguration(long maxLinks, long maxNameBytes, boolean noTrun
                 Xdr.readBoolean(in, "PATHCONF3resok.case_preserving"));
     }
 
-    /**
-     * Writes the result from behind the post-operation attributes on.
-     *
-     * @param out the result
-     */
+    @Override
     public void write(ByteBuf out) {
         out.writeInt((int) maxLinks);
         out.writeInt((int) maxNameBytes);

@@ -10,7 +10,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param offset first byte to read, an unsigned 64-bit number
  * @param count  how many bytes to read, 0 to 4294967295
  */
-public record ReadArguments(FileHandle file, long offset, long count) {
+public record ReadArguments(FileHandle file, long offset, long count) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -24,11 +24,7 @@ public record ReadArguments(FileHandle file, long offset, long count) {
                 Xdr.readUnsignedInt(in, "READ3args.count"));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         file.write(out);
         out.writeLong(offset);

@@ -11,7 +11,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param cookieVerifier what came with that result; 0 at the start
  * @param count          most bytes of the result, 0 to 4294967295
  */
-public record ReadDirectoryArguments(FileHandle directory, long cookie, long cookieVerifier, long count) {
+public record ReadDirectoryArguments(FileHandle directory, long cookie, long cookieVerifier, long count) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -26,11 +26,7 @@ public record ReadDirectoryArguments(FileHandle directory, long cookie, long coo
                 Xdr.readUnsignedInt(in, "READDIR3args.count"));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         directory.write(out);
         out.writeLong(cookie);

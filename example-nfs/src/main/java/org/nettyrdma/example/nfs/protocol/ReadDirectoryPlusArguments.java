@@ -13,7 +13,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param maxCount       most bytes of the result
  */
 public record ReadDirectoryPlusArguments(FileHandle directory, long cookie, long cookieVerifier,
-                                         long directoryCount, long maxCount) {
+                                         long directoryCount, long maxCount) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -29,11 +29,7 @@ public record ReadDirectoryPlusArguments(FileHandle directory, long cookie, long
                 Xdr.readUnsignedInt(in, "READDIRPLUS3args.maxcount"));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         directory.write(out);
         out.writeLong(cookie);

@@ -8,7 +8,7 @@ import io.netty.buffer.ByteBuf;
  * @param from the old name
  * @param to   the new name
  */
-public record RenameArguments(DirectoryOperationArguments from, DirectoryOperationArguments to) {
+public record RenameArguments(DirectoryOperationArguments from, DirectoryOperationArguments to) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -20,11 +20,7 @@ public record RenameArguments(DirectoryOperationArguments from, DirectoryOperati
         return new RenameArguments(DirectoryOperationArguments.read(in), DirectoryOperationArguments.read(in));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         from.write(out);
         to.write(out);

@@ -16,7 +16,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param modifyTime what to do with the time of the last change
  */
 public record Sattr(OptionalInt mode, OptionalInt userId, OptionalInt groupId, OptionalLong size,
-                    TimeChange accessTime, TimeChange modifyTime) {
+                    TimeChange accessTime, TimeChange modifyTime) implements WireForm {
 
     /** Changes nothing. */
     public static final Sattr NONE = new Sattr(OptionalInt.empty(), OptionalInt.empty(), OptionalInt.empty(),
@@ -84,11 +84,7 @@ public record Sattr(OptionalInt mode, OptionalInt userId, OptionalInt groupId, O
         return Xdr.readBoolean(in, field) ? OptionalLong.of(Xdr.readHyper(in, field)) : OptionalLong.empty();
     }
 
-    /**
-     * Writes the changes.
-     *
-     * @param out the message
-     */
+    @Override
     public void write(ByteBuf out) {
         writeOptionalInt(mode, out);
         writeOptionalInt(userId, out);

@@ -10,7 +10,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param attributes the changes
  * @param guard      the change time that the file must have, or {@code null} for any
  */
-public record SetAttributesArguments(FileHandle file, Sattr attributes, NfsTime guard) {
+public record SetAttributesArguments(FileHandle file, Sattr attributes, NfsTime guard) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -24,17 +24,10 @@ public record SetAttributesArguments(FileHandle file, Sattr attributes, NfsTime 
                 Xdr.readBoolean(in, "sattrguard3.check") ? NfsTime.read(in) : null);
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         file.write(out);
         attributes.write(out);
-        Xdr.writeBoolean(out, guard != null);
-        if (guard != null) {
-            guard.write(out);
-        }
+        WireForm.writeOptional(guard, out);
     }
 }

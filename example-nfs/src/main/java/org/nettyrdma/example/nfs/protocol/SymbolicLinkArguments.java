@@ -9,7 +9,7 @@ import io.netty.buffer.ByteBuf;
  * @param attributes attributes of the new file
  * @param target     what the link says; the server never follows it
  */
-public record SymbolicLinkArguments(DirectoryOperationArguments where, Sattr attributes, String target) {
+public record SymbolicLinkArguments(DirectoryOperationArguments where, Sattr attributes, String target) implements WireForm {
 
     /**
      * Reads the arguments. Name and target may be of any length, as it is the server's to refuse those that are too long.
@@ -23,11 +23,7 @@ public record SymbolicLinkArguments(DirectoryOperationArguments where, Sattr att
                 NameText.read(in, in.readableBytes(), "nfspath3"));
     }
 
-    /**
-     * Writes the arguments.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         where.write(out);
         attributes.write(out);

@@ -11,7 +11,7 @@ import org.nettyrdma.codec.oncrpc.XdrException;
  * @param how  whose time to set, if any
  * @param time the time for {@link How#SET_TO_CLIENT_TIME}, else {@code null}
  */
-public record TimeChange(How how, NfsTime time) {
+public record TimeChange(How how, NfsTime time) implements WireForm {
 
     /** Whose time to set: {@code time_how}. */
     public enum How {
@@ -93,11 +93,7 @@ public record TimeChange(How how, NfsTime time) {
         };
     }
 
-    /**
-     * Writes the change.
-     *
-     * @param out the message
-     */
+    @Override
     public void write(ByteBuf out) {
         out.writeInt(how.code());
         if (time != null) {

@@ -10,7 +10,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param modifyTime when its content last changed
  * @param changeTime when its content or an attribute last changed
  */
-public record WccAttr(long size, NfsTime modifyTime, NfsTime changeTime) {
+public record WccAttr(long size, NfsTime modifyTime, NfsTime changeTime) implements WireForm {
 
     /**
      * Reads the three attributes.
@@ -22,11 +22,7 @@ public record WccAttr(long size, NfsTime modifyTime, NfsTime changeTime) {
         return new WccAttr(Xdr.readHyper(in, "wcc_attr.size"), NfsTime.read(in), NfsTime.read(in));
     }
 
-    /**
-     * Writes the three attributes.
-     *
-     * @param out the message
-     */
+    @Override
     public void write(ByteBuf out) {
         out.writeLong(size);
         modifyTime.write(out);

@@ -9,7 +9,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param before what it was right before the change, or {@code null} if not known
  * @param after  its attributes right after the change, or {@code null} if not known
  */
-public record WccData(WccAttr before, Fattr after) {
+public record WccData(WccAttr before, Fattr after) implements WireForm {
 
     /** Neither before nor after. */
     public static final WccData NONE = new WccData(null, null);
@@ -25,16 +25,9 @@ public record WccData(WccAttr before, Fattr after) {
         return new WccData(before, Fattr.readOptional(in));
     }
 
-    /**
-     * Writes the data.
-     *
-     * @param out the message
-     */
+    @Override
     public void write(ByteBuf out) {
-        Xdr.writeBoolean(out, before != null);
-        if (before != null) {
-            before.write(out);
-        }
-        Fattr.writeOptional(after, out);
+        WireForm.writeOptional(before, out);
+        WireForm.writeOptional(after, out);
     }
 }

@@ -12,7 +12,7 @@ import org.nettyrdma.codec.oncrpc.Xdr;
  * @param stable how safe the data has to be
  * @param data   the data; a view of the message it was read from, and not another reference to it
  */
-public record WriteArguments(FileHandle file, long offset, long count, StableHow stable, ByteBuf data) {
+public record WriteArguments(FileHandle file, long offset, long count, StableHow stable, ByteBuf data) implements WireForm {
 
     /**
      * Reads the arguments.
@@ -40,11 +40,7 @@ public record WriteArguments(FileHandle file, long offset, long count, StableHow
         out.writeInt(data.readableBytes());
     }
 
-    /**
-     * Writes the arguments, and copies the data.
-     *
-     * @param out the arguments of the call
-     */
+    @Override
     public void write(ByteBuf out) {
         writeWithoutData(out);
         out.writeBytes(data, data.readerIndex(), data.readableBytes());

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.WccAttr;
 import org.nettyrdma.example.nfs.protocol.WccData;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 
 /**
  * A place for attributes that the results of a procedure have on failure as well as on success: {@code post_op_attr}, or
@@ -45,7 +46,7 @@ final class AttributeSlot {
     /** Writes what the file was when it was found; with {@code wcc_data}, and what it is now. */
     void write(ByteBuf out) {
         if (form == Form.ATTRIBUTES) {
-            Fattr.writeOptional(file == null ? null : file.attributes(), out);
+            WireForm.writeOptional(file == null ? null : file.attributes(), out);
         } else {
             WccAttr before = file == null || form == Form.SHARED_CHANGES ? null : file.attributes().toWccAttr();
             new WccData(before, isSettled ? settled : now()).write(out);
@@ -62,7 +63,7 @@ final class AttributeSlot {
 
     /** Writes {@code post_op_attr} of a file that changed after it was found. */
     void writeNow(ByteBuf out) {
-        Fattr.writeOptional(now(), out);
+        WireForm.writeOptional(now(), out);
     }
 
     private Fattr now() {

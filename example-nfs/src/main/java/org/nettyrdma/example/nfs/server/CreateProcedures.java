@@ -16,7 +16,6 @@ import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.Fattr;
-import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.MakeDirectoryArguments;
 import org.nettyrdma.example.nfs.protocol.MakeNodeArguments;
@@ -27,6 +26,7 @@ import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
 import org.nettyrdma.example.nfs.protocol.TimeChange;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 
 /** CREATE, MKDIR, SYMLINK and MKNOD (RFC 1813, sections 3.3.8 to 3.3.11). */
 final class CreateProcedures {
@@ -355,8 +355,8 @@ final class CreateProcedures {
     }
 
     private void writeNew(FileObject file, AttributeSlot directory, ByteBuf out) throws IOException {
-        FileHandle.writeOptional(file.node().handle(), out);
-        Fattr.writeOptional(tree.attributesNow(file.node()), out);
+        WireForm.writeOptional(file.node().handle(), out);
+        WireForm.writeOptional(tree.attributesNow(file.node()), out);
         directory.write(out);
     }
 }

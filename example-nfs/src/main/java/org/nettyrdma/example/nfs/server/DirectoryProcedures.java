@@ -179,8 +179,7 @@ final class DirectoryProcedures {
             entry.write(out);
             int bytes = out.writerIndex() - entryStart;
             if (plus) {
-                Fattr.writeOptional(entry.attributes(), out);
-                FileHandle.writeOptional(entry.handle(), out);
+                entry.writeFile(out);
             }
             boolean isOneTooMany = entries > 0 && directoryBytes + bytes > directoryLimit;
             if (isOneTooMany || out.writerIndex() - start + END_BYTES > limit) {

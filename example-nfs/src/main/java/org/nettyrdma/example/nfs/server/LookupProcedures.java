@@ -6,11 +6,11 @@ import java.nio.file.Files;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
-import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NameText;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 
 /** LOOKUP and READLINK (RFC 1813, sections 3.3.3 and 3.3.5). */
 final class LookupProcedures {
@@ -28,7 +28,7 @@ final class LookupProcedures {
         AccessControl.requireSearch(call.caller(), directory.attributes());
         FileObject file = tree.lookup(directory, arguments.name());
         file.node().handle().write(out);
-        Fattr.writeOptional(file.attributes(), out);
+        WireForm.writeOptional(file.attributes(), out);
         slot.write(out);
     }
 

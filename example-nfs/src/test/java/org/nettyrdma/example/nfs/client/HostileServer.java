@@ -32,6 +32,7 @@ import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.ReadArguments;
 import org.nettyrdma.example.nfs.protocol.ReadDirectoryArguments;
 import org.nettyrdma.example.nfs.protocol.ReadDirectoryPlusArguments;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 
 /**
  * A server over RDMA that says what a test makes it say, and no server should. Number 1 is the root. A directory is a function
@@ -130,7 +131,7 @@ public final class HostileServer implements AutoCloseable {
             switch (NfsProcedure.of(call.procedure())) {
                 case GETATTR -> attributes(number(FileHandle.read(arguments))).write(results);
                 case FSINFO -> {
-                    Fattr.writeOptional(null, results);
+                    WireForm.writeOptional(null, results);
                     new FileSystemInfo(1 << 20,
                             1 << 20, 1, 1 << 20, 1 << 20, 1, 1 << 16, 1 << 30, new NfsTime(0, 1), 0).write(results);
                 }
@@ -145,10 +146,13 @@ public final class HostileServer implements AutoCloseable {
                         break;
                     }
                     ReadDirectoryPlusArguments wanted = ReadDirectoryPlusArguments.read(arguments);
-                    list(number(wanted.directory()), wanted.cookie(), DirectoryEntry::writePlus, results);
+                    list(number(wanted.directory()), wanted.cookie(), (entry, out) -> {
+                        entry.write(out);
+                        entry.writeFile(out);
+                    }, results);
                 }
                 case READLINK -> {
-                    Fattr.writeOptional(null, results);
+                    WireForm.writeOptional(null, results);
                     Xdr.writeOpaque(results, nodes.get(number(FileHandle.read(arguments))).content);
                 }
                 case READ -> read(ReadArguments.read(arguments), results);
@@ -161,8 +165,8 @@ public final class HostileServer implements AutoCloseable {
             for (DirectoryEntry entry : nodes.get(number(wanted.directory())).pages.apply(0).entries) {
                 if (entry.name().equals(wanted.name())) {
                     entry.handle().write(results);
-                    Fattr.writeOptional(entry.attributes(), results);
-                    Fattr.writeOptional(null, results);
+                    WireForm.writeOptional(entry.attributes(), results);
+                    WireForm.writeOptional(null, results);
                     return;
                 }
             }
@@ -171,7 +175,7 @@ public final class HostileServer implements AutoCloseable {
 
         private void refuse(NfsStatus status, ByteBuf results) {
             results.setInt(0, status.code());
-            Fattr.writeOptional(null, results);
+            WireForm.writeOptional(null, results);
         }
 
         private void list(long number, long cookie, BiConsumer<DirectoryEntry, ByteBuf> writer, ByteBuf results) {
@@ -180,7 +184,7 @@ public final class HostileServer implements AutoCloseable {
                 refuse(NfsStatus.BAD_COOKIE, results);
                 return;
             }
-            Fattr.writeOptional(null, results);
+            WireForm.writeOptional(null, results);
             results.writeLong(0);
             for (DirectoryEntry entry : page.entries) {
                 Xdr.writeBoolean(results, true);
@@ -193,7 +197,7 @@ public final class HostileServer implements AutoCloseable {
         private void read(ReadArguments read, ByteBuf results) {
             byte[] content = nodes.get(number(read.file())).content;
             int length = (int) Math.max(0, Math.min(read.count(), content.length - read.offset()));
-            Fattr.writeOptional(null, results);
+            WireForm.writeOptional(null, results);
             results.writeInt(length);
             Xdr.writeBoolean(results, read.offset() + length >= content.length);
             byte[] piece = new byte[length];

@@ -38,6 +38,7 @@ import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.ReadArguments;
 import org.nettyrdma.example.nfs.protocol.StableHow;
 import org.nettyrdma.example.nfs.protocol.WccData;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 import org.nettyrdma.example.nfs.protocol.WriteArguments;
 import org.nettyrdma.example.nfs.server.MemoryFileSystem;
 
@@ -268,7 +269,7 @@ class TransferTest {
             switch (NfsProcedure.of(call.procedure())) {
                 case GETATTR -> attributes(length).write(results);
                 case FSINFO -> {
-                    Fattr.writeOptional(null, results);
+                    WireForm.writeOptional(null, results);
                     new FileSystemInfo(1 << 20, 1 << 20, 1, 1 << 20, 1 << 20, 1, 4096, 1 << 30, new NfsTime(0, 1), 0)
                             .write(results);
                 }
@@ -297,7 +298,7 @@ class TransferTest {
             reads.incrementAndGet();
             long end = Math.min(length, endOfFile);
             int count = (int) Math.max(0, Math.min(Math.min(maxCount, read.count()), end - read.offset()));
-            Fattr.writeOptional(attributes(length), results);
+            WireForm.writeOptional(attributes(length), results);
             results.writeInt(count);
             results.writeInt(maxCount > 0 && read.offset() + count >= end ? 1 : 0);
             Xdr.writeOpaque(results,

@@ -17,7 +17,6 @@ class ProtocolCodesTest {
     @EnumSource(NfsStatus.class)
     void shouldFindEveryStatusByItsCode(NfsStatus status) {
         assertEquals(status, NfsStatus.of(status.code()));
-        assertEquals(status, NfsStatus.read(Unpooled.buffer().writeInt(status.code())));
     }
 
     @ParameterizedTest

@@ -9,7 +9,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -37,9 +36,18 @@ class ProtocolXdrTest {
             new DeviceNumber(8, 9), 0x11, 0x22, new NfsTime(1, 2), new NfsTime(3, 4), new NfsTime(5, 6));
     private static final String WCC_ATTR_HEX = "0000000000001000 00000003 00000004 00000005 00000006";
 
+    private static <T extends WireForm> Arguments form(String hex, T value, Function<ByteBuf, T> reader) {
+        return form(hex, value, reader, value);
+    }
+
     /** One wire form: the bytes, the value, how it is read and how it is written. */
-    private static <T> Arguments form(String hex, T value, Function<ByteBuf, T> reader, Consumer<ByteBuf> writer) {
+    private static <T> Arguments form(String hex, T value, Function<ByteBuf, T> reader, WireForm writer) {
         return Arguments.of(hex.replace(" ", ""), value, reader, writer);
+    }
+
+    private static void writePlus(DirectoryEntry entry, ByteBuf out) {
+        entry.write(out);
+        entry.writeFile(out);
     }
 
     static Stream<Arguments> forms() {
@@ -48,51 +56,39 @@ class ProtocolXdrTest {
 
     static Stream<Arguments> arguments() {
         return Stream.of(
-                form(HANDLE_HEX, HANDLE, FileHandle::read, HANDLE::write),
-                form(WHERE_HEX, WHERE, DirectoryOperationArguments::read, WHERE::write),
-                form(NO_CHANGES_HEX, Sattr.NONE, Sattr::read, Sattr.NONE::write),
-                form(ALL_CHANGES_HEX, ALL_CHANGES, Sattr::read, ALL_CHANGES::write),
+                form(HANDLE_HEX, HANDLE, FileHandle::read),
+                form(WHERE_HEX, WHERE, DirectoryOperationArguments::read),
+                form(NO_CHANGES_HEX, Sattr.NONE, Sattr::read),
+                form(ALL_CHANGES_HEX, ALL_CHANGES, Sattr::read),
                 form(HANDLE_HEX + ALL_CHANGES_HEX + "00000001 00000005 00000006",
-                        new SetAttributesArguments(HANDLE, ALL_CHANGES, new NfsTime(5, 6)), SetAttributesArguments::read,
-                        new SetAttributesArguments(HANDLE, ALL_CHANGES, new NfsTime(5, 6))::write),
+                        new SetAttributesArguments(HANDLE, ALL_CHANGES, new NfsTime(5, 6)), SetAttributesArguments::read),
                 form(HANDLE_HEX + NO_CHANGES_HEX + "00000000",
-                        new SetAttributesArguments(HANDLE, Sattr.NONE, null), SetAttributesArguments::read,
-                        new SetAttributesArguments(HANDLE, Sattr.NONE, null)::write),
-                form(HANDLE_HEX + "0000003f", new AccessArguments(HANDLE, AccessBits.ALL), AccessArguments::read,
-                        new AccessArguments(HANDLE, AccessBits.ALL)::write),
+                        new SetAttributesArguments(HANDLE, Sattr.NONE, null), SetAttributesArguments::read),
+                form(HANDLE_HEX + "0000003f", new AccessArguments(HANDLE, AccessBits.ALL), AccessArguments::read),
                 form(HANDLE_HEX + "8000000000000001 ffffffff", new ReadArguments(HANDLE, Long.MIN_VALUE + 1, 0xFFFF_FFFFL),
-                        ReadArguments::read, new ReadArguments(HANDLE, Long.MIN_VALUE + 1, 0xFFFF_FFFFL)::write),
-                form(HANDLE_HEX + "0000000000000001 00000002", new CommitArguments(HANDLE, 1, 2), CommitArguments::read,
-                        new CommitArguments(HANDLE, 1, 2)::write),
+                        ReadArguments::read),
+                form(HANDLE_HEX + "0000000000000001 00000002", new CommitArguments(HANDLE, 1, 2), CommitArguments::read),
                 form(WHERE_HEX + "00000001" + NO_CHANGES_HEX, new CreateArguments(WHERE, CreateMode.GUARDED, Sattr.NONE, 0),
-                        CreateArguments::read, new CreateArguments(WHERE, CreateMode.GUARDED, Sattr.NONE, 0)::write),
+                        CreateArguments::read),
                 form(WHERE_HEX + "00000002 0102030405060708",
-                        new CreateArguments(WHERE, CreateMode.EXCLUSIVE, Sattr.NONE, 0x0102030405060708L), CreateArguments::read,
-                        new CreateArguments(WHERE, CreateMode.EXCLUSIVE, Sattr.NONE, 0x0102030405060708L)::write),
+                        new CreateArguments(WHERE, CreateMode.EXCLUSIVE, Sattr.NONE, 0x0102030405060708L), CreateArguments::read),
                 form(WHERE_HEX + ALL_CHANGES_HEX, new MakeDirectoryArguments(WHERE, ALL_CHANGES),
-                        MakeDirectoryArguments::read, new MakeDirectoryArguments(WHERE, ALL_CHANGES)::write),
+                        MakeDirectoryArguments::read),
                 form(WHERE_HEX + NO_CHANGES_HEX + "00000002 2e2e 0000", new SymbolicLinkArguments(WHERE, Sattr.NONE, ".."),
-                        SymbolicLinkArguments::read, new SymbolicLinkArguments(WHERE, Sattr.NONE, "..")::write),
+                        SymbolicLinkArguments::read),
                 form(WHERE_HEX + "00000004" + NO_CHANGES_HEX + "00000001 00000003",
                         new MakeNodeArguments(WHERE, FileType.CHARACTER_DEVICE, Sattr.NONE, new DeviceNumber(1, 3)),
-                        MakeNodeArguments::read,
-                        new MakeNodeArguments(WHERE, FileType.CHARACTER_DEVICE, Sattr.NONE, new DeviceNumber(1, 3))::write),
+                        MakeNodeArguments::read),
                 form(WHERE_HEX + "00000007" + NO_CHANGES_HEX,
-                        new MakeNodeArguments(WHERE, FileType.FIFO, Sattr.NONE, DeviceNumber.NONE), MakeNodeArguments::read,
-                        new MakeNodeArguments(WHERE, FileType.FIFO, Sattr.NONE, DeviceNumber.NONE)::write),
+                        new MakeNodeArguments(WHERE, FileType.FIFO, Sattr.NONE, DeviceNumber.NONE), MakeNodeArguments::read),
                 form(WHERE_HEX + "00000001",
-                        new MakeNodeArguments(WHERE, FileType.REGULAR, Sattr.NONE, DeviceNumber.NONE), MakeNodeArguments::read,
-                        new MakeNodeArguments(WHERE, FileType.REGULAR, Sattr.NONE, DeviceNumber.NONE)::write),
-                form(WHERE_HEX + WHERE_HEX, new RenameArguments(WHERE, WHERE), RenameArguments::read,
-                        new RenameArguments(WHERE, WHERE)::write),
-                form(HANDLE_HEX + WHERE_HEX, new LinkArguments(HANDLE, WHERE), LinkArguments::read,
-                        new LinkArguments(HANDLE, WHERE)::write),
+                        new MakeNodeArguments(WHERE, FileType.REGULAR, Sattr.NONE, DeviceNumber.NONE), MakeNodeArguments::read),
+                form(WHERE_HEX + WHERE_HEX, new RenameArguments(WHERE, WHERE), RenameArguments::read),
+                form(HANDLE_HEX + WHERE_HEX, new LinkArguments(HANDLE, WHERE), LinkArguments::read),
                 form(HANDLE_HEX + "0000000000000007 0000000000000008 00001000",
-                        new ReadDirectoryArguments(HANDLE, 7, 8, 4096), ReadDirectoryArguments::read,
-                        new ReadDirectoryArguments(HANDLE, 7, 8, 4096)::write),
+                        new ReadDirectoryArguments(HANDLE, 7, 8, 4096), ReadDirectoryArguments::read),
                 form(HANDLE_HEX + "0000000000000007 0000000000000008 00001000 00002000",
-                        new ReadDirectoryPlusArguments(HANDLE, 7, 8, 4096, 8192), ReadDirectoryPlusArguments::read,
-                        new ReadDirectoryPlusArguments(HANDLE, 7, 8, 4096, 8192)::write));
+                        new ReadDirectoryPlusArguments(HANDLE, 7, 8, 4096, 8192), ReadDirectoryPlusArguments::read));
     }
 
     static Stream<Arguments> results() {
@@ -104,23 +100,21 @@ class ProtocolXdrTest {
         DirectoryEntry entryPlus = new DirectoryEntry(9, "ab", 10, FATTR, HANDLE);
         String entryHex = "0000000000000009 00000002 6162 0000 000000000000000a";
         return Stream.of(
-                form(FATTR_HEX, FATTR, Fattr::read, FATTR::write),
-                form("00000001" + FATTR_HEX, FATTR, Fattr::readOptional, out -> Fattr.writeOptional(FATTR, out)),
-                form("00000001" + HANDLE_HEX, HANDLE, FileHandle::readOptional, out -> FileHandle.writeOptional(HANDLE, out)),
-                form("00000001" + WCC_ATTR_HEX + "00000001" + FATTR_HEX, changes, WccData::read, changes::write),
-                form("00000000 00000000", WccData.NONE, WccData::read, WccData.NONE::write),
+                form(FATTR_HEX, FATTR, Fattr::read),
+                form("00000001" + FATTR_HEX, FATTR, Fattr::readOptional, out -> WireForm.writeOptional(FATTR, out)),
+                form("00000001" + HANDLE_HEX, HANDLE, FileHandle::readOptional, out -> WireForm.writeOptional(HANDLE, out)),
+                form("00000001" + WCC_ATTR_HEX + "00000001" + FATTR_HEX, changes, WccData::read),
+                form("00000000 00000000", WccData.NONE, WccData::read),
                 form("0000000000000001 0000000000000002 0000000000000003 0000000000000004 0000000000000005 0000000000000006"
-                        + "00000007", status, FileSystemStatus::read, status::write),
+                        + "00000007", status, FileSystemStatus::read),
                 form("00000001 00000002 00000003 00000004 00000005 00000006 00000007 0000000000000008 00000000 00000001"
-                        + "0000001b", info, FileSystemInfo::read, info::write),
-                form("00000001 000000ff 00000001 00000000 00000000 00000001", configuration, PathConfiguration::read,
-                        configuration::write),
-                form(entryHex, entry, DirectoryEntry::read, entry::write),
+                        + "0000001b", info, FileSystemInfo::read),
+                form("00000001 000000ff 00000001 00000000 00000000 00000001", configuration, PathConfiguration::read),
+                form(entryHex, entry, DirectoryEntry::read),
                 form(entryHex + "00000001" + FATTR_HEX + "00000001" + HANDLE_HEX, entryPlus, DirectoryEntry::readPlus,
-                        entryPlus::writePlus),
-                form(entryHex + "00000000 00000000", entry, DirectoryEntry::readPlus, entry::writePlus),
-                form(HANDLE_HEX + "00000002 00000001 00000000", new MountResult(HANDLE, List.of(1, 0)), MountResult::read,
-                        new MountResult(HANDLE, List.of(1, 0))::write),
+                        out -> writePlus(entryPlus, out)),
+                form(entryHex + "00000000 00000000", entry, DirectoryEntry::readPlus, out -> writePlus(entry, out)),
+                form(HANDLE_HEX + "00000002 00000001 00000000", new MountResult(HANDLE, List.of(1, 0)), MountResult::read),
                 form("00000001 00000001 68 000000 00000002 2f61 0000 00000000", List.of(new MountEntry("h", "/a")),
                         MountEntry::readList, out -> MountEntry.writeList(List.of(new MountEntry("h", "/a")), out)),
                 form("00000001 00000002 2f61 0000 00000001 00000001 67 000000 00000000 00000000",
@@ -131,18 +125,18 @@ class ProtocolXdrTest {
     @ParameterizedTest
     @MethodSource("forms")
     void shouldReadAndWriteTheFormOfTheSpecification(String hex, Object value, Function<ByteBuf, Object> reader,
-                                                     Consumer<ByteBuf> writer) {
+                                                     WireForm writer) {
         ByteBuf in = Unpooled.wrappedBuffer(ByteBufUtil.decodeHexDump(hex));
         assertEquals(value, reader.apply(in));
         assertFalse(in.isReadable());
         ByteBuf out = Unpooled.buffer();
-        writer.accept(out);
+        writer.write(out);
         assertEquals(hex, ByteBufUtil.hexDump(out));
     }
 
     @ParameterizedTest
     @MethodSource("forms")
-    void shouldRefuseEveryTruncation(String hex, Object value, Function<ByteBuf, Object> reader, Consumer<ByteBuf> writer) {
+    void shouldRefuseEveryTruncation(String hex, Object value, Function<ByteBuf, Object> reader, WireForm writer) {
         byte[] whole = ByteBufUtil.decodeHexDump(hex);
         for (int length = 0; length < whole.length; length++) {
             ByteBuf in = Unpooled.wrappedBuffer(whole, 0, length);

@@ -44,7 +44,7 @@ class AttributeProceduresTest extends NfsTest {
     }
 
     private int access(NfsTestClient caller, FileHandle file, int requested) {
-        return caller.call(NfsProcedure.ACCESS, new AccessArguments(file, requested)::write).ok(in -> {
+        return caller.call(NfsProcedure.ACCESS, new AccessArguments(file, requested)).ok(in -> {
             assertTrue(Fattr.readOptional(in) != null);
             return Xdr.readInt(in, "access");
         });
@@ -72,8 +72,8 @@ class AttributeProceduresTest extends NfsTest {
 
     @Test
     void shouldRefuseAttributesOfBadHandles() {
-        client.call(NfsProcedure.GETATTR, forged(top)::write).expect(NfsStatus.BADHANDLE, in -> in);
-        client.call(NfsProcedure.GETATTR, staleHandle()::write).expect(NfsStatus.STALE, in -> in);
+        client.call(NfsProcedure.GETATTR, forged(top)).expect(NfsStatus.BADHANDLE, in -> in);
+        client.call(NfsProcedure.GETATTR, staleHandle()).expect(NfsStatus.STALE, in -> in);
     }
 
     @Test
@@ -339,7 +339,7 @@ class AttributeProceduresTest extends NfsTest {
                 assertChanges(caller.setAttributes(file, Sattr.NONE.withOwner(before.userId(), -1), null), NfsStatus.INVAL);
                 assertChanges(caller.call(NfsProcedure.CREATE, new CreateArguments(
                         new DirectoryOperationArguments(directory, "other"), CreateMode.GUARDED,
-                        Sattr.NONE.withMode(06777).withOwner(-1, -1), 0)::write), NfsStatus.INVAL);
+                        Sattr.NONE.withMode(06777).withOwner(-1, -1), 0)), NfsStatus.INVAL);
                 assertFalse(Files.exists(root.resolve("other")));
                 assertEquals(before.userId(), caller.attributes(file).userId());
                 caller.remove(directory, "file").ok(WccData::read);
@@ -383,7 +383,7 @@ class AttributeProceduresTest extends NfsTest {
 
     @Test
     void shouldRefuseAccessOfBadHandles() {
-        assertNoAttributes(client.call(NfsProcedure.ACCESS, new AccessArguments(forged(top), 1)::write), NfsStatus.BADHANDLE);
-        assertNoAttributes(client.call(NfsProcedure.ACCESS, new AccessArguments(staleHandle(), 1)::write), NfsStatus.STALE);
+        assertNoAttributes(client.call(NfsProcedure.ACCESS, new AccessArguments(forged(top), 1)), NfsStatus.BADHANDLE);
+        assertNoAttributes(client.call(NfsProcedure.ACCESS, new AccessArguments(staleHandle(), 1)), NfsStatus.STALE);
     }
 }

@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -38,6 +37,7 @@ import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
 import org.nettyrdma.example.nfs.protocol.TimeChange;
 import org.nettyrdma.example.nfs.protocol.WccData;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 import org.nettyrdma.example.nfs.server.NfsTestClient.Created;
 
 @ParameterizedClass
@@ -58,7 +58,7 @@ class CreateProceduresTest extends NfsTest {
 
     private NfsTestClient.Reply makeNode(FileHandle directory, String name, FileType type) {
         DirectoryOperationArguments where = new DirectoryOperationArguments(directory, name);
-        return client.call(NfsProcedure.MKNOD, new MakeNodeArguments(where, type, Sattr.NONE, new DeviceNumber(1, 3))::write);
+        return client.call(NfsProcedure.MKNOD, new MakeNodeArguments(where, type, Sattr.NONE, new DeviceNumber(1, 3)));
     }
 
     @Test
@@ -140,17 +140,17 @@ class CreateProceduresTest extends NfsTest {
             CreateProcedures procedures = new CreateProcedures(tree, export(), openFiles, new FileLocks(),
                     new NameQuota(Long.MAX_VALUE), new AttributeChanges(tree, export(), openFiles));
             DirectoryOperationArguments name = new DirectoryOperationArguments(tree.root().node().handle(), "name");
-            assertNoRoom(tree, procedures::create, new CreateArguments(name, CreateMode.GUARDED, Sattr.NONE, 0)::write);
-            assertNoRoom(tree, procedures::create, new CreateArguments(name, CreateMode.EXCLUSIVE, Sattr.NONE, 1)::write);
-            assertNoRoom(tree, procedures::makeDirectory, new MakeDirectoryArguments(name, Sattr.NONE)::write);
-            assertNoRoom(tree, procedures::makeSymbolicLink, new SymbolicLinkArguments(name, Sattr.NONE, "target")::write);
+            assertNoRoom(tree, procedures::create, new CreateArguments(name, CreateMode.GUARDED, Sattr.NONE, 0));
+            assertNoRoom(tree, procedures::create, new CreateArguments(name, CreateMode.EXCLUSIVE, Sattr.NONE, 1));
+            assertNoRoom(tree, procedures::makeDirectory, new MakeDirectoryArguments(name, Sattr.NONE));
+            assertNoRoom(tree, procedures::makeSymbolicLink, new SymbolicLinkArguments(name, Sattr.NONE, "target"));
             assertEquals(0, openFiles.size());
         }
     }
 
-    private void assertNoRoom(FileTree tree, Procedure procedure, Consumer<ByteBuf> writer) {
+    private void assertNoRoom(FileTree tree, Procedure procedure, WireForm writer) {
         ByteBuf arguments = Unpooled.buffer();
-        writer.accept(arguments);
+        writer.write(arguments);
         NfsCall call = new NfsCall(tree, new Credentials(OTHER_USER, OTHER_USER, List.of()), arguments, arguments.alloc());
         Exception refused = assertThrows(IOException.class, () -> procedure.call(call, Unpooled.buffer()));
         assertEquals(NfsStatus.DQUOT, NfsErrors.statusOf(refused));

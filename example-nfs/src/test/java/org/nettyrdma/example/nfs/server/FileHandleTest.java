@@ -67,7 +67,7 @@ class FileHandleTest extends NfsTest {
     }
 
     private NfsStatus status(FileHandle handle) {
-        return client.call(NfsProcedure.GETATTR, handle::write).status();
+        return client.call(NfsProcedure.GETATTR, handle).status();
     }
 
     @Test

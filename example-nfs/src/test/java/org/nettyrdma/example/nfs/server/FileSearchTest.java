@@ -108,7 +108,7 @@ class FileSearchTest extends NfsTest {
     }
 
     private static Function<NfsTestClient, NfsTestClient.Reply> attributesOf(FileHandle handle) {
-        return caller -> caller.call(NfsProcedure.GETATTR, handle::write);
+        return caller -> caller.call(NfsProcedure.GETATTR, handle);
     }
 
     private FileHandle directory(String... names) {

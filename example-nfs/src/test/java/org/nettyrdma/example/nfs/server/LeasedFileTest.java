@@ -35,7 +35,7 @@ class LeasedFileTest extends OpenFileTest {
     enum Use {
         READ((client, file, directory) -> client.readReply(file, 0, 5)),
         WRITE((client, file, directory) -> client.write(file, 0, new byte[] {'H'}, StableHow.UNSTABLE)),
-        COMMIT((client, file, directory) -> client.call(NfsProcedure.COMMIT, new CommitArguments(file, 0, 0)::write)),
+        COMMIT((client, file, directory) -> client.call(NfsProcedure.COMMIT, new CommitArguments(file, 0, 0))),
         EXTEND((client, file, directory) -> client.setAttributes(file, Sattr.NONE.withSize(9), null)),
         TRUNCATE((client, file, directory) -> client.setAttributes(file, Sattr.NONE.withSize(1), null)),
         SET_MODE((client, file, directory) -> client.setAttributes(file, Sattr.NONE.withMode(0600), null)),

@@ -103,7 +103,7 @@ class NameQuotaTest extends NfsTest {
     @Test
     void shouldTellHowManyNamesThereIsRoomFor() {
         expect(NfsStatus.OK, create("file"));
-        FileSystemStatus status = client.call(NfsProcedure.FSSTAT, top::write).ok(in -> {
+        FileSystemStatus status = client.call(NfsProcedure.FSSTAT, top).ok(in -> {
             Fattr.readOptional(in);
             return FileSystemStatus.read(in);
         });

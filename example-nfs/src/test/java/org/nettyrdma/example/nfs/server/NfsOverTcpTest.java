@@ -47,6 +47,7 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.ReadArguments;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.protocol.StableHow;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 import org.nettyrdma.example.nfs.protocol.WriteArguments;
 
 /** The programs behind a real socket, with a real client. */
@@ -89,10 +90,10 @@ class NfsOverTcpTest extends NfsTest {
         };
     }
 
-    private <T> T call(int program, int version, int procedure, Consumer<ByteBuf> arguments, Function<ByteBuf, T> reader)
+    private <T> T call(int program, int version, int procedure, WireForm arguments, Function<ByteBuf, T> reader)
             throws Exception {
         ByteBuf out = Unpooled.buffer();
-        arguments.accept(out);
+        arguments.write(out);
         RpcRequest request = new RpcRequest(program, version, procedure, out)
                 .setCredential(NfsTestClient.user(USER).toOpaqueAuth());
         ByteBuf results = rpcClient.call(request).get(30, TimeUnit.SECONDS);
@@ -103,28 +104,28 @@ class NfsOverTcpTest extends NfsTest {
         }
     }
 
-    private <T> T callNfs(NfsProcedure procedure, Consumer<ByteBuf> arguments, Function<ByteBuf, T> reader) throws Exception {
+    private <T> T callNfs(NfsProcedure procedure, WireForm arguments, Function<ByteBuf, T> reader) throws Exception {
         return call(Nfs.PROGRAM, Nfs.VERSION, procedure.number(), arguments, in -> {
-            assertEquals(NfsStatus.OK, NfsStatus.read(in));
+            assertEquals(NfsStatus.OK, NfsStatus.of(in.readInt()));
             return reader.apply(in);
         });
     }
 
     @Test
     void shouldMountCreateWriteAndRead() throws Exception {
-        Consumer<ByteBuf> path = out -> Xdr.writeString(out, "/");
+        WireForm path = out -> Xdr.writeString(out, "/");
         FileHandle root = call(Mount.PROGRAM, Mount.VERSION, MountProcedure.MNT.number(), path, in -> {
             assertEquals(MountStatus.OK, MountStatus.read(in));
             return MountResult.read(in).handle();
         });
         FileHandle file = callNfs(NfsProcedure.CREATE, new CreateArguments(new DirectoryOperationArguments(root, "file"),
-                CreateMode.GUARDED, Sattr.NONE.withMode(0644), 0)::write, NfsTestClient.Created::read).handle();
+                CreateMode.GUARDED, Sattr.NONE.withMode(0644), 0), NfsTestClient.Created::read).handle();
         byte[] data = new byte[1024 * 1024 - 1];
         new Random(1).nextBytes(data);
         int written = callNfs(NfsProcedure.WRITE, new WriteArguments(file, 0, data.length, StableHow.FILE_SYNC,
-                Unpooled.wrappedBuffer(data))::write, NfsTestClient.Written::read).count();
+                Unpooled.wrappedBuffer(data)), NfsTestClient.Written::read).count();
         assertEquals(data.length, written);
-        NfsTestClient.Data read = callNfs(NfsProcedure.READ, new ReadArguments(file, 0, data.length)::write,
+        NfsTestClient.Data read = callNfs(NfsProcedure.READ, new ReadArguments(file, 0, data.length),
                 NfsTestClient.Data::read);
         assertArrayEquals(data, read.bytes());
     }
@@ -141,7 +142,7 @@ class NfsOverTcpTest extends NfsTest {
         }
         for (Future<ByteBuf> future : futures) {
             ByteBuf results = future.get(30, TimeUnit.SECONDS);
-            assertEquals(NfsStatus.OK, NfsStatus.read(results));
+            assertEquals(NfsStatus.OK, NfsStatus.of(results.readInt()));
             byte[] bytes = NfsTestClient.Data.read(results).bytes();
             assertEquals("hello", new String(bytes, StandardCharsets.UTF_8));
             results.release();

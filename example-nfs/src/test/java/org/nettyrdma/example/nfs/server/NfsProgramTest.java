@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -46,6 +45,7 @@ import org.nettyrdma.example.nfs.protocol.SetAttributesArguments;
 import org.nettyrdma.example.nfs.protocol.StableHow;
 import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
 import org.nettyrdma.example.nfs.protocol.WccData;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 import org.nettyrdma.example.nfs.protocol.WriteArguments;
 
 /** What holds for all procedures alike: arguments, repeated calls, callers, read-only exports, statistics, threads. */
@@ -57,43 +57,43 @@ class NfsProgramTest extends NfsTest {
         super(fileSystem);
     }
 
-    private int acceptStatus(NfsProcedure procedure, Consumer<ByteBuf> arguments) {
+    private int acceptStatus(NfsProcedure procedure, WireForm arguments) {
         client.send(7, Nfs.PROGRAM, Nfs.VERSION, procedure.number(), arguments);
         return client.reply().body().getInt(20);
     }
 
     /** Arguments that are well-formed for some procedures, and a prefix of those of others. */
-    private Consumer<ByteBuf> arguments(NfsProcedure procedure, FileHandle file) {
+    private WireForm arguments(NfsProcedure procedure, FileHandle file) {
         return arguments(procedure, file, top);
     }
 
-    private static Consumer<ByteBuf> arguments(NfsProcedure procedure, FileHandle file, FileHandle directory) {
+    private static WireForm arguments(NfsProcedure procedure, FileHandle file, FileHandle directory) {
         DirectoryOperationArguments name = new DirectoryOperationArguments(directory, "name");
         return switch (procedure) {
             case NULL -> out -> { };
-            case GETATTR, READLINK, FSSTAT, FSINFO, PATHCONF -> file::write;
-            case SETATTR -> new SetAttributesArguments(file, Sattr.NONE, null)::write;
-            case LOOKUP, REMOVE, RMDIR -> name::write;
-            case ACCESS -> new AccessArguments(file, 0x3F)::write;
-            case READ -> new ReadArguments(file, 0, 10)::write;
-            case WRITE -> new WriteArguments(file, 0, 2, StableHow.UNSTABLE, Unpooled.wrappedBuffer(new byte[2]))::write;
-            case CREATE -> new CreateArguments(name, CreateMode.GUARDED, Sattr.NONE, 0)::write;
-            case MKDIR -> new MakeDirectoryArguments(name, Sattr.NONE)::write;
-            case SYMLINK -> new SymbolicLinkArguments(name, Sattr.NONE, "x")::write;
+            case GETATTR, READLINK, FSSTAT, FSINFO, PATHCONF -> file;
+            case SETATTR -> new SetAttributesArguments(file, Sattr.NONE, null);
+            case LOOKUP, REMOVE, RMDIR -> name;
+            case ACCESS -> new AccessArguments(file, 0x3F);
+            case READ -> new ReadArguments(file, 0, 10);
+            case WRITE -> new WriteArguments(file, 0, 2, StableHow.UNSTABLE, Unpooled.wrappedBuffer(new byte[2]));
+            case CREATE -> new CreateArguments(name, CreateMode.GUARDED, Sattr.NONE, 0);
+            case MKDIR -> new MakeDirectoryArguments(name, Sattr.NONE);
+            case SYMLINK -> new SymbolicLinkArguments(name, Sattr.NONE, "x");
             case MKNOD -> new MakeNodeArguments(name, FileType.FIFO, Sattr.NONE,
-                    DeviceNumber.NONE)::write;
-            case RENAME -> new RenameArguments(name, new DirectoryOperationArguments(directory, "other"))::write;
-            case LINK -> new LinkArguments(file, name)::write;
-            case READDIR -> new ReadDirectoryArguments(directory, 0, 0, 4096)::write;
+                    DeviceNumber.NONE);
+            case RENAME -> new RenameArguments(name, new DirectoryOperationArguments(directory, "other"));
+            case LINK -> new LinkArguments(file, name);
+            case READDIR -> new ReadDirectoryArguments(directory, 0, 0, 4096);
             case READDIRPLUS ->
-                    new ReadDirectoryPlusArguments(directory, 0, 0, 4096, 4096)::write;
-            case COMMIT -> new CommitArguments(file, 0, 0)::write;
+                    new ReadDirectoryPlusArguments(directory, 0, 0, 4096, 4096);
+            case COMMIT -> new CommitArguments(file, 0, 0);
         };
     }
 
-    private static byte[] bytes(Consumer<ByteBuf> arguments) {
+    private static byte[] bytes(WireForm arguments) {
         ByteBuf out = Unpooled.buffer();
-        arguments.accept(out);
+        arguments.write(out);
         return ByteBufUtil.getBytes(out);
     }
 
@@ -162,7 +162,7 @@ class NfsProgramTest extends NfsTest {
                     NfsTestClient.user(USER, USER, -1))) {
                 NfsTestClient stranger = as(nobody);
                 stranger.send(7, Nfs.PROGRAM, Nfs.VERSION, NfsProcedure.CREATE.number(), new CreateArguments(
-                        new DirectoryOperationArguments(top, "file"), CreateMode.GUARDED, Sattr.NONE.withMode(06777), 0)::write);
+                        new DirectoryOperationArguments(top, "file"), CreateMode.GUARDED, Sattr.NONE.withMode(06777), 0));
                 assertEquals(1, stranger.reply().body().getInt(16), "AUTH_BADCRED");
                 assertFalse(Files.exists(root.resolve("file")));
             }
@@ -178,27 +178,27 @@ class NfsProgramTest extends NfsTest {
     @Test
     void shouldExecuteARepeatedCallOnce() {
         DirectoryOperationArguments name = new DirectoryOperationArguments(top, "file");
-        Consumer<ByteBuf> create = new CreateArguments(name, CreateMode.GUARDED, Sattr.NONE.withMode(0644), 0)::write;
+        WireForm create = new CreateArguments(name, CreateMode.GUARDED, Sattr.NONE.withMode(0644), 0);
         NfsTestClient.Created first = client.call(1000, NfsProcedure.CREATE, create).ok(NfsTestClient.Created::read);
         NfsTestClient reconnected = as(NfsTestClient.user(USER));
         assertEquals(first, reconnected.call(1000, NfsProcedure.CREATE, create).ok(NfsTestClient.Created::read));
         assertChanges(reconnected.call(1001, NfsProcedure.CREATE, create), NfsStatus.EXIST);
 
-        Consumer<ByteBuf> rename = new RenameArguments(name, new DirectoryOperationArguments(top, "other"))::write;
+        WireForm rename = new RenameArguments(name, new DirectoryOperationArguments(top, "other"));
         NfsTestClient.Reply renamed = client.call(1002, NfsProcedure.RENAME, rename);
         assertEquals(NfsStatus.OK, renamed.status());
         assertEquals(renamed.body(), reconnected.call(1002, NfsProcedure.RENAME, rename).body());
 
-        Consumer<ByteBuf> link = new LinkArguments(first.handle(), name)::write;
+        WireForm link = new LinkArguments(first.handle(), name);
         assertEquals(NfsStatus.OK, client.call(1003, NfsProcedure.LINK, link).status());
         assertEquals(NfsStatus.OK, reconnected.call(1003, NfsProcedure.LINK, link).status());
         assertEquals(2, client.attributes(first.handle()).linkCount());
 
-        assertChanges(client.call(1004, NfsProcedure.REMOVE, name::write), NfsStatus.OK);
-        assertChanges(reconnected.call(1004, NfsProcedure.REMOVE, name::write), NfsStatus.OK);
-        assertChanges(reconnected.call(1005, NfsProcedure.REMOVE, name::write), NfsStatus.NOENT);
+        assertChanges(client.call(1004, NfsProcedure.REMOVE, name), NfsStatus.OK);
+        assertChanges(reconnected.call(1004, NfsProcedure.REMOVE, name), NfsStatus.OK);
+        assertChanges(reconnected.call(1005, NfsProcedure.REMOVE, name), NfsStatus.NOENT);
         NfsTestClient somebodyElse = as(NfsTestClient.user(OTHER_USER));
-        assertChanges(somebodyElse.call(1004, NfsProcedure.REMOVE, name::write), NfsStatus.NOENT);
+        assertChanges(somebodyElse.call(1004, NfsProcedure.REMOVE, name), NfsStatus.NOENT);
     }
 
     @Test
@@ -283,7 +283,7 @@ class NfsProgramTest extends NfsTest {
         OpaqueAuth malformed = new OpaqueAuth(1, new byte[3]);
         for (OpaqueAuth credential : List.of(gss, malformed)) {
             NfsTestClient stranger = new NfsTestClient(service, credential);
-            stranger.send(7, Nfs.PROGRAM, Nfs.VERSION, NfsProcedure.GETATTR.number(), top::write);
+            stranger.send(7, Nfs.PROGRAM, Nfs.VERSION, NfsProcedure.GETATTR.number(), top);
             ByteBuf reply = stranger.reply().body();
             assertEquals(1, reply.getInt(8), "MSG_DENIED");
             assertEquals(1, reply.getInt(12), "AUTH_ERROR");

@@ -14,7 +14,6 @@ import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.nettyrdma.codec.oncrpc.AuthSys;
 import org.nettyrdma.codec.oncrpc.DataItem;
@@ -48,6 +47,7 @@ import org.nettyrdma.example.nfs.protocol.SetAttributesArguments;
 import org.nettyrdma.example.nfs.protocol.StableHow;
 import org.nettyrdma.example.nfs.protocol.SymbolicLinkArguments;
 import org.nettyrdma.example.nfs.protocol.WccData;
+import org.nettyrdma.example.nfs.protocol.WireForm;
 import org.nettyrdma.example.nfs.protocol.WriteArguments;
 
 /** Makes one call at a time, as one user, through a real {@link RpcServerHandler} on the calling thread. */
@@ -158,25 +158,25 @@ final class NfsTestClient {
         assertFalse(channel.finishAndReleaseAll());
     }
 
-    Reply call(NfsProcedure procedure, Consumer<ByteBuf> arguments) {
+    Reply call(NfsProcedure procedure, WireForm arguments) {
         return call(nextXid++, procedure, arguments);
     }
 
-    Reply call(int xid, NfsProcedure procedure, Consumer<ByteBuf> arguments) {
+    Reply call(int xid, NfsProcedure procedure, WireForm arguments) {
         send(xid, Nfs.PROGRAM, Nfs.VERSION, procedure.number(), arguments);
         return acceptedReply(xid);
     }
 
-    ByteBuf callMount(MountProcedure procedure, Consumer<ByteBuf> arguments) {
+    ByteBuf callMount(MountProcedure procedure, WireForm arguments) {
         int xid = nextXid++;
         send(xid, Mount.PROGRAM, Mount.VERSION, procedure.number(), arguments);
         return acceptedReply(xid).body();
     }
 
-    void send(int xid, int program, int version, int procedure, Consumer<ByteBuf> arguments) {
+    void send(int xid, int program, int version, int procedure, WireForm arguments) {
         ByteBuf message = channel.alloc().buffer();
         new RpcCallHeader(xid, program, version, procedure, credential, OpaqueAuth.NONE).write(message);
-        arguments.accept(message);
+        arguments.write(message);
         channel.writeInbound(message);
     }
 
@@ -215,16 +215,16 @@ final class NfsTestClient {
         return handle;
     }
 
-    static Consumer<ByteBuf> name(FileHandle directory, String name) {
-        return new DirectoryOperationArguments(directory, name)::write;
+    static WireForm name(FileHandle directory, String name) {
+        return new DirectoryOperationArguments(directory, name);
     }
 
     Fattr attributes(FileHandle file) {
-        return call(NfsProcedure.GETATTR, file::write).ok(Fattr::read);
+        return call(NfsProcedure.GETATTR, file).ok(Fattr::read);
     }
 
     Reply setAttributes(FileHandle file, Sattr changes, NfsTime guard) {
-        return call(NfsProcedure.SETATTR, new SetAttributesArguments(file, changes, guard)::write);
+        return call(NfsProcedure.SETATTR, new SetAttributesArguments(file, changes, guard));
     }
 
     void mode(FileHandle file, int mode) {
@@ -241,7 +241,7 @@ final class NfsTestClient {
 
     Reply create(FileHandle directory, String name, CreateMode mode, Sattr attributes, long verifier) {
         DirectoryOperationArguments where = new DirectoryOperationArguments(directory, name);
-        return call(NfsProcedure.CREATE, new CreateArguments(where, mode, attributes, verifier)::write);
+        return call(NfsProcedure.CREATE, new CreateArguments(where, mode, attributes, verifier));
     }
 
     FileHandle create(FileHandle directory, String name) {
@@ -258,7 +258,7 @@ final class NfsTestClient {
 
     Reply makeDirectoryReply(FileHandle directory, String name, Sattr attributes) {
         DirectoryOperationArguments where = new DirectoryOperationArguments(directory, name);
-        return call(NfsProcedure.MKDIR, new MakeDirectoryArguments(where, attributes)::write);
+        return call(NfsProcedure.MKDIR, new MakeDirectoryArguments(where, attributes));
     }
 
     FileHandle makeDirectory(FileHandle directory, String name) {
@@ -267,7 +267,7 @@ final class NfsTestClient {
 
     Reply symbolicLink(FileHandle directory, String name, String target) {
         DirectoryOperationArguments where = new DirectoryOperationArguments(directory, name);
-        return call(NfsProcedure.SYMLINK, new SymbolicLinkArguments(where, Sattr.NONE.withMode(0777), target)::write);
+        return call(NfsProcedure.SYMLINK, new SymbolicLinkArguments(where, Sattr.NONE.withMode(0777), target));
     }
 
     Reply remove(FileHandle directory, String name) {
@@ -280,16 +280,16 @@ final class NfsTestClient {
 
     Reply rename(FileHandle fromDirectory, String from, FileHandle toDirectory, String to) {
         return call(NfsProcedure.RENAME, new RenameArguments(new DirectoryOperationArguments(fromDirectory, from),
-                new DirectoryOperationArguments(toDirectory, to))::write);
+                new DirectoryOperationArguments(toDirectory, to)));
     }
 
     Reply link(FileHandle file, FileHandle directory, String name) {
-        return call(NfsProcedure.LINK, new LinkArguments(file, new DirectoryOperationArguments(directory, name))::write);
+        return call(NfsProcedure.LINK, new LinkArguments(file, new DirectoryOperationArguments(directory, name)));
     }
 
     Reply write(FileHandle file, long offset, byte[] data, StableHow stable) {
         return call(NfsProcedure.WRITE,
-                new WriteArguments(file, offset, data.length, stable, Unpooled.wrappedBuffer(data))::write);
+                new WriteArguments(file, offset, data.length, stable, Unpooled.wrappedBuffer(data)));
     }
 
     void write(FileHandle file, long offset, String content) {
@@ -298,7 +298,7 @@ final class NfsTestClient {
     }
 
     Reply readReply(FileHandle file, long offset, long count) {
-        return call(NfsProcedure.READ, new ReadArguments(file, offset, count)::write);
+        return call(NfsProcedure.READ, new ReadArguments(file, offset, count));
     }
 
     String read(FileHandle file) {
@@ -306,7 +306,7 @@ final class NfsTestClient {
     }
 
     Reply readDirectoryReply(FileHandle directory, long cookie, long verifier, long count) {
-        return call(NfsProcedure.READDIR, new ReadDirectoryArguments(directory, cookie, verifier, count)::write);
+        return call(NfsProcedure.READDIR, new ReadDirectoryArguments(directory, cookie, verifier, count));
     }
 
     Listing readDirectory(FileHandle directory, long cookie, long verifier, long count) {
@@ -315,7 +315,7 @@ final class NfsTestClient {
 
     Reply readDirectoryPlusReply(FileHandle directory, long cookie, long verifier, long directoryCount, long maxCount) {
         return call(NfsProcedure.READDIRPLUS,
-                new ReadDirectoryPlusArguments(directory, cookie, verifier, directoryCount, maxCount)::write);
+                new ReadDirectoryPlusArguments(directory, cookie, verifier, directoryCount, maxCount));
     }
 
     Listing readDirectoryPlus(FileHandle directory, long cookie, long verifier, long directoryCount, long maxCount) {

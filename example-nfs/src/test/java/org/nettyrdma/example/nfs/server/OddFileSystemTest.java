@@ -188,7 +188,7 @@ class OddFileSystemTest {
     }
 
     private static int access(NfsTestClient client, FileHandle file) {
-        ByteBuf results = client.call(NfsProcedure.ACCESS, new AccessArguments(file, 0x3f)::write).expect(NfsStatus.OK);
+        ByteBuf results = client.call(NfsProcedure.ACCESS, new AccessArguments(file, 0x3f)).expect(NfsStatus.OK);
         Fattr.readOptional(results);
         return results.readInt();
     }

@@ -41,7 +41,7 @@ class ReadWriteProceduresTest extends NfsTest {
     }
 
     private NfsTestClient.Reply commit(FileHandle file, long offset, long count) {
-        return client.call(NfsProcedure.COMMIT, new CommitArguments(file, offset, count)::write);
+        return client.call(NfsProcedure.COMMIT, new CommitArguments(file, offset, count));
     }
 
     private static byte[] random(int length) {
@@ -128,7 +128,7 @@ class ReadWriteProceduresTest extends NfsTest {
 
     private static NfsTestClient.Reply write(NfsTestClient by, int xid, FileHandle file, byte[] data) {
         return by.call(xid, NfsProcedure.WRITE,
-                new WriteArguments(file, 0, data.length, StableHow.UNSTABLE, Unpooled.wrappedBuffer(data))::write);
+                new WriteArguments(file, 0, data.length, StableHow.UNSTABLE, Unpooled.wrappedBuffer(data)));
     }
 
     @Test
@@ -199,7 +199,7 @@ class ReadWriteProceduresTest extends NfsTest {
         assertSharedChanges(client.write(file, Long.MAX_VALUE - 5, bytes, StableHow.UNSTABLE), NfsStatus.FBIG);
         assertSharedChanges(as(NfsTestClient.user(OTHER_USER)).write(file, 0, bytes, StableHow.UNSTABLE), NfsStatus.ACCES);
         assertSharedChanges(client.call(NfsProcedure.WRITE,
-                new WriteArguments(file, 0, 11, StableHow.UNSTABLE, Unpooled.wrappedBuffer(bytes))::write), NfsStatus.INVAL);
+                new WriteArguments(file, 0, 11, StableHow.UNSTABLE, Unpooled.wrappedBuffer(bytes))), NfsStatus.INVAL);
         assertEquals("", client.read(file));
     }
 

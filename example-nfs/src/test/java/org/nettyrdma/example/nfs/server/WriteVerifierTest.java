@@ -71,7 +71,7 @@ class WriteVerifierTest extends OpenFileTest {
     }
 
     private NfsTestClient.Reply commit(NfsTestClient caller) {
-        return caller.call(NfsProcedure.COMMIT, new CommitArguments(file, 0, 0)::write);
+        return caller.call(NfsProcedure.COMMIT, new CommitArguments(file, 0, 0));
     }
 
     private static long verifierOfCommit(ByteBuf results) {
