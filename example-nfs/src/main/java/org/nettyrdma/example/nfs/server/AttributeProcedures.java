@@ -1,6 +1,5 @@
 package org.nettyrdma.example.nfs.server;
 
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Files;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -27,33 +26,30 @@ final class AttributeProcedures {
         this.changes = changes;
     }
 
-    void getAttributes(NfsCall call, ByteBuf out) throws IOException {
+    void getAttributes(NfsCall call) throws IOException {
         FileHandle handle = FileHandle.read(call.arguments());
-        tree.locate(handle).attributes().write(out);
+        tree.locate(handle).attributes().write(call.out());
     }
 
     /**
      * Takes the locks itself: that of the contents comes first, so that nobody waits for names while a file is written, nor while
      * it is extended. Also to set mode and times Java opens the file.
      */
-    void setAttributes(NfsCall call, ByteBuf out) throws IOException {
+    void setAttributes(NfsCall call) throws IOException {
         SetAttributesArguments arguments = SetAttributesArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
         boolean forWriting = arguments.attributes().size().isPresent() && !export.readOnly();
-        openFiles.withoutLease(FileHandles.claimedId(arguments.file()), forWriting, call.caller(), () -> {
-            setAttributes(call, arguments, slot, out);
-            return null;
-        });
+        openFiles.withoutLease(FileHandles.claimedId(arguments.file()), forWriting, call.caller(),
+                () -> setAttributes(call, arguments, slot));
     }
 
-    private void setAttributes(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, ByteBuf out)
-            throws IOException {
+    private void setAttributes(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot) throws IOException {
         FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
         try {
-            OpenFile toExtend = call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, out, true));
+            OpenFile toExtend = call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, true));
             if (toExtend != null) {
                 extend(call, arguments, slot, toExtend);
-                call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, out, false));
+                call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, false));
             }
         } finally {
             contentsOfFile.release();
@@ -61,7 +57,7 @@ final class AttributeProcedures {
     }
 
     /** Returns the file, opened, if it has to be extended first; {@code null} when done. */
-    private OpenFile change(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, ByteBuf out, boolean isFirst)
+    private OpenFile change(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, boolean isFirst)
             throws IOException {
         FileObject file = slot.fill(tree.locate(arguments.file()));
         AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
@@ -72,7 +68,7 @@ final class AttributeProcedures {
         if (toExtend == null) {
             call.willChange(file);
             changes.apply(call.caller(), file, arguments.attributes());
-            slot.write(out);
+            slot.write();
         }
         return toExtend;
     }
@@ -90,12 +86,13 @@ final class AttributeProcedures {
         }
     }
 
-    void access(NfsCall call, ByteBuf out) throws IOException {
+    void access(NfsCall call) throws IOException {
         AccessArguments arguments = AccessArguments.read(call.arguments());
         AttributeSlot slot = call.attributes();
         FileObject file = slot.fill(tree.locate(arguments.file()));
-        slot.write(out);
-        Xdr.writeInt(out, AccessControl.grantedBits(call.caller(), file.attributes(), arguments.access(), isReadOnly(file)));
+        slot.write();
+        Xdr.writeInt(call.out(),
+                AccessControl.grantedBits(call.caller(), file.attributes(), arguments.access(), isReadOnly(file)));
     }
 
     /** Also what the operating system lets nobody write to: file systems that are mounted for reading only, immutable files. */

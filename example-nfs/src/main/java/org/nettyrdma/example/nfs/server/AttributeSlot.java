@@ -9,7 +9,7 @@ import org.nettyrdma.example.nfs.protocol.WireForm;
 /**
  * A place for attributes that the results of a procedure have on failure as well as on success: {@code post_op_attr}, or
  * {@code wcc_data} where the procedure changes the file. A procedure opens its slots in the order of its results, fills
- * each as soon as it has found the file, and writes them where they belong; where it fails, {@link NfsProgram} writes
+ * each as soon as it has found the file, and writes them where they belong; where it fails, {@link NfsCall#fail} writes
  * what it had filled.
  *
  * <p>A client whose cache is of the state before takes all that is different after for its own change (RFC 1813, section 2.6).
@@ -29,13 +29,15 @@ final class AttributeSlot {
 
     private final FileTree tree;
     private final Form form;
+    private final ByteBuf out;
     private FileObject file;
     private boolean isSettled;
     private Fattr settled;
 
-    AttributeSlot(FileTree tree, Form form) {
+    AttributeSlot(FileTree tree, Form form, ByteBuf out) {
         this.tree = tree;
         this.form = form;
+        this.out = out;
     }
 
     FileObject fill(FileObject found) {
@@ -44,7 +46,7 @@ final class AttributeSlot {
     }
 
     /** Writes what the file was when it was found; with {@code wcc_data}, and what it is now. */
-    void write(ByteBuf out) {
+    void write() {
         if (form == Form.ATTRIBUTES) {
             WireForm.writeOptional(file == null ? null : file.attributes(), out);
         } else {
@@ -62,7 +64,7 @@ final class AttributeSlot {
     }
 
     /** Writes {@code post_op_attr} of a file that changed after it was found. */
-    void writeNow(ByteBuf out) {
+    void writeNow() {
         WireForm.writeOptional(now(), out);
     }
 

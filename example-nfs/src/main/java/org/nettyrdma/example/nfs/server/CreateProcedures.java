@@ -1,6 +1,5 @@
 package org.nettyrdma.example.nfs.server;
 
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -79,27 +78,26 @@ final class CreateProcedures {
      * there, begins again with its lock, as often as another file is there then. So does a new file that is not to be empty. To
      * extend either takes no lock of names, see {@link AttributeChanges#openToExtend}.
      */
-    void create(NfsCall call, ByteBuf out) throws IOException {
+    void create(NfsCall call) throws IOException {
         CreateArguments arguments = CreateArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        Resize next = createOrTell(call, arguments, slot, out, null);
+        Resize next = createOrTell(call, arguments, slot, null);
         while (next != null) {
             Resize resize = next;
             next = openFiles.withoutLease(resize.file(), resize.changes().size().isPresent(), resize.caller(),
-                    () -> resizeOrTell(call, arguments, slot, out, resize));
+                    () -> resizeOrTell(call, arguments, slot, resize));
         }
     }
 
     /** With the lock of the contents. */
-    private Resize resizeOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, ByteBuf out, Resize resize)
-            throws IOException {
+    private Resize resizeOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, Resize resize) throws IOException {
         FileLocks.Held contentsOfFile = resize.changes().size().isPresent() ? contents.exclusive(resize.file())
                 : contents.shared(resize.file());
         try {
-            Resize next = createOrTell(call, arguments, slot, out, resize);
+            Resize next = createOrTell(call, arguments, slot, resize);
             if (next != null && next.toExtend() != null) {
                 extend(call, arguments, slot, next);
-                next = createOrTell(call, arguments, slot, out, next);
+                next = createOrTell(call, arguments, slot, next);
             }
             return next;
         } finally {
@@ -108,8 +106,7 @@ final class CreateProcedures {
     }
 
     /** Returns what has to be done with the lock of the contents, or {@code null} when done; {@code locked} has that lock. */
-    private Resize createOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, ByteBuf out, Resize locked)
-            throws IOException {
+    private Resize createOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, Resize locked) throws IOException {
         return call.locked(tree.exclusiveNames(), () -> {
             slot.fill(null); // what was found without the lock of the contents is not the state before any more
             FileObject directory = openDirectory(arguments.where(), slot);
@@ -119,7 +116,7 @@ final class CreateProcedures {
             if (existing != null && locked != null && existing.node().id().equals(locked.file())) {
                 call.willChangeIfReadable(existing); // it may be of a server that was killed before it forced it
                 call.willChange(directory);
-                return resizeOrTell(existing, slot, out, locked);
+                return resizeOrTell(call, existing, slot, locked);
             }
             if (existing != null) {
                 return takeExisting(existing, call.caller(), arguments);
@@ -127,7 +124,7 @@ final class CreateProcedures {
             if (arguments.attributes().size().orElse(0) != 0) {
                 return createToResize(call, directory, name, arguments);
             }
-            writeNew(createFile(call, directory, name, arguments), slot, out);
+            writeNew(call, createFile(call, directory, name, arguments), slot);
             return null;
         });
     }
@@ -148,7 +145,7 @@ final class CreateProcedures {
         }
     }
 
-    private Resize resizeOrTell(FileObject file, AttributeSlot slot, ByteBuf out, Resize locked) throws IOException {
+    private Resize resizeOrTell(NfsCall call, FileObject file, AttributeSlot slot, Resize locked) throws IOException {
         changes.requireAllowed(locked.caller(), file, locked.changes());
         if (locked.toExtend() == null) {
             OpenFile toExtend = changes.openToExtend(locked.caller(), file, locked.changes());
@@ -157,7 +154,7 @@ final class CreateProcedures {
             }
         }
         changes.apply(locked.caller(), file, locked.changes());
-        writeNew(file, slot, out);
+        writeNew(call, file, slot);
         return null;
     }
 
@@ -220,7 +217,7 @@ final class CreateProcedures {
         return new VerifierTimes((int) (verifier >>> Integer.SIZE) & Integer.MAX_VALUE, (int) verifier & Integer.MAX_VALUE);
     }
 
-    void makeDirectory(NfsCall call, ByteBuf out) throws IOException {
+    void makeDirectory(NfsCall call) throws IOException {
         MakeDirectoryArguments arguments = MakeDirectoryArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
         FileObject directory = openDirectory(arguments.where(), slot);
@@ -230,12 +227,12 @@ final class CreateProcedures {
         names.add(NameQuota.NAME_BYTES);
         Sattr attributes = withMode(arguments.attributes(), DEFAULT_DIRECTORY_MODE);
         int inherited = directory.attributes().mode() & AccessControl.SET_GROUP_ID;
-        writeNew(finish(call, directory, name, attributes.withMode(attributes.mode().getAsInt() | inherited)),
-                slot, out);
+        Sattr inheriting = attributes.withMode(attributes.mode().getAsInt() | inherited);
+        writeNew(call, finish(call, directory, name, inheriting), slot);
     }
 
     /** The target is kept as it is, up to doubled and trailing slashes; the server never follows it. */
-    void makeSymbolicLink(NfsCall call, ByteBuf out) throws IOException {
+    void makeSymbolicLink(NfsCall call) throws IOException {
         SymbolicLinkArguments arguments = SymbolicLinkArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
         FileObject directory = openDirectory(arguments.where(), slot);
@@ -248,11 +245,11 @@ final class CreateProcedures {
         names.requireRoom(NameQuota.bytesOfLink(target));
         Files.createSymbolicLink(path, target);
         names.add(NameQuota.bytesOfLink(target));
-        writeNew(finish(call, directory, name, Sattr.NONE), slot, out);
+        writeNew(call, finish(call, directory, name, Sattr.NONE), slot);
     }
 
     /** Java can create no special files; RFC 1813, section 3.3.11, has {@code NFS3ERR_NOTSUPP} for such servers. */
-    void makeNode(NfsCall call, ByteBuf out) throws IOException {
+    void makeNode(NfsCall call) throws IOException {
         MakeNodeArguments arguments = MakeNodeArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
         FileObject directory = openDirectory(arguments.where(), slot);
@@ -354,9 +351,9 @@ final class CreateProcedures {
         return new Credentials(now.userId(), caller.groupId(), groupIds);
     }
 
-    private void writeNew(FileObject file, AttributeSlot directory, ByteBuf out) throws IOException {
-        WireForm.writeOptional(file.node().handle(), out);
-        WireForm.writeOptional(tree.attributesNow(file.node()), out);
-        directory.write(out);
+    private void writeNew(NfsCall call, FileObject file, AttributeSlot directory) throws IOException {
+        WireForm.writeOptional(file.node().handle(), call.out());
+        WireForm.writeOptional(tree.attributesNow(file.node()), call.out());
+        directory.write();
     }
 }

@@ -29,16 +29,16 @@ final class DirectoryProcedures {
         this.maxResultBytes = maxResultBytes;
     }
 
-    void readDirectory(NfsCall call, ByteBuf out) throws IOException {
+    void readDirectory(NfsCall call) throws IOException {
         ReadDirectoryArguments arguments = ReadDirectoryArguments.read(call.arguments());
         list(call, arguments.directory(), arguments.cookie(), arguments.cookieVerifier(),
-                new DirectoryResult(out, call.attributes(), arguments.count(), Long.MAX_VALUE, false));
+                new DirectoryResult(call, arguments.count(), Long.MAX_VALUE, false));
     }
 
-    void readDirectoryPlus(NfsCall call, ByteBuf out) throws IOException {
+    void readDirectoryPlus(NfsCall call) throws IOException {
         ReadDirectoryPlusArguments arguments = ReadDirectoryPlusArguments.read(call.arguments());
         list(call, arguments.directory(), arguments.cookie(), arguments.cookieVerifier(),
-                new DirectoryResult(out, call.attributes(), arguments.maxCount(), arguments.directoryCount(), true));
+                new DirectoryResult(call, arguments.maxCount(), arguments.directoryCount(), true));
     }
 
     private static int maxEntries(FileObject directory) {
@@ -152,9 +152,9 @@ final class DirectoryProcedures {
         private long directoryBytes;
         private int entries;
 
-        private DirectoryResult(ByteBuf out, AttributeSlot slot, long limit, long directoryLimit, boolean plus) {
-            this.out = out;
-            this.slot = slot;
+        private DirectoryResult(NfsCall call, long limit, long directoryLimit, boolean plus) {
+            out = call.out();
+            slot = call.attributes();
             this.limit = (int) Math.min(limit, maxResultBytes);
             this.directoryLimit = directoryLimit;
             this.plus = plus;
@@ -165,7 +165,7 @@ final class DirectoryProcedures {
         private void begin(int entriesAtMost) {
             maxEntries = entriesAtMost;
             out.writerIndex(start);
-            slot.write(out);
+            slot.write();
             Xdr.writeHyper(out, tree.cookies().verifier());
         }
 

@@ -187,16 +187,15 @@ final class FileSearch {
         return found == null ? largeDirectories.poll() : null;
     }
 
-    private Void begin(FileId id) throws IOException {
+    private void begin(FileId id) throws IOException {
         wanted = id;
         FileObject root = tree.rootOrNull();
         if (root != null) {
             meet(root.node());
         }
-        return null;
     }
 
-    private Void end() {
+    private void end() {
         wanted = null;
         found = null;
         directories.clear();
@@ -205,7 +204,6 @@ final class FileSearch {
         hasMoved = false;
         isLost = false;
         isIncomplete = false;
-        return null;
     }
 
     private void meet(FileNode directory) {
@@ -214,7 +212,7 @@ final class FileSearch {
         }
     }
 
-    private Void conclude(FileId id) throws IOException {
+    private void conclude(FileId id) throws IOException {
         if (found != null) {
             tree.keep(found); // the names behind it may have been more than are remembered
         }
@@ -224,7 +222,6 @@ final class FileSearch {
             boolean isSeenMeanwhile = !tree.notFound(id) && tree.atKnownName(id) != null; // by another call, behind the walk
             AccessControl.require(isSeenMeanwhile, NfsStatus.STALE);
         }
-        return null;
     }
 
     private int lookInto(FileNode directory, int limit) {
@@ -262,7 +259,7 @@ final class FileSearch {
         return now;
     }
 
-    private Void lookAt(FileNode directory, List<String> names) throws IOException {
+    private void lookAt(FileNode directory, List<String> names) throws IOException {
         FileObject now = now(directory);
         for (String name : now == null ? List.<String>of() : names) {
             try {
@@ -273,7 +270,6 @@ final class FileSearch {
                 LOGGER.debug("cannot look at a file", e);
             }
         }
-        return null;
     }
 
     private void lookAt(FileObject directory, String name) throws IOException {

@@ -1,6 +1,5 @@
 package org.nettyrdma.example.nfs.server;
 
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -34,30 +33,30 @@ final class FileSystemProcedures {
                         | FileSystemInfo.CAN_SET_TIME);
     }
 
-    void status(NfsCall call, ByteBuf out) throws IOException {
-        FileObject file = locate(call, out);
+    void status(NfsCall call) throws IOException {
+        FileObject file = locate(call);
         // Java follows a symbolic link here; one is in the file system of its directory.
         boolean isLink = file.attributes().type() == FileType.SYMBOLIC_LINK;
         FileStore store = Files.getFileStore(isLink ? file.path().getParent() : file.path());
         new FileSystemStatus(store.getTotalSpace(), store.getUnallocatedSpace(), store.getUsableSpace(),
-                names.most(), names.free(), names.free(), 0).write(out);
+                names.most(), names.free(), names.free(), 0).write(call.out());
     }
 
-    void information(NfsCall call, ByteBuf out) throws IOException {
-        locate(call, out);
-        info.write(out);
+    void information(NfsCall call) throws IOException {
+        locate(call);
+        info.write(call.out());
     }
 
-    void pathConfiguration(NfsCall call, ByteBuf out) throws IOException {
-        locate(call, out);
-        new PathConfiguration(MAX_LINKS, FileNames.MAX_BYTES, true, true, false, true).write(out);
+    void pathConfiguration(NfsCall call) throws IOException {
+        locate(call);
+        new PathConfiguration(MAX_LINKS, FileNames.MAX_BYTES, true, true, false, true).write(call.out());
     }
 
-    private FileObject locate(NfsCall call, ByteBuf out) throws IOException {
+    private FileObject locate(NfsCall call) throws IOException {
         FileHandle handle = FileHandle.read(call.arguments());
         AttributeSlot slot = call.attributes();
         FileObject file = slot.fill(tree.locate(handle));
-        slot.write(out);
+        slot.write();
         return file;
     }
 }

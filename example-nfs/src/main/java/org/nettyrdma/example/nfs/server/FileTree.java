@@ -104,6 +104,13 @@ final class FileTree {
         }
     }
 
+    void withNames(NfsCall.Action action) throws IOException {
+        withNames(() -> {
+            action.run();
+            return null;
+        });
+    }
+
     /**
      * Finds the file of a handle.
      *
@@ -203,14 +210,11 @@ final class FileTree {
 
     /** The attributes of a file now, or {@code null} if it cannot be found without a search. Takes the name lock. */
     Fattr attributesNow(FileNode node) {
-        names.readLock().lock();
         try {
-            FileObject now = atKnownName(node);
+            FileObject now = withNames(() -> atKnownName(node));
             return now == null ? null : now.attributes();
         } catch (IOException e) {
             return null; // attributes in results are optional
-        } finally {
-            names.readLock().unlock();
         }
     }
 

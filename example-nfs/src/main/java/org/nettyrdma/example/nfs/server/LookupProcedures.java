@@ -21,25 +21,26 @@ final class LookupProcedures {
         this.tree = tree;
     }
 
-    void lookup(NfsCall call, ByteBuf out) throws IOException {
+    void lookup(NfsCall call) throws IOException {
         DirectoryOperationArguments arguments = DirectoryOperationArguments.read(call.arguments());
         AttributeSlot slot = call.attributes();
         FileObject directory = slot.fill(tree.locate(arguments.directory())).requireDirectory();
         AccessControl.requireSearch(call.caller(), directory.attributes());
         FileObject file = tree.lookup(directory, arguments.name());
-        file.node().handle().write(out);
-        WireForm.writeOptional(file.attributes(), out);
-        slot.write(out);
+        file.node().handle().write(call.out());
+        WireForm.writeOptional(file.attributes(), call.out());
+        slot.write();
     }
 
     /** The server says what the link says; to follow it is the client's business. */
-    void readLink(NfsCall call, ByteBuf out) throws IOException {
+    void readLink(NfsCall call) throws IOException {
         FileHandle handle = FileHandle.read(call.arguments());
         AttributeSlot slot = call.attributes();
         FileObject link = slot.fill(tree.locate(handle));
         AccessControl.require(link.attributes().type() == FileType.SYMBOLIC_LINK, NfsStatus.INVAL);
         String target = LocalNames.textOf(Files.readSymbolicLink(link.path()));
-        slot.write(out);
+        slot.write();
+        ByteBuf out = call.out();
         int position = out.readableBytes() + Integer.BYTES;
         NameText.write(out, target);
         call.setDataItem(new DataItem(position, out.getInt(position - Integer.BYTES)));

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.util.List;
-import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.AuthFlavor;
 import org.nettyrdma.codec.oncrpc.ReplySpace;
 import org.nettyrdma.codec.oncrpc.RpcCall;
@@ -90,17 +89,13 @@ final class MountProgram implements RpcProgram {
     }
 
     private void mount(String path, String host, ByteBuf out) {
-        Lock names = tree.sharedNames();
-        names.lock();
         try {
-            FileObject directory = find(path);
+            FileObject directory = tree.withNames(() -> find(path));
             Xdr.writeInt(out, MountStatus.OK.code());
             new MountResult(directory.node().handle(), FLAVORS).write(out);
             mounts.add(new MountEntry(host, path));
         } catch (IOException | InvalidPathException e) { // names that a file system in memory cannot have
             Xdr.writeInt(out, statusOf(e).code());
-        } finally {
-            names.unlock();
         }
     }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
-/** One call of a procedure: what it is given, and where it puts what it answers. Used by one thread. */
+/** One call of a procedure: what it is given, and what it answers. Used by one thread. */
 final class NfsCall {
 
     /** Something to do with a lock. */
@@ -17,10 +17,19 @@ final class NfsCall {
         T run() throws IOException;
     }
 
+    /** The same where nothing comes of it. */
+    interface Action {
+        void run() throws IOException;
+    }
+
+    private static final int INITIAL_RESULT_BYTES = 512;
+
     private final FileTree tree;
     private final Credentials caller;
     private final ByteBuf arguments;
+    private final int argumentsIndex;
     private final ByteBufAllocator allocator;
+    private final ByteBuf out;
     private final List<AttributeSlot> slots = new ArrayList<>(2);
     private final List<OpenFile> toForce = new ArrayList<>(2);
     /** {@code null} where nobody waits for the disk. */
@@ -33,6 +42,16 @@ final class NfsCall {
         this.caller = caller;
         this.arguments = arguments;
         this.allocator = allocator;
+        argumentsIndex = arguments.readerIndex();
+        out = allocator.buffer(INITIAL_RESULT_BYTES);
+        begin();
+    }
+
+    /** Begins as if the procedure had done nothing. */
+    void begin() {
+        arguments.readerIndex(argumentsIndex);
+        slots.clear();
+        out.clear().writeInt(NfsStatus.OK.code());
     }
 
     Credentials caller() {
@@ -48,19 +67,30 @@ final class NfsCall {
         return allocator;
     }
 
+    /** Takes the results, behind the status. */
+    ByteBuf out() {
+        return out;
+    }
+
     /** Opens a slot for {@code post_op_attr}. */
     AttributeSlot attributes() {
-        return open(new AttributeSlot(tree, AttributeSlot.Form.ATTRIBUTES));
+        return open(AttributeSlot.Form.ATTRIBUTES);
     }
 
     /** Opens a slot for {@code wcc_data} of a file that nobody else changes while this call has its locks. */
     AttributeSlot changes() {
-        return open(new AttributeSlot(tree, AttributeSlot.Form.CHANGES));
+        return open(AttributeSlot.Form.CHANGES);
     }
 
     /** Opens a slot for {@code wcc_data} of a file that others may change meanwhile. */
     AttributeSlot sharedChanges() {
-        return open(new AttributeSlot(tree, AttributeSlot.Form.SHARED_CHANGES));
+        return open(AttributeSlot.Form.SHARED_CHANGES);
+    }
+
+    private AttributeSlot open(AttributeSlot.Form form) {
+        AttributeSlot slot = new AttributeSlot(tree, form, out);
+        slots.add(slot);
+        return slot;
     }
 
     /** Does something with a lock. Where that fails, the results tell the attributes that the files have with it. */
@@ -76,11 +106,18 @@ final class NfsCall {
         }
     }
 
+    void locked(Lock lock, Action action) throws IOException {
+        locked(lock, () -> {
+            action.run();
+            return null;
+        });
+    }
+
     /** Does something without a lock, and then forces what it {@linkplain #willChange changed}, which may take long. */
-    void forcing(OpenFiles files, Step<?> step) throws IOException {
+    void forcing(OpenFiles files, Action action) throws IOException {
         forcedIn = files;
         try {
-            step.run();
+            action.run();
             force();
         } finally {
             toForce.forEach(OpenFile::close);
@@ -117,21 +154,6 @@ final class NfsCall {
         }
     }
 
-    /** Begins anew, as if the procedure had done nothing. */
-    void again(int argumentsIndex) {
-        arguments.readerIndex(argumentsIndex);
-        slots.clear();
-    }
-
-    private AttributeSlot open(AttributeSlot slot) {
-        slots.add(slot);
-        return slot;
-    }
-
-    List<AttributeSlot> slots() {
-        return slots;
-    }
-
     /** Marks bytes of the results that may be placed directly. */
     void setDataItem(DataItem item) {
         dataItem = item;
@@ -146,12 +168,26 @@ final class NfsCall {
         data = bytes;
     }
 
-    ByteBuf data() {
-        return data;
+    /** Answers how the procedure failed, with the attributes in the slots that it opened. */
+    void fail(NfsStatus status) {
+        discardData();
+        out.clear().writeInt(status.code());
+        slots.forEach(AttributeSlot::write);
     }
 
-    /** Drops what a procedure appended before it failed. */
-    void discardData() {
+    /** What is to be answered; its reference passes to the caller. */
+    ByteBuf results() {
+        // with room for the header of the reply
+        return data == null ? out : allocator.compositeBuffer(3).addComponents(true, out, data);
+    }
+
+    /** Drops the results. */
+    void release() {
+        discardData();
+        out.release();
+    }
+
+    private void discardData() {
         if (data != null) {
             data.release();
             data = null;

@@ -1,7 +1,6 @@
 package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.List;
@@ -23,7 +22,6 @@ final class NfsProgram implements RpcProgram {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(NfsProgram.class);
 
-    private static final int INITIAL_RESULT_BYTES = 512;
     private static final NfsUpperLayerBinding BINDING = new NfsUpperLayerBinding();
 
     private final Export export;
@@ -102,49 +100,29 @@ final class NfsProgram implements RpcProgram {
     }
 
     private void execute(RpcCall call, NfsProcedure procedure) {
-        NfsCall nfsCall = newCall(call);
-        ByteBuf results = results(nfsCall, procedure);
+        long startNanos = System.nanoTime();
+        int argumentBytes = call.arguments().readableBytes();
+        Credentials caller = Credentials.of(call.header().credential(), export);
+        NfsCall nfsCall = new NfsCall(tree, caller, call.arguments(), call.alloc());
+        NfsStatus status;
+        try {
+            status = statusOf(nfsCall, procedure);
+        } catch (RuntimeException | Error e) {
+            nfsCall.release();
+            throw e;
+        }
+        ByteBuf results = nfsCall.results();
+        statistics.called(procedure, status, argumentBytes, results.readableBytes(), System.nanoTime() - startNanos);
         if (nfsCall.dataItem() == null) {
             call.reply(results);
         } else {
-            call.reply(withData(nfsCall, results), List.of(nfsCall.dataItem()));
+            call.reply(results, List.of(nfsCall.dataItem()));
         }
     }
 
-    private NfsCall newCall(RpcCall call) {
-        return new NfsCall(tree, Credentials.of(call.header().credential(), export), call.arguments(), call.alloc());
-    }
-
-    private static ByteBuf withData(NfsCall call, ByteBuf results) {
-        if (call.data() == null) {
-            return results;
-        }
-        CompositeByteBuf whole = call.alloc().compositeBuffer(3); // with room for the header of the reply
-        return whole.addComponents(true, results, call.data());
-    }
-
-    /** Executes a procedure and counts it; the caller releases what is returned. */
-    private ByteBuf results(NfsCall call, NfsProcedure procedure) {
-        long startNanos = System.nanoTime();
-        int argumentBytes = call.arguments().readableBytes();
-        ByteBuf out = call.alloc().buffer(INITIAL_RESULT_BYTES);
-        NfsStatus status;
+    private NfsStatus statusOf(NfsCall call, NfsProcedure procedure) {
         try {
-            status = statusOf(call, procedure, out);
-        } catch (RuntimeException | Error e) {
-            call.discardData();
-            out.release();
-            throw e;
-        }
-        int dataBytes = call.data() == null ? 0 : call.data().readableBytes();
-        statistics.called(procedure, status, argumentBytes, out.readableBytes() + dataBytes, System.nanoTime() - startNanos);
-        return out;
-    }
-
-    private NfsStatus statusOf(NfsCall call, NfsProcedure procedure, ByteBuf out) {
-        try {
-            out.writeInt(NfsStatus.OK.code());
-            procedures.get(procedure).code().call(call, out);
+            procedures.get(procedure).code().call(call);
             return NfsStatus.OK;
         } catch (XdrException e) {
             throw e; // GARBAGE_ARGS
@@ -155,9 +133,7 @@ final class NfsProgram implements RpcProgram {
             } else {
                 LOGGER.trace("{} answers {}", procedure, status, e);
             }
-            call.discardData();
-            out.clear().writeInt(status.code());
-            call.slots().forEach(slot -> slot.write(out));
+            call.fail(status);
             return status;
         }
     }

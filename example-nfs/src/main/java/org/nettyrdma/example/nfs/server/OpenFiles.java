@@ -111,6 +111,13 @@ final class OpenFiles implements AutoCloseable {
         }
     }
 
+    void withoutLease(FileId id, boolean forWriting, Credentials caller, NfsCall.Action action) throws IOException {
+        withoutLease(id, forWriting, caller, () -> {
+            action.run();
+            return null;
+        });
+    }
+
     private static void closeUnused(Closeable opened) {
         try {
             if (opened != null) {

@@ -1,6 +1,5 @@
 package org.nettyrdma.example.nfs.server;
 
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
 /** One NFS procedure: reads all of its arguments, then acts, then writes its results. Thread safe. */
@@ -10,10 +9,9 @@ interface Procedure {
     /**
      * Executes a call.
      *
-     * @param out takes the results behind the status, which is written already
      * @throws IOException if it fails; the caller answers the status that {@link NfsErrors} finds for it, and the slots
      *                     that the call opened
      * @throws org.nettyrdma.codec.oncrpc.XdrException if the arguments are not well-formed; nothing was done
      */
-    void call(NfsCall call, ByteBuf out) throws IOException;
+    void call(NfsCall call) throws IOException;
 }

@@ -3,7 +3,6 @@ package org.nettyrdma.example.nfs.server;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.concurrent.locks.Lock;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 
 /** Which code executes which procedure, and under which lock. */
@@ -80,9 +79,9 @@ final class ProcedureTable {
 
     /** Outside of the locks, since closing files may take long. */
     private Procedure closingFiles(Procedure code) {
-        return (call, out) -> {
+        return call -> {
             try {
-                code.call(call, out);
+                code.call(call);
             } catch (IOException e) {
                 if (NfsErrors.isOutOfDescriptors(e)) {
                     openFiles.makeRoom(e);
@@ -96,41 +95,28 @@ final class ProcedureTable {
 
     /** Outside of the locks, too, since a search takes long. Where another one is needed then, the client comes again. */
     private Procedure searching(Procedure code) {
-        return (call, out) -> {
-            int argumentsIndex = call.arguments().readerIndex();
-            int resultsIndex = out.writerIndex();
+        return call -> {
             try {
-                code.call(call, out);
+                code.call(call);
             } catch (UnknownFileException e) {
                 tree.search(e.id());
-                call.again(argumentsIndex);
-                out.writerIndex(resultsIndex);
-                code.call(call, out);
+                call.begin();
+                code.call(call);
             }
         };
     }
 
     /** Outside of the locks, too: what a call has changed is on the disk before its reply, and disks take long. */
     private Procedure forcing(Procedure code) {
-        return forces ? (call, out) -> call.forcing(openFiles, () -> {
-            code.call(call, out);
-            return null;
-        }) : code;
+        return forces ? call -> call.forcing(openFiles, () -> code.call(call)) : code;
     }
 
     private Procedure locked(Names names, Procedure code) {
         return switch (names) {
             case UNLOCKED -> code;
-            case SHARED -> locked(tree.sharedNames(), code);
-            case EXCLUSIVE -> locked(tree.exclusiveNames(), code);
+            case SHARED -> call -> call.locked(tree.sharedNames(), () -> code.call(call));
+            case EXCLUSIVE -> call -> call.locked(tree.exclusiveNames(), () -> code.call(call));
         };
-    }
-
-    private static Procedure locked(Lock lock, Procedure code) {
-        return (call, out) -> call.locked(lock, () -> {
-            code.call(call, out);
-            return null;
-        });
     }
 
     /** The entry of a procedure other than NULL. */

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.util.Set;
-import java.util.concurrent.locks.Lock;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
@@ -53,7 +52,7 @@ final class ReadWriteProcedures {
     }
 
     /** A successful result always has attributes: Linux places data directly only where the rest has the size it expects. */
-    void read(NfsCall call, ByteBuf out) throws IOException {
+    void read(NfsCall call) throws IOException {
         ReadArguments arguments = ReadArguments.read(call.arguments());
         AttributeSlot slot = call.attributes();
         Opened opened = openFiles.withoutLease(FileHandles.claimedId(arguments.file()), false, call.caller(),
@@ -74,7 +73,8 @@ final class ReadWriteProcedures {
         int length = data.readableBytes();
         Xdr.writePadding(data, length);
         call.appendData(data);
-        slot.write(out);
+        slot.write();
+        ByteBuf out = call.out();
         Xdr.writeInt(out, length);
         Xdr.writeBoolean(out, endOfFile);
         Xdr.writeInt(out, length);
@@ -82,15 +82,11 @@ final class ReadWriteProcedures {
     }
 
     private Opened openForReading(NfsCall call, ReadArguments arguments, AttributeSlot slot) throws IOException {
-        Lock names = tree.sharedNames();
-        names.lock();
-        try {
+        return tree.withNames(() -> {
             FileObject file = slot.fill(tree.locate(arguments.file())).requireRegular();
             AccessControl.requireReadData(call.caller(), file.attributes());
             return new Opened(file, openFiles.forReading(file));
-        } finally {
-            names.unlock();
-        }
+        });
     }
 
     /** An offset of 2^63 or more, which is negative here, is behind the end of every file. */
@@ -117,7 +113,7 @@ final class ReadWriteProcedures {
         }
     }
 
-    void write(NfsCall call, ByteBuf out) throws IOException {
+    void write(NfsCall call) throws IOException {
         WriteArguments arguments = WriteArguments.read(call.arguments());
         AttributeSlot slot = call.sharedChanges();
         int count = Math.min(arguments.data().readableBytes(), maxWriteBytes);
@@ -129,10 +125,10 @@ final class ReadWriteProcedures {
                 AccessControl.require(verifier.current() == verifierBefore, NfsStatus.JUKEBOX);
             }
         }
-        slot.write(out);
-        Xdr.writeInt(out, written.count());
-        Xdr.writeInt(out, arguments.stable().code());
-        Xdr.writeHyper(out, verifierBefore);
+        slot.write();
+        Xdr.writeInt(call.out(), written.count());
+        Xdr.writeInt(call.out(), arguments.stable().code());
+        Xdr.writeHyper(call.out(), verifierBefore);
     }
 
     private <T> T toWrite(NfsCall call, FileHandle file, NfsCall.Step<T> step) throws IOException {
@@ -159,9 +155,7 @@ final class ReadWriteProcedures {
     }
 
     private Opened openForWriting(NfsCall call, WriteArguments arguments, AttributeSlot slot) throws IOException {
-        Lock names = tree.sharedNames();
-        names.lock();
-        try {
+        return tree.withNames(() -> {
             FileObject file = slot.fill(tree.locate(arguments.file()));
             AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
             file.requireRegular();
@@ -171,9 +165,7 @@ final class ReadWriteProcedures {
             changes.requireAllowedSize(arguments.offset() + arguments.count());
             changes.clearSetIdBits(call.caller(), file);
             return new Opened(file, openFiles.forWriting(file));
-        } finally {
-            names.unlock();
-        }
+        });
     }
 
     /** Returns how much was written: all, or as much as there was room for. What is in the file the client has to know. */
@@ -202,7 +194,7 @@ final class ReadWriteProcedures {
      * file system cannot force it answers INVAL, as fsync(2) does to who uses the file there. The Linux server has NOTSUPP, of
      * which its client makes a number that applications do not know.
      */
-    void commit(NfsCall call, ByteBuf out) throws IOException {
+    void commit(NfsCall call) throws IOException {
         CommitArguments arguments = CommitArguments.read(call.arguments());
         AttributeSlot slot = call.sharedChanges();
         Opened opened = toWrite(call, arguments.file(), () -> openForCommit(call, arguments, slot));
@@ -211,23 +203,19 @@ final class ReadWriteProcedures {
                 openFiles.force(open, true);
             }
         }
-        slot.write(out);
-        Xdr.writeHyper(out, verifier.current());
+        slot.write();
+        Xdr.writeHyper(call.out(), verifier.current());
     }
 
     /** Opens nothing in a read-only export, where nothing was written. */
     private Opened openForCommit(NfsCall call, CommitArguments arguments, AttributeSlot slot) throws IOException {
-        Lock names = tree.sharedNames();
-        names.lock();
-        try {
+        return tree.withNames(() -> {
             FileObject file = slot.fill(tree.locate(arguments.file())).requireRegular();
             if (export.readOnly()) {
                 return null;
             }
             AccessControl.requireWriteData(call.caller(), file.attributes());
             return new Opened(file, openFiles.forWriting(file));
-        } finally {
-            names.unlock();
-        }
+        });
     }
 }

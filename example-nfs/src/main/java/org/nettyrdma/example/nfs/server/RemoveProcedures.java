@@ -1,6 +1,5 @@
 package org.nettyrdma.example.nfs.server;
 
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Files;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
@@ -21,7 +20,7 @@ final class RemoveProcedures {
         this.names = names;
     }
 
-    void removeFile(NfsCall call, ByteBuf out) throws IOException {
+    void removeFile(NfsCall call) throws IOException {
         DirectoryOperationArguments arguments = DirectoryOperationArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
         FileObject directory = openDirectory(arguments, slot);
@@ -30,10 +29,10 @@ final class RemoveProcedures {
         FileObject file = tree.child(directory, arguments.name());
         AccessControl.require(!file.attributes().isDirectory(), NfsStatus.ISDIR);
         remove(call, directory, arguments.name(), file);
-        slot.write(out);
+        slot.write();
     }
 
-    void removeDirectory(NfsCall call, ByteBuf out) throws IOException {
+    void removeDirectory(NfsCall call) throws IOException {
         DirectoryOperationArguments arguments = DirectoryOperationArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
         FileObject parent = openDirectory(arguments, slot);
@@ -42,7 +41,7 @@ final class RemoveProcedures {
         AccessControl.require(!arguments.name().equals(FileNames.PARENT), NfsStatus.EXIST); // RFC 1813, section 3.3.13
         FileObject directory = tree.child(parent, arguments.name()).requireDirectory();
         remove(call, parent, arguments.name(), directory);
-        slot.write(out);
+        slot.write();
     }
 
     private FileObject openDirectory(DirectoryOperationArguments arguments, AttributeSlot slot) throws IOException {

@@ -1,6 +1,5 @@
 package org.nettyrdma.example.nfs.server;
 
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -32,7 +31,7 @@ final class RenameProcedures {
         this.names = names;
     }
 
-    void rename(NfsCall call, ByteBuf out) throws IOException {
+    void rename(NfsCall call) throws IOException {
         RenameArguments arguments = RenameArguments.read(call.arguments());
         AttributeSlot fromSlot = call.changes();
         AttributeSlot toSlot = call.changes();
@@ -54,8 +53,8 @@ final class RenameProcedures {
             }
             move(fromDirectory, fromName, file, toDirectory, toName, replaced);
         }
-        fromSlot.write(out);
-        toSlot.write(out);
+        fromSlot.write();
+        toSlot.write();
     }
 
     private void requireAllowed(Credentials caller, FileObject fromDirectory, FileObject file, FileObject toDirectory,
@@ -102,18 +101,15 @@ final class RenameProcedures {
     }
 
     /** Takes the lock itself: the file is opened, too, since its count of names changes. */
-    void link(NfsCall call, ByteBuf out) throws IOException {
+    void link(NfsCall call) throws IOException {
         LinkArguments arguments = LinkArguments.read(call.arguments());
         AttributeSlot fileSlot = call.attributes(); // which failures without the lock tell, too
         AttributeSlot directorySlot = call.changes();
         openFiles.withoutLease(FileHandles.claimedId(arguments.file()), false, call.caller(),
-                () -> call.locked(tree.exclusiveNames(), () -> {
-                    link(call, arguments, fileSlot, directorySlot, out);
-                    return null;
-                }));
+                () -> call.locked(tree.exclusiveNames(), () -> link(call, arguments, fileSlot, directorySlot)));
     }
 
-    private void link(NfsCall call, LinkArguments arguments, AttributeSlot fileSlot, AttributeSlot directorySlot, ByteBuf out)
+    private void link(NfsCall call, LinkArguments arguments, AttributeSlot fileSlot, AttributeSlot directorySlot)
             throws IOException {
         FileObject file = fileSlot.fill(tree.locate(arguments.file()));
         FileObject directory = directorySlot.fill(tree.locate(arguments.link().directory())).requireDirectory();
@@ -133,8 +129,8 @@ final class RenameProcedures {
         tree.changed(file);
         tree.changed(directory);
         tree.child(directory, name);
-        fileSlot.writeNow(out);
-        directorySlot.write(out);
+        fileSlot.writeNow();
+        directorySlot.write();
     }
 
     /** Java leaves open whether a link to a symbolic link is one to its target; only the operating system's are known. */

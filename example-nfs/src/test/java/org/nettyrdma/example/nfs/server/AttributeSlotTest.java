@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.WccData;
 
@@ -35,12 +36,13 @@ class AttributeSlotTest extends NfsTest {
             ByteBuf arguments = Unpooled.buffer();
             new DirectoryOperationArguments(tree.root().node().handle(), "missing").write(arguments);
             NfsCall call = new NfsCall(tree, new Credentials(USER, USER, List.of()), arguments, arguments.alloc());
-            assertThrows(NfsException.class,
-                    () -> procedures.get(NfsProcedure.REMOVE).code().call(call, Unpooled.buffer()));
+            assertThrows(NfsException.class, () -> procedures.get(NfsProcedure.REMOVE).code().call(call));
             Files.setLastModifiedTime(root, new NfsTime(1000, 0).toFileTime());
-            ByteBuf results = Unpooled.buffer();
-            call.slots().forEach(slot -> slot.write(results));
+            call.fail(NfsStatus.NOENT);
+            ByteBuf results = call.results();
+            assertEquals(NfsStatus.NOENT, NfsStatus.of(results.readInt()));
             WccData changes = WccData.read(results);
+            call.release();
             assertEquals(changes.before().modifyTime(), changes.after().modifyTime());
         }
     }

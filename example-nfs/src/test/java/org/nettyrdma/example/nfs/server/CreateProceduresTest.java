@@ -114,15 +114,25 @@ class CreateProceduresTest extends NfsTest {
             ByteBuf arguments = Unpooled.buffer();
             new CreateArguments(new DirectoryOperationArguments(tree.root().node().handle(), "file"), CreateMode.GUARDED,
                     Sattr.NONE.withMode(06777), 0).write(arguments);
-            procedures.create(new NfsCall(tree, stranger, arguments, arguments.alloc()), Unpooled.buffer());
+            create(procedures, tree, stranger, arguments);
             assertEquals(List.of(0777), modes);
             arguments.clear();
             new CreateArguments(new DirectoryOperationArguments(tree.root().node().handle(), "other"), CreateMode.GUARDED,
                     Sattr.NONE.withOwner(OTHER_USER, OTHER_USER), 0).write(arguments);
-            NfsException refused = assertThrows(NfsException.class, () -> procedures.create(
-                    new NfsCall(tree, stranger, arguments, arguments.alloc()), Unpooled.buffer()));
+            NfsException refused =
+                    assertThrows(NfsException.class, () -> create(procedures, tree, stranger, arguments));
             assertEquals(NfsStatus.PERM, refused.status());
             assertFalse(Files.exists(root.resolve("other")));
+        }
+    }
+
+    private static void create(CreateProcedures procedures, FileTree tree, Credentials caller, ByteBuf arguments)
+            throws IOException {
+        NfsCall call = new NfsCall(tree, caller, arguments, arguments.alloc());
+        try {
+            procedures.create(call);
+        } finally {
+            call.release();
         }
     }
 
@@ -152,7 +162,8 @@ class CreateProceduresTest extends NfsTest {
         ByteBuf arguments = Unpooled.buffer();
         writer.write(arguments);
         NfsCall call = new NfsCall(tree, new Credentials(OTHER_USER, OTHER_USER, List.of()), arguments, arguments.alloc());
-        Exception refused = assertThrows(IOException.class, () -> procedure.call(call, Unpooled.buffer()));
+        Exception refused = assertThrows(IOException.class, () -> procedure.call(call));
+        call.release();
         assertEquals(NfsStatus.DQUOT, NfsErrors.statusOf(refused));
         assertFalse(Files.exists(root.resolve("name"), LinkOption.NOFOLLOW_LINKS));
     }

@@ -258,8 +258,9 @@ class DirectoryListingsTest {
         while (!end) {
             ByteBuf arguments = Unpooled.buffer();
             new ReadDirectoryArguments(of.node().handle(), cookie, 0, count).write(arguments);
-            ByteBuf out = Unpooled.buffer();
-            procedures.readDirectory(new NfsCall(tree, new Credentials(0, 0, List.of()), arguments, arguments.alloc()), out);
+            NfsCall call = new NfsCall(tree, new Credentials(0, 0, List.of()), arguments, arguments.alloc());
+            procedures.readDirectory(call);
+            ByteBuf out = call.results().skipBytes(Integer.BYTES);
             Fattr.readOptional(out);
             out.skipBytes(Long.BYTES);
             int before = names.size();
@@ -270,6 +271,7 @@ class DirectoryListingsTest {
             }
             pages.add(names.size() - before);
             end = Xdr.readBoolean(out, "eof");
+            call.release();
         }
         return names;
     }
