@@ -25,7 +25,6 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.example.nfs.server.Export;
-import org.nettyrdma.example.nfs.server.NfsMetrics;
 import org.nettyrdma.example.nfs.server.NfsService;
 
 /**
@@ -74,7 +73,7 @@ public final class NfsServer implements AutoCloseable {
             throw new IllegalArgumentException("the options name no port to listen on");
         }
         NfsService service = new NfsService(export, options.serviceOptions());
-        new NfsMetrics(service.statistics()).bindTo(options.meterRegistry());
+        service.statistics().bindTo(options.meterRegistry());
         new DuplicateRequestMetrics(service.duplicates(), Tags.empty()).bindTo(options.meterRegistry());
         NfsServer server = new NfsServer(service, options.threads(), new RpcbindRegistrations(options.rpcbindSocket()),
                 new MemoryBudget(MemoryBudget.DEFAULT_MAX_BYTES));

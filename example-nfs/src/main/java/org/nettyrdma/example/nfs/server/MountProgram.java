@@ -2,6 +2,8 @@ package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.file.InvalidPathException;
 import java.util.List;
 import org.nettyrdma.codec.oncrpc.AuthFlavor;
@@ -65,12 +67,19 @@ final class MountProgram implements RpcProgram {
         }
         ByteBuf out = call.alloc().buffer(INITIAL_RESULT_BYTES);
         try {
-            execute(procedure, call.arguments(), ClientAddress.of(call), out);
+            execute(procedure, call.arguments(), hostOf(call), out);
         } catch (RuntimeException | Error e) {
             out.release();
             throw e;
         }
         call.reply(out);
+    }
+
+    /** Tells clients apart by their host, because one may use several connections one after the other or at once. */
+    private static String hostOf(RpcCall call) {
+        SocketAddress address = call.remoteAddress();
+        return address instanceof InetSocketAddress inet && inet.getAddress() != null
+                ? inet.getAddress().getHostAddress() : String.valueOf(address);
     }
 
     private void execute(MountProcedure procedure, ByteBuf arguments, String host, ByteBuf out) {

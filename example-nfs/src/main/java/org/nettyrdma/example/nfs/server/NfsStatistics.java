@@ -1,15 +1,29 @@
 package org.nettyrdma.example.nfs.server;
 
-import java.util.ArrayList;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
-/** Counts the calls of an {@link NfsService}, by procedure. Any thread. */
-public final class NfsStatistics {
+/**
+ * Counts the calls of an {@link NfsService}, without repeated ones that were answered from the cache of replies. Any thread.
+ *
+ * <p>Bound to a registry it has four meters for each procedure, which is their tag {@code procedure}:
+ * <ul>
+ * <li>{@code nfs.server.calls}: a timer of the calls, from the arguments to the results;</li>
+ * <li>{@code nfs.server.errors}: those of them whose status was not {@code NFS3_OK};</li>
+ * <li>{@code nfs.server.arguments}: bytes of their arguments, data of WRITE included;</li>
+ * <li>{@code nfs.server.results}: bytes of their results, data of READ included.</li>
+ * </ul>
+ */
+public final class NfsStatistics implements MeterBinder {
 
     private static final class Counters {
         private final LongAdder calls = new LongAdder();
@@ -38,26 +52,19 @@ public final class NfsStatistics {
         counted.nanos.add(nanos);
     }
 
-    /**
-     * What was counted for one procedure so far.
-     *
-     * @param procedure the procedure
-     * @return its numbers; calls that run at this moment may be in some of them only
-     */
-    public ProcedureStatistics of(NfsProcedure procedure) {
-        Counters counted = counters.get(procedure);
-        return new ProcedureStatistics(procedure, counted.calls.sum(), counted.errors.sum(), counted.argumentBytes.sum(),
-                counted.resultBytes.sum(), counted.nanos.sum());
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        counters.forEach((procedure, counted) -> {
+            Tags tags = Tags.of("procedure", procedure.name());
+            FunctionTimer.builder("nfs.server.calls", counted, all -> all.calls.sum(), all -> all.nanos.sum(),
+                    TimeUnit.NANOSECONDS).tags(tags).register(registry);
+            bind(counted.errors, "nfs.server.errors", "errors", tags, registry);
+            bind(counted.argumentBytes, "nfs.server.arguments", "bytes", tags, registry);
+            bind(counted.resultBytes, "nfs.server.results", "bytes", tags, registry);
+        });
     }
 
-    /**
-     * What was counted for every procedure so far.
-     *
-     * @return the numbers in the order of the procedures, also of those that were not called
-     */
-    public List<ProcedureStatistics> all() {
-        List<ProcedureStatistics> all = new ArrayList<>();
-        counters.keySet().forEach(procedure -> all.add(of(procedure)));
-        return all;
+    private static void bind(LongAdder counter, String name, String unit, Tags tags, MeterRegistry registry) {
+        FunctionCounter.builder(name, counter, LongAdder::sum).baseUnit(unit).tags(tags).register(registry);
     }
 }
