@@ -30,8 +30,7 @@ public final class NfsServerOptions {
     private Supplier<VerbsProvider> provider = Rdma::provider;
     private RdmaSettings rdmaSettings = RdmaSettings.DEFAULTS;
     private ConnectionLimits connectionLimits = ConnectionLimits.DEFAULTS;
-    private NfsServiceOptions serviceOptions = NfsServiceOptions.DEFAULTS
-            .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES);
+    private NfsServiceOptions serviceOptions = NfsServiceOptions.DEFAULTS;
     private MeterRegistry meterRegistry = new CompositeMeterRegistry();
 
     /** Creates options with their defaults, which listen nowhere yet. */

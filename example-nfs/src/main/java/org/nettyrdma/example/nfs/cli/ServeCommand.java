@@ -154,8 +154,7 @@ final class ServeCommand implements Callable<Integer> {
             options.setBindAddress(bindAddress);
         }
         Path state = stateDirectory != null || inMemory ? stateDirectory : NfsServiceOptions.defaultStateDirectory(root);
-        NfsServiceOptions service = NfsServiceOptions.DEFAULTS.withStateDirectory(state).withAsync(async)
-                .withMaxTransferBytes(Transport.MAX_DATA_BYTES, Transport.MAX_DATA_BYTES);
+        NfsServiceOptions service = NfsServiceOptions.DEFAULTS.withStateDirectory(state).withAsync(async);
         return options.setServiceOptions(inMemory ? boundMemory(service) : service);
     }
 

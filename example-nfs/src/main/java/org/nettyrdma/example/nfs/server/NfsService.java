@@ -40,6 +40,11 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
 public final class NfsService implements AutoCloseable {
 
     private static final int CLOSES_PER_IDLE_TIME = 2;
+    /**
+     * About 8 MiB. With too few a client that reconnects under load sees errors like {@code NFS3ERR_EXIST}, or a WRITE of before
+     * undoes a later one.
+     */
+    private static final int DUPLICATE_CACHE_ENTRIES = 16_384;
 
     private final NfsStatistics statistics = new NfsStatistics();
     private final DuplicateRequestCache duplicates;
@@ -64,8 +69,8 @@ public final class NfsService implements AutoCloseable {
         WriteVerifier verifier = new WriteVerifier();
         openFiles = new OpenFiles(tree, verifier, options.openFiles(), options.openFileIdleMillis());
         ProcedureTable procedures = new ProcedureTable(tree, export, openFiles, options, verifier);
-        duplicates = new DuplicateRequestCache(options.duplicateCacheEntries(),
-                DuplicateRequestCache.DEFAULT_MAX_BYTES, options.duplicateCacheMillis());
+        duplicates = new DuplicateRequestCache(DUPLICATE_CACHE_ENTRIES, DuplicateRequestCache.DEFAULT_MAX_BYTES,
+                DuplicateRequestCache.DEFAULT_MAX_AGE_MILLIS);
         nfsProgram = duplicates.guard(new NfsProgram(export, tree, procedures, statistics, options.maxReadBytes()));
         mountProgram = new MountProgram(export, tree);
         idleFiles = Executors.newSingleThreadScheduledExecutor(task -> {

@@ -10,55 +10,48 @@ import org.nettyrdma.example.nfs.protocol.Nfs;
 /**
  * Settings of an {@link NfsService}. The {@code with} methods return a changed copy.
  *
- * @param stateDirectory         where the secret key of the file handles is kept, outside of the export; {@code null}, the
- *                               default, makes a new key at each start, so that clients must mount again after a restart
- * @param maxReadBytes           most bytes of one READ, 4096 to 16 MiB, default 1 MiB; a longer READ is cut
- * @param maxWriteBytes          most bytes of one WRITE, 4096 to 16 MiB, default 1 MiB; a longer WRITE is cut
- * @param openFiles              most files kept open between calls, default 256; where it is too small every READ and WRITE
- *                               opens its file
- * @param openFileIdleMillis     after how many milliseconds without a call a file is closed, default 10000
- * @param searchLimit            most directory entries looked at when the file of a handle from before a restart is
- *                               searched for, default 200000; files beyond are {@code NFS3ERR_STALE}. Of each directory some
- *                               are looked at first, so that files beside a large one are found
- * @param knownFileBytes         most memory of the files that clients have handles of, in bytes, default 64 MiB, about 150,000
- *                               files; where it is too small the export is searched for files that clients still use
- * @param duplicateCacheEntries  replies of procedures that must not be repeated kept for retransmissions, default 16384,
- *                               about 8 MiB; where it is too small a client that reconnects under load sees errors like
- *                               {@code NFS3ERR_EXIST}, or a WRITE of before undoes a later one
- * @param duplicateCacheMillis   for how many milliseconds they are kept, default 120000
- * @param maxNameBytes           most memory of the names that are made, in bytes, for file systems that keep them in memory and
- *                               do not count them: 2048 for each, and 128 for each name in the target of a symbolic link. Beyond
- *                               that no more can be made, {@code NFS3ERR_NOSPC}. Default: no limit
- * @param async                  whether procedures that change names or attributes answer before that is on the disk, as with the
- *                               option of the Linux server of this name: faster, but what a client was told is done is undone
- *                               when the machine loses its power. WRITE and COMMIT keep what they say. Default: {@code false}
+ * @param stateDirectory     where the secret key of the file handles is kept, outside of the export; {@code null}, the
+ *                           default, makes a new key at each start, so that clients must mount again after a restart
+ * @param maxReadBytes       most bytes of one READ, 4096 to 16 MiB, default 1 MiB; a longer READ is cut
+ * @param maxWriteBytes      most bytes of one WRITE, 4096 to 16 MiB, default 1 MiB; a longer WRITE is cut
+ * @param openFiles          most files kept open between calls, default 256; where it is too small every READ and WRITE
+ *                           opens its file
+ * @param openFileIdleMillis after how many milliseconds without a call a file is closed, default 10000
+ * @param searchLimit        most directory entries looked at when the file of a handle from before a restart is
+ *                           searched for, default 200000; files beyond are {@code NFS3ERR_STALE}. Of each directory some
+ *                           are looked at first, so that files beside a large one are found
+ * @param knownFileBytes     most memory of the files that clients have handles of, in bytes, default 64 MiB, about 150,000
+ *                           files; where it is too small the export is searched for files that clients still use
+ * @param maxNameBytes       most memory of the names that are made, in bytes, for file systems that keep them in memory and
+ *                           do not count them: 2048 for each, and 128 for each name in the target of a symbolic link. Beyond
+ *                           that no more can be made, {@code NFS3ERR_NOSPC}. Default: no limit
+ * @param async              whether procedures that change names or attributes answer before that is on the disk, as with the
+ *                           option of the Linux server of this name: faster, but what a client was told is done is undone
+ *                           when the machine loses its power. WRITE and COMMIT keep what they say. Default: {@code false}
  */
 public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWriteBytes, int openFiles,
-                                long openFileIdleMillis, int searchLimit, long knownFileBytes,
-                                int duplicateCacheEntries, long duplicateCacheMillis, long maxNameBytes, boolean async) {
+                                long openFileIdleMillis, int searchLimit, long knownFileBytes, long maxNameBytes,
+                                boolean async) {
 
     private static final int MIN_TRANSFER_BYTES = 4096;
     private static final int MIB = 1024 * 1024;
 
     /** The default of every setting. */
     public static final NfsServiceOptions DEFAULTS =
-            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, 16384, 120_000,
-                    Long.MAX_VALUE, false);
+            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, Long.MAX_VALUE, false);
 
     /**
      * Checks the ranges.
      *
-     * @param stateDirectory        where the key is kept
-     * @param maxReadBytes          most bytes of one READ
-     * @param maxWriteBytes         most bytes of one WRITE
-     * @param openFiles             most files kept open
-     * @param openFileIdleMillis    when idle files are closed
-     * @param searchLimit           most entries searched
-     * @param knownFileBytes        most memory of known files
-     * @param duplicateCacheEntries most replies kept
-     * @param duplicateCacheMillis  for how long they are kept
-     * @param maxNameBytes          most memory of names
-     * @param async                 whether not to wait for the disk with names and attributes
+     * @param stateDirectory     where the key is kept
+     * @param maxReadBytes       most bytes of one READ
+     * @param maxWriteBytes      most bytes of one WRITE
+     * @param openFiles          most files kept open
+     * @param openFileIdleMillis when idle files are closed
+     * @param searchLimit        most entries searched
+     * @param knownFileBytes     most memory of known files
+     * @param maxNameBytes       most memory of names
+     * @param async              whether not to wait for the disk with names and attributes
      * @throws IllegalArgumentException if a setting is out of its range; the message names it
      */
     public NfsServiceOptions {
@@ -68,8 +61,6 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
         checkPositive(openFileIdleMillis, "openFileIdleMillis");
         checkPositive(searchLimit, "searchLimit");
         checkPositive(knownFileBytes, "knownFileBytes");
-        checkPositive(duplicateCacheEntries, "duplicateCacheEntries");
-        checkPositive(duplicateCacheMillis, "duplicateCacheMillis");
         checkPositive(maxNameBytes, "maxNameBytes");
     }
 
@@ -96,8 +87,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withStateDirectory(Path directory) {
         return new NfsServiceOptions(directory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
-                knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
+                knownFileBytes, maxNameBytes, async);
     }
 
     /**
@@ -109,8 +99,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withMaxTransferBytes(int readBytes, int writeBytes) {
         return new NfsServiceOptions(stateDirectory, readBytes, writeBytes, openFiles, openFileIdleMillis, searchLimit,
-                knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
+                knownFileBytes, maxNameBytes, async);
     }
 
     /**
@@ -122,7 +111,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withOpenFiles(int files, long idleMillis) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, files, idleMillis, searchLimit, knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
+                maxNameBytes, async);
     }
 
     /**
@@ -133,8 +122,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withSearchLimit(int entries) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, entries,
-                knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
+                knownFileBytes, maxNameBytes, async);
     }
 
     /**
@@ -145,8 +133,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withKnownFileBytes(long bytes) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
-                bytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, async);
+                bytes, maxNameBytes, async);
     }
 
     /**
@@ -157,8 +144,7 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withMaxNameBytes(long bytes) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
-                knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, bytes, async);
+                knownFileBytes, bytes, async);
     }
 
     /**
@@ -169,7 +155,6 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
      */
     public NfsServiceOptions withAsync(boolean isAsync) {
         return new NfsServiceOptions(stateDirectory, maxReadBytes, maxWriteBytes, openFiles, openFileIdleMillis, searchLimit,
-                knownFileBytes,
-                duplicateCacheEntries, duplicateCacheMillis, maxNameBytes, isAsync);
+                knownFileBytes, maxNameBytes, isAsync);
     }
 }
