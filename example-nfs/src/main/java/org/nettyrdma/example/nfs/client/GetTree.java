@@ -7,9 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -24,8 +21,6 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
  */
 final class GetTree {
 
-    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     private static final int MAX_LINKED_FILES = 1 << 20;
 
     private final RemoteFiles files;
@@ -72,7 +67,7 @@ final class GetTree {
 
     private static LocalDirectory openOrMake(Path target) throws IOException {
         try {
-            Files.createDirectory(target, OWNER_ONLY);
+            Staging.createDirectory(target);
         } catch (FileAlreadyExistsException e) {
             if (!Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
                 throw e;

@@ -15,13 +15,11 @@ import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributeView;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashSet;
 import java.util.Set;
 import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.PosixMode;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 
 /**
@@ -31,8 +29,7 @@ import org.nettyrdma.example.nfs.protocol.Fattr;
  */
 final class LocalDirectory implements Closeable {
 
-    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY_FILE =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    private static final int OWNER_ONLY = 0600;
     private static final Set<OpenOption> NEW_FILE =
             Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
 
@@ -110,7 +107,7 @@ final class LocalDirectory implements Closeable {
      */
     FileChannel newFile(Path name, Path wanted) throws IOException {
         try {
-            return (FileChannel) stream.newByteChannel(name, NEW_FILE, OWNER_ONLY_FILE);
+            return (FileChannel) stream.newByteChannel(name, NEW_FILE, PosixMode.attributes(path, OWNER_ONLY));
         } catch (IOException e) {
             throw failure(wanted, e);
         }

@@ -4,10 +4,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Set;
+import org.nettyrdma.example.nfs.PosixMode;
 
 /**
  * A directory of our own, in which what Java can make by path only is made: directories, symbolic links and further names of
@@ -15,8 +12,7 @@ import java.util.Set;
  */
 final class Staging implements AutoCloseable {
 
-    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    private static final int OWNER_ONLY = 0700;
 
     private final LocalDirectory base;
     private LocalDirectory directory;
@@ -29,15 +25,20 @@ final class Staging implements AutoCloseable {
     LocalDirectory directory() throws IOException {
         if (directory == null) {
             Path name = TemporaryNames.next(base.path());
-            Files.createDirectory(base.path(name), OWNER_ONLY);
+            createDirectory(base.path(name));
             directory = base.openDirectory(name);
         }
         return directory;
     }
 
+    /** Creates a directory that only its owner may use. */
+    static void createDirectory(Path path) throws IOException {
+        Files.createDirectory(path, PosixMode.attributes(path, OWNER_ONLY));
+    }
+
     /** Makes an empty directory that only its owner may use, moves it into another one and opens it. */
     LocalDirectory makeDirectory(LocalDirectory parent, Path name) throws IOException {
-        Path made = make(parent.path(name), path -> Files.createDirectory(path, OWNER_ONLY));
+        Path made = make(parent.path(name), Staging::createDirectory);
         LocalDirectory opened = directory.openDirectory(made, parent.path(name));
         try {
             directory.moveTo(parent, made, name);

@@ -4,13 +4,12 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.PosixMode;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
@@ -33,6 +32,9 @@ final class CreateProcedures {
     private static final int DEFAULT_MODE = 0644;
     private static final int DEFAULT_DIRECTORY_MODE = 0755;
     private static final int EXCLUSIVE_MODE = 0600;
+    /** Nobody else gets at a new file or directory before it belongs to the caller and has its mode. */
+    private static final int OWNER_ONLY = 0600;
+    private static final int OWNER_ONLY_DIRECTORY = 0700;
 
     private final FileTree tree;
     private final Export export;
@@ -40,9 +42,6 @@ final class CreateProcedures {
     private final FileLocks contents;
     private final NameQuota names;
     private final AttributeChanges changes;
-    /** Nobody else gets at a new file or directory before it belongs to the caller and has its mode. */
-    private final FileAttribute<?>[] onlyOwner;
-    private final FileAttribute<?>[] onlyOwnerDirectory;
 
     CreateProcedures(FileTree tree, Export export, OpenFiles openFiles, FileLocks contents, NameQuota names,
                      AttributeChanges changes) {
@@ -52,13 +51,6 @@ final class CreateProcedures {
         this.contents = contents;
         this.names = names;
         this.changes = changes;
-        boolean hasPosix = export.root().getFileSystem().supportedFileAttributeViews().contains("posix");
-        onlyOwner = hasPosix ? permissions("rw-------") : new FileAttribute<?>[0];
-        onlyOwnerDirectory = hasPosix ? permissions("rwx------") : new FileAttribute<?>[0];
-    }
-
-    private static FileAttribute<?>[] permissions(String permissions) {
-        return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))};
     }
 
     /**
@@ -194,7 +186,7 @@ final class CreateProcedures {
         AccessControl.requireAdd(call.caller(), directory.attributes());
         Path path = LocalNames.child(directory.path(), name);
         names.requireRoom(NameQuota.NAME_BYTES);
-        FileChannel channel = openFiles.create(path, onlyOwner);
+        FileChannel channel = openFiles.create(path, PosixMode.attributes(path, OWNER_ONLY));
         names.add(NameQuota.NAME_BYTES);
         openFiles.adopt(tree.child(directory, name), channel);
         if (arguments.mode() != CreateMode.EXCLUSIVE) {
@@ -223,7 +215,8 @@ final class CreateProcedures {
         FileObject directory = openDirectory(arguments.where(), slot);
         String name = requireNewName(call.caller(), directory, arguments.where());
         names.requireRoom(NameQuota.NAME_BYTES);
-        Files.createDirectory(LocalNames.child(directory.path(), name), onlyOwnerDirectory);
+        Path path = LocalNames.child(directory.path(), name);
+        Files.createDirectory(path, PosixMode.attributes(path, OWNER_ONLY_DIRECTORY));
         names.add(NameQuota.NAME_BYTES);
         Sattr attributes = withMode(arguments.attributes(), DEFAULT_DIRECTORY_MODE);
         int inherited = directory.attributes().mode() & AccessControl.SET_GROUP_ID;

@@ -9,13 +9,12 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
-import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.UserPrincipalLookupService;
 import java.security.Principal;
-import java.util.EnumSet;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.PosixMode;
 import org.nettyrdma.example.nfs.protocol.DeviceNumber;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileType;
@@ -35,11 +34,6 @@ final class PortableAttributes implements AttributeStore {
     private static final int DIRECTORY_MODE_WITHOUT_POSIX = 0777;
     /** As every Unix shows links, whose modes say nothing; Jimfs shows that of a new file. */
     private static final int LINK_MODE = 0777;
-    /** In the order of the bits of a mode, lowest first. */
-    private static final PosixFilePermission[] BITS = {
-        PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.OTHERS_READ,
-        PosixFilePermission.GROUP_EXECUTE, PosixFilePermission.GROUP_WRITE, PosixFilePermission.GROUP_READ,
-        PosixFilePermission.OWNER_EXECUTE, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_READ};
 
     private final boolean hasPosix;
     private final boolean hasLinkCount;
@@ -61,7 +55,7 @@ final class PortableAttributes implements AttributeStore {
                 hasPosix ? posix : Files.readAttributes(path, BasicFileAttributes.class, NOFOLLOW_LINKS);
         FileType type = type(basic);
         int modeWithoutPosix = type == FileType.DIRECTORY ? DIRECTORY_MODE_WITHOUT_POSIX : MODE_WITHOUT_POSIX;
-        int mode = posix == null ? modeWithoutPosix : mode(posix.permissions());
+        int mode = posix == null ? modeWithoutPosix : PosixMode.of(posix.permissions());
         long inode = inode(basic.fileKey(), path);
         FileTime modifyTime = basic.lastModifiedTime();
         FileTime changeTime = modifyTime.compareTo(basic.creationTime()) < 0 ? basic.creationTime() : modifyTime;
@@ -76,7 +70,7 @@ final class PortableAttributes implements AttributeStore {
     @Override
     public void setMode(Path path, int mode) throws IOException {
         if (hasPosix) {
-            posixView(path).setPermissions(permissions(mode));
+            posixView(path).setPermissions(PosixMode.toPermissions(mode));
         }
     }
 
@@ -149,23 +143,5 @@ final class PortableAttributes implements AttributeStore {
         } catch (NumberFormatException e) {
             return 0;
         }
-    }
-
-    private static int mode(Set<PosixFilePermission> permissions) {
-        int mode = 0;
-        for (int bit = 0; bit < BITS.length; bit++) {
-            mode |= permissions.contains(BITS[bit]) ? 1 << bit : 0;
-        }
-        return mode;
-    }
-
-    private static Set<PosixFilePermission> permissions(int mode) {
-        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
-        for (int bit = 0; bit < BITS.length; bit++) {
-            if ((mode & 1 << bit) != 0) {
-                permissions.add(BITS[bit]);
-            }
-        }
-        return permissions;
     }
 }

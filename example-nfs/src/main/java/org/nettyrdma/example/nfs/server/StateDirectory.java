@@ -10,9 +10,8 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import org.nettyrdma.example.nfs.PosixMode;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** What outlives the server: the key of the file handles. */
@@ -36,7 +35,7 @@ final class StateDirectory {
         try {
             if (!Files.isDirectory(directory)) {
                 Files.createDirectories(directory.toAbsolutePath().getParent());
-                Files.createDirectory(directory, onlyOwner(directory, "rwx------"));
+                Files.createDirectory(directory, PosixMode.attributes(directory, 0700));
             }
         } catch (FileAlreadyExistsException e) {
             if (!Files.isDirectory(directory)) { // which another server may just have made
@@ -50,7 +49,7 @@ final class StateDirectory {
         Path file = directory.resolve(KEY_FILE);
         if (!Files.exists(file)) {
             // Written aside and named then, so that a crash leaves no key that is too short.
-            Path aside = Files.createTempFile(directory, KEY_FILE, null, onlyOwner(directory, "rw-------"));
+            Path aside = Files.createTempFile(directory, KEY_FILE, null, PosixMode.attributes(directory, 0600));
             try {
                 Files.write(aside, newKey(), StandardOpenOption.WRITE, StandardOpenOption.SYNC);
                 giveName(aside, file);
@@ -105,11 +104,5 @@ final class StateDirectory {
 
     private static boolean isInside(Path directory, Path exportRoot) {
         return directory.getFileSystem() == exportRoot.getFileSystem() && directory.startsWith(exportRoot);
-    }
-
-    private static FileAttribute<?>[] onlyOwner(Path directory, String permissions) {
-        return directory.getFileSystem().supportedFileAttributeViews().contains("posix")
-                ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))}
-                : new FileAttribute<?>[0];
     }
 }
