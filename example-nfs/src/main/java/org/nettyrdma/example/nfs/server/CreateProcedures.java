@@ -53,8 +53,146 @@ final class CreateProcedures {
         this.changes = changes;
     }
 
+    void create(NfsCall call) throws IOException {
+        new FileCreation(call).run();
+    }
+
     /**
-     * A file that is there.
+     * One CREATE. Takes the locks itself: that of the contents comes first, and which file that is only names tell. So where a
+     * file is there, begins again with its lock, as often as another file is there then. So does a new file that is not to be
+     * empty. To extend either takes no lock of names, see {@link AttributeChanges#openToExtend}.
+     */
+    private final class FileCreation {
+
+        private final NfsCall call;
+        private final CreateArguments arguments;
+        private final AttributeSlot slot;
+
+        private FileCreation(NfsCall call) {
+            this.call = call;
+            arguments = CreateArguments.read(call.arguments());
+            slot = call.changes();
+        }
+
+        private void run() throws IOException {
+            Resize next = createOrTell(null);
+            while (next != null) {
+                Resize resize = next;
+                next = openFiles.withoutLease(resize.file(), resize.setsSize(), resize.caller(), () -> withContents(resize));
+            }
+        }
+
+        private Resize withContents(Resize resize) throws IOException {
+            FileLocks.Held contentsOfFile =
+                    resize.setsSize() ? contents.exclusive(resize.file()) : contents.shared(resize.file());
+            try {
+                Resize next = createOrTell(resize);
+                if (next != null && next.toExtend() != null) {
+                    extend(next);
+                    next = createOrTell(next);
+                }
+                return next;
+            } finally {
+                contentsOfFile.release();
+            }
+        }
+
+        /** Returns what has to be done with the lock of the contents, or {@code null} when done; {@code locked} has that lock. */
+        private Resize createOrTell(Resize locked) throws IOException {
+            return call.locked(tree.exclusiveNames(), () -> {
+                slot.fill(null); // what was found without the lock of the contents is not the state before any more
+                FileObject directory = openDirectory(arguments.where(), slot);
+                String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
+                AccessControl.requireSearch(call.caller(), directory.attributes());
+                FileObject existing = tree.childOrNull(directory, name);
+                if (existing != null && locked != null && existing.node().id().equals(locked.file())) {
+                    call.willChangeIfReadable(existing); // it may be of a server that was killed before it forced it
+                    call.willChange(directory);
+                    return resizeOrTell(existing, locked);
+                }
+                if (existing != null) {
+                    return takeExisting(existing);
+                }
+                if (arguments.attributes().size().orElse(0) != 0) {
+                    return createToResize(directory, name);
+                }
+                writeNew(call, createFile(directory, name, arguments.attributes()), slot);
+                return null;
+            });
+        }
+
+        private void extend(Resize resize) throws IOException {
+            try {
+                AttributeChanges.extend(resize.toExtend(), resize.changes().size().getAsLong());
+            } catch (IOException | RuntimeException e) {
+                call.locked(tree.exclusiveNames(), () -> {
+                    slot.fill(null);
+                    FileObject directory = openDirectory(arguments.where(), slot);
+                    FileObject file = tree.childOrNull(directory, arguments.where().name());
+                    if (resize.isNew() && file != null && file.node().id().equals(resize.file())) {
+                        takeAway(directory, arguments.where().name(), file);
+                    }
+                    throw e;
+                });
+            }
+        }
+
+        private Resize resizeOrTell(FileObject file, Resize locked) throws IOException {
+            changes.requireAllowed(locked.caller(), file, locked.changes());
+            if (locked.toExtend() == null) {
+                OpenFile toExtend = changes.openToExtend(locked.caller(), file, locked.changes());
+                if (toExtend != null) {
+                    return new Resize(locked.file(), locked.caller(), locked.changes(), locked.isNew(), toExtend);
+                }
+            }
+            changes.apply(locked.caller(), file, locked.changes());
+            writeNew(call, file, slot);
+            return null;
+        }
+
+        private Resize createToResize(FileObject directory, String name) throws IOException {
+            Sattr attributes = arguments.attributes();
+            long size = attributes.size().getAsLong();
+            changes.requireAllowedSize(size);
+            FileObject file = createFile(directory, name, attributes.withSize(0));
+            Sattr resize = Sattr.NONE.withMode(file.attributes().mode()).withSize(size)
+                    .withTimes(attributes.accessTime(), attributes.modifyTime());
+            return new Resize(file.node().id(), creator(call.caller(), file), resize, true, null);
+        }
+
+        /** Of the attributes, which are those of a new file, only the size is set. */
+        private Resize takeExisting(FileObject existing) throws IOException {
+            Fattr attributes = existing.attributes();
+            boolean isMeant = switch (arguments.mode()) {
+                case UNCHECKED -> true;
+                case GUARDED -> false;
+                case EXCLUSIVE -> verifierTimes(arguments.verifier()).equals(
+                        new VerifierTimes(attributes.accessTime().seconds(), attributes.modifyTime().seconds()));
+            };
+            AccessControl.require(isMeant && attributes.type() == FileType.REGULAR, NfsStatus.EXIST);
+            OptionalLong size = arguments.attributes().size(); // with a verifier there is none
+            Sattr resize = size.isPresent() ? Sattr.NONE.withSize(size.getAsLong()) : Sattr.NONE;
+            return new Resize(existing.node().id(), call.caller(), resize, false, null);
+        }
+
+        private FileObject createFile(FileObject directory, String name, Sattr attributes) throws IOException {
+            AccessControl.requireAdd(call.caller(), directory.attributes());
+            Path path = LocalNames.child(directory.path(), name);
+            names.requireRoom(NameQuota.NAME_BYTES);
+            FileChannel channel = openFiles.create(path, PosixMode.attributes(path, OWNER_ONLY));
+            names.add(NameQuota.NAME_BYTES);
+            openFiles.adopt(tree.child(directory, name), channel);
+            if (arguments.mode() != CreateMode.EXCLUSIVE) {
+                return finish(call, directory, name, withMode(attributes, DEFAULT_MODE));
+            }
+            VerifierTimes times = verifierTimes(arguments.verifier());
+            return finish(call, directory, name, Sattr.NONE.withMode(EXCLUSIVE_MODE)
+                    .withTimes(TimeChange.to(new NfsTime(times.access(), 0)), TimeChange.to(new NfsTime(times.modify(), 0))));
+        }
+    }
+
+    /**
+     * A file that is there, and is taken.
      *
      * @param file     whose lock of the contents that takes
      * @param caller   who asked for it
@@ -63,138 +201,9 @@ final class CreateProcedures {
      * @param toExtend the file, opened, where it has to be extended first, else {@code null}
      */
     private record Resize(FileId file, Credentials caller, Sattr changes, boolean isNew, OpenFile toExtend) {
-    }
-
-    /**
-     * Takes the locks itself: that of the contents comes first, and which file that is only names tell. So where a file is
-     * there, begins again with its lock, as often as another file is there then. So does a new file that is not to be empty. To
-     * extend either takes no lock of names, see {@link AttributeChanges#openToExtend}.
-     */
-    void create(NfsCall call) throws IOException {
-        CreateArguments arguments = CreateArguments.read(call.arguments());
-        AttributeSlot slot = call.changes();
-        Resize next = createOrTell(call, arguments, slot, null);
-        while (next != null) {
-            Resize resize = next;
-            next = openFiles.withoutLease(resize.file(), resize.changes().size().isPresent(), resize.caller(),
-                    () -> resizeOrTell(call, arguments, slot, resize));
+        private boolean setsSize() {
+            return changes.size().isPresent();
         }
-    }
-
-    /** With the lock of the contents. */
-    private Resize resizeOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, Resize resize) throws IOException {
-        FileLocks.Held contentsOfFile = resize.changes().size().isPresent() ? contents.exclusive(resize.file())
-                : contents.shared(resize.file());
-        try {
-            Resize next = createOrTell(call, arguments, slot, resize);
-            if (next != null && next.toExtend() != null) {
-                extend(call, arguments, slot, next);
-                next = createOrTell(call, arguments, slot, next);
-            }
-            return next;
-        } finally {
-            contentsOfFile.release();
-        }
-    }
-
-    /** Returns what has to be done with the lock of the contents, or {@code null} when done; {@code locked} has that lock. */
-    private Resize createOrTell(NfsCall call, CreateArguments arguments, AttributeSlot slot, Resize locked) throws IOException {
-        return call.locked(tree.exclusiveNames(), () -> {
-            slot.fill(null); // what was found without the lock of the contents is not the state before any more
-            FileObject directory = openDirectory(arguments.where(), slot);
-            String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
-            AccessControl.requireSearch(call.caller(), directory.attributes());
-            FileObject existing = tree.childOrNull(directory, name);
-            if (existing != null && locked != null && existing.node().id().equals(locked.file())) {
-                call.willChangeIfReadable(existing); // it may be of a server that was killed before it forced it
-                call.willChange(directory);
-                return resizeOrTell(call, existing, slot, locked);
-            }
-            if (existing != null) {
-                return takeExisting(existing, call.caller(), arguments);
-            }
-            if (arguments.attributes().size().orElse(0) != 0) {
-                return createToResize(call, directory, name, arguments);
-            }
-            writeNew(call, createFile(call, directory, name, arguments), slot);
-            return null;
-        });
-    }
-
-    private void extend(NfsCall call, CreateArguments arguments, AttributeSlot slot, Resize resize) throws IOException {
-        try {
-            AttributeChanges.extend(resize.toExtend(), resize.changes().size().getAsLong());
-        } catch (IOException | RuntimeException e) {
-            call.locked(tree.exclusiveNames(), () -> {
-                slot.fill(null);
-                FileObject directory = openDirectory(arguments.where(), slot);
-                FileObject file = tree.childOrNull(directory, arguments.where().name());
-                if (resize.isNew() && file != null && file.node().id().equals(resize.file())) {
-                    takeAway(directory, arguments.where().name(), file);
-                }
-                throw e;
-            });
-        }
-    }
-
-    private Resize resizeOrTell(NfsCall call, FileObject file, AttributeSlot slot, Resize locked) throws IOException {
-        changes.requireAllowed(locked.caller(), file, locked.changes());
-        if (locked.toExtend() == null) {
-            OpenFile toExtend = changes.openToExtend(locked.caller(), file, locked.changes());
-            if (toExtend != null) {
-                return new Resize(locked.file(), locked.caller(), locked.changes(), locked.isNew(), toExtend);
-            }
-        }
-        changes.apply(locked.caller(), file, locked.changes());
-        writeNew(call, file, slot);
-        return null;
-    }
-
-    private Resize createToResize(NfsCall call, FileObject directory, String name, CreateArguments arguments)
-            throws IOException {
-        Sattr attributes = arguments.attributes();
-        long size = attributes.size().getAsLong();
-        changes.requireAllowedSize(size);
-        FileObject file = createFile(call, directory, name,
-                new CreateArguments(arguments.where(), arguments.mode(), attributes.withSize(0), 0));
-        Sattr resize = Sattr.NONE.withMode(file.attributes().mode()).withSize(size)
-                .withTimes(attributes.accessTime(), attributes.modifyTime());
-        return new Resize(file.node().id(), creator(call.caller(), file), resize, true, null);
-    }
-
-    /** Of the attributes, which are those of a new file, only the size is set. */
-    private static Resize takeExisting(FileObject existing, Credentials caller, CreateArguments arguments) throws IOException {
-        Fattr attributes = existing.attributes();
-        AccessControl.require(attributes.type() == FileType.REGULAR, NfsStatus.EXIST);
-        Sattr resize = Sattr.NONE;
-        switch (arguments.mode()) {
-            case GUARDED -> throw new NfsException(NfsStatus.EXIST);
-            case EXCLUSIVE -> AccessControl.require(
-                    verifierTimes(arguments.verifier()).equals(
-                            new VerifierTimes(attributes.accessTime().seconds(), attributes.modifyTime().seconds())),
-                    NfsStatus.EXIST);
-            case UNCHECKED -> {
-                OptionalLong size = arguments.attributes().size();
-                resize = size.isPresent() ? resize.withSize(size.getAsLong()) : resize;
-            }
-        }
-        return new Resize(existing.node().id(), caller, resize, false, null);
-    }
-
-    private FileObject createFile(NfsCall call, FileObject directory, String name, CreateArguments arguments)
-            throws IOException {
-        AccessControl.requireAdd(call.caller(), directory.attributes());
-        Path path = LocalNames.child(directory.path(), name);
-        names.requireRoom(NameQuota.NAME_BYTES);
-        FileChannel channel = openFiles.create(path, PosixMode.attributes(path, OWNER_ONLY));
-        names.add(NameQuota.NAME_BYTES);
-        openFiles.adopt(tree.child(directory, name), channel);
-        if (arguments.mode() != CreateMode.EXCLUSIVE) {
-            return finish(call, directory, name, withMode(arguments.attributes(), DEFAULT_MODE));
-        }
-        VerifierTimes times = verifierTimes(arguments.verifier());
-        return finish(call, directory, name, Sattr.NONE.withMode(EXCLUSIVE_MODE)
-                .withTimes(TimeChange.to(new NfsTime(times.access(), 0)), TimeChange.to(new NfsTime(times.modify(), 0))));
     }
 
     /**
