@@ -25,6 +25,7 @@ final class GetTree {
 
     private final RemoteFiles files;
     private final CopyOptions options;
+    private final CopyListener listener;
     private final CopyJobs jobs;
     private final ListingBudget budget = new ListingBudget();
     private final Map<FileIdentity, Path> linkedFiles = new HashMap<>();
@@ -38,6 +39,7 @@ final class GetTree {
     GetTree(RemoteFiles files, CopyOptions options, CopyJobs jobs) {
         this.files = files;
         this.options = options;
+        listener = options.listener();
         this.jobs = jobs;
     }
 
@@ -49,13 +51,13 @@ final class GetTree {
         try (Staging unfinished = new Staging(base)) {
             staging = unfinished;
             if (directory) {
-                options.listener().attempt(() -> getChildren(source, top, 1));
+                listener.attempt(() -> getChildren(source, top, 1));
             } else {
                 get(source, top, target.getFileName(), 1);
             }
             jobs.finish();
             unfinished.remove();
-            options.listener().attempt(top::release);
+            listener.attempt(top::release);
         } finally {
             // What runs uses them; without a failure nothing runs, and they are closed.
             jobs.close();
@@ -86,7 +88,7 @@ final class GetTree {
             case DIRECTORY -> getDirectory(source, parent, name, depth);
             case SYMBOLIC_LINK -> getSymbolicLink(source, parent, name);
             case BLOCK_DEVICE, CHARACTER_DEVICE, SOCKET, FIFO ->
-                    options.listener().skipped(source.path(), "it is neither a file nor a directory nor a symbolic link");
+                    listener.skipped(source.path(), "it is neither a file nor a directory nor a symbolic link");
         }
     }
 
@@ -97,8 +99,8 @@ final class GetTree {
         }
         parent.retain();
         jobs.start(() -> {
-            options.listener().attempt(() -> getFile(source, parent.local(), name));
-            options.listener().attempt(parent::release);
+            listener.attempt(() -> getFile(source, parent.local(), name));
+            listener.attempt(parent::release);
         });
     }
 
@@ -173,7 +175,7 @@ final class GetTree {
         try {
             staging.makeSymbolicLink(parent.local(), name, LocalNames.path(name, target));
         } catch (InvalidPathException e) {
-            options.listener().skipped(source.path(), "this machine takes no link to " + target + ": " + e.getReason());
+            listener.skipped(source.path(), "this machine takes no link to " + target + ": " + e.getReason());
         }
     }
 
@@ -189,16 +191,16 @@ final class GetTree {
         LocalDirectory existing = parent.local().openDirectory(name);
         LocalDirectory local = existing != null ? existing : staging.makeDirectory(parent.local(), name);
         CopiedDirectory directory = new CopiedDirectory(local, source.attributes(), opened);
-        options.listener().attempt(() -> getChildren(source, directory, depth + 1));
-        options.listener().attempt(directory::release);
+        listener.attempt(() -> getChildren(source, directory, depth + 1));
+        listener.attempt(directory::release);
     }
 
     private void getChildren(RemoteFile source, CopiedDirectory directory, int depth) throws IOException {
         RemoteFiles.checkDepth(source, depth);
         long held = budget.usedBytes();
         try {
-            for (RemoteFile child : files.list(source, budget, options.listener())) {
-                options.listener().attempt(() -> getChild(child, directory, depth));
+            for (RemoteFile child : files.list(source, budget, listener)) {
+                listener.attempt(() -> getChild(child, directory, depth));
             }
         } finally {
             budget.giveBackTo(held);
@@ -210,7 +212,7 @@ final class GetTree {
         try {
             name = LocalNames.path(directory.local().path(), child.name());
         } catch (InvalidPathException e) {
-            options.listener().skipped(child.path(), "this machine cannot have its name: " + e.getReason());
+            listener.skipped(child.path(), "this machine cannot have its name: " + e.getReason());
             return;
         }
         get(child, directory, name, depth);

@@ -41,6 +41,7 @@ final class PutTree {
     private final RemoteFiles files;
     private final NfsClient client;
     private final CopyOptions options;
+    private final CopyListener listener;
     private final CopyJobs jobs;
     /** Of files with several names: that of one that is gone may be another file's already. */
     private final Set<Object> linkedFileKeys = new HashSet<>();
@@ -52,6 +53,7 @@ final class PutTree {
         this.files = files;
         this.client = files.client();
         this.options = options;
+        listener = options.listener();
         this.jobs = jobs;
     }
 
@@ -59,10 +61,10 @@ final class PutTree {
         put(source, directory, name);
         jobs.finish();
         for (FailureListener.Part hardLink : hardLinks) {
-            options.listener().attempt(hardLink);
+            listener.attempt(hardLink);
         }
         for (FailureListener.Part attributes : directoryAttributes) {
-            options.listener().attempt(attributes);
+            listener.attempt(attributes);
         }
     }
 
@@ -73,7 +75,7 @@ final class PutTree {
         } else if (attributes.isDirectory()) {
             putDirectory(source, attributes, directory, name);
         } else if (!attributes.isRegularFile()) {
-            options.listener().skipped(LocalNames.textOf(source), "it is neither a file nor a directory nor a symbolic link");
+            listener.skipped(LocalNames.textOf(source), "it is neither a file nor a directory nor a symbolic link");
         } else {
             putRegularFile(source, attributes, directory, name);
         }
@@ -87,8 +89,7 @@ final class PutTree {
                 throw new IOException(LocalNames.textOf(source) + ": more than " + MAX_LINKED_FILES
                         + " files with several names");
             }
-            jobs.start(() -> options.listener().attempt(
-                    () -> putFile(source, attributes, linkedFileKey, directory, name)));
+            jobs.start(() -> listener.attempt(() -> putFile(source, attributes, linkedFileKey, directory, name)));
         } else {
             hardLinks.add(() -> putHardLink(source, attributes, linkedFileKey, directory, name));
         }
@@ -114,14 +115,14 @@ final class PutTree {
             }
         }
         RemoteFile filled = directory;
-        options.listener().attempt(() -> putChildren(source, filled));
+        listener.attempt(() -> putChildren(source, filled));
         directoryAttributes.add(() -> setAttributes(filled, attributes));
     }
 
     private void putChildren(Path source, RemoteFile directory) throws IOException {
         try (DirectoryStream<Path> children = Files.newDirectoryStream(source)) {
             for (Path child : children) {
-                options.listener().attempt(() -> put(child, directory, LocalNames.nameOf(child)));
+                listener.attempt(() -> put(child, directory, LocalNames.nameOf(child)));
             }
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
@@ -201,7 +202,7 @@ final class PutTree {
 
     private void cleanUp(RemoteFile directory, String temporary, CompletableFuture<Void> removal) {
         if (!Await.cleanUp(removal)) {
-            options.listener().left(RemotePath.child(directory.path(), temporary));
+            listener.left(RemotePath.child(directory.path(), temporary));
         }
     }
 

@@ -7,6 +7,8 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.nettyrdma.example.nfs.protocol.CommitArguments;
 import org.nettyrdma.example.nfs.protocol.StableHow;
@@ -28,11 +30,9 @@ final class Upload {
     private final int transferBytes;
     private final Deque<PendingWrite> window = new ArrayDeque<>();
 
-    /** What the replies of the current pass said. */
+    /** What the replies of the current pass said: more than one verifier if the server may have lost something. */
+    private final Set<Long> verifiers = new HashSet<>();
     private boolean unstable;
-    private boolean verifierChanged;
-    private long verifier;
-    private boolean verifierKnown;
 
     private record PendingWrite(long offset, int length, CompletableFuture<WriteResult> reply) {
     }
@@ -52,7 +52,7 @@ final class Upload {
         long size = source.size();
         for (int pass = 0; pass <= MAX_REWRITES; pass++) {
             writeAll(size, pass > 0);
-            if (!unstable || !verifierChanged && commit() == verifier) {
+            if (!unstable || verifiers.size() == 1 && verifiers.contains(commit())) {
                 return;
             }
         }
@@ -61,8 +61,7 @@ final class Upload {
 
     private void writeAll(long size, boolean again) throws IOException {
         unstable = false;
-        verifierChanged = false;
-        verifierKnown = false;
+        verifiers.clear();
         // One call that is stable at once is cheaper than two. What a server has lost it may lose again, unless each call is.
         StableHow stable = size <= transferBytes || again ? StableHow.FILE_SYNC : StableHow.UNSTABLE;
         try {
@@ -107,9 +106,7 @@ final class Upload {
         while (true) {
             WriteResult result = RemoteFiles.call(target.path(), write.reply);
             unstable |= result.committed() == StableHow.UNSTABLE;
-            verifierChanged |= verifierKnown && result.verifier() != verifier;
-            verifier = result.verifier();
-            verifierKnown = true;
+            verifiers.add(result.verifier());
             if (report) {
                 options.listener().copied(result.count());
             }
