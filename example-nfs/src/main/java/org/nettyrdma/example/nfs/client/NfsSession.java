@@ -10,7 +10,6 @@ import org.nettyrdma.codec.oncrpc.AuthFlavor;
 import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.codec.oncrpc.RpcAcceptException;
 import org.nettyrdma.codec.oncrpc.RpcDeniedException;
-import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.protocol.ExportEntry;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.MountResult;
@@ -163,7 +162,7 @@ public final class NfsSession implements Closeable {
     }
 
     private static Mounted mountOnPort(NfsEndpoint endpoint, int port, NfsClientOptions options) throws IOException {
-        try (RpcConnection connection = RpcConnection.open(Transport.TCP, endpoint.host(), port, options)) {
+        try (TcpConnection connection = TcpConnection.open(endpoint.host(), port, options)) {
             return mount(endpoint, new MountClient(connection.rpc()::call, options.credential()), options.credential());
         }
     }

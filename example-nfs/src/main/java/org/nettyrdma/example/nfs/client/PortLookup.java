@@ -42,7 +42,7 @@ final class PortLookup {
 
     private static Optional<Integer> port(String host, Transport transport, int program, int version, NfsClientOptions options)
             throws IOException {
-        try (RpcConnection connection = RpcConnection.open(Transport.TCP, host, options.rpcbindPort(), options)) {
+        try (TcpConnection connection = TcpConnection.open(host, options.rpcbindPort(), options)) {
             RpcbindClient rpcbind = new RpcbindClient(connection.rpc());
             CompletableFuture<Optional<UniversalAddress>> address = switch (transport) {
                 case TCP -> rpcbind.versionAddress(program, version);

@@ -10,16 +10,10 @@ import io.netty.util.concurrent.Future;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.net.UnknownHostException;
-import java.util.Arrays;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeoutException;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
@@ -62,15 +56,15 @@ final class ServerConnection implements Closeable {
      * @throws InterruptedIOException if the thread was interrupted; the interrupt is kept
      */
     static ServerConnection open(Transport transport, String host, int port, NfsClientOptions options) throws IOException {
-        String server = transport.scheme() + "://" + RpcConnection.hostAndPort(host, port);
-        List<InetSocketAddress> addresses = addresses(server, host, port, options);
+        ServerAddresses addresses = ServerAddresses.of(transport, host, port, options.connectTimeoutMillis());
         EventLoopGroup group = transport.newEventLoopGroup(1, "nfs-client", IdleStrategy.ADAPTIVE, options.provider());
         try {
             Bootstrap bootstrap = transport.newBootstrap(group, () -> new RpcClient(options.callTimeoutMillis()),
                     options.meterRegistry(), options.rdmaSettings())
-                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.max(1, options.connectTimeoutMillis() / addresses.size()));
-            FirstAttempts attempts = new FirstAttempts(server, addresses.size());
-            ReconnectingRpcClientBuilder builder = ReconnectingRpcClient.builder(bootstrap, () -> addresses).listener(attempts)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                            Math.max(1, options.connectTimeoutMillis() / addresses.all().size()));
+            FirstAttempts attempts = new FirstAttempts(addresses);
+            ReconnectingRpcClientBuilder builder = ReconnectingRpcClient.builder(bootstrap, addresses::all).listener(attempts)
                     .policy(ReconnectPolicy.DEFAULT.withCallTimeoutMillis(options.callTimeoutMillis())
                             .withDelayMillis(ReconnectPolicy.DEFAULT.minDelayMillis(), MAX_DELAY_MILLIS));
             if (transport == Transport.TCP) { // whose server cannot refuse a connection otherwise than by ending it
@@ -81,18 +75,8 @@ final class ServerConnection implements Closeable {
             attempts.await();
             return new ServerConnection(group, client, transport.allocator(options.provider()));
         } catch (IOException | RuntimeException e) {
-            RpcConnection.shutDown(group);
+            TcpConnection.shutDown(group);
             throw e;
-        }
-    }
-
-    private static List<InetSocketAddress> addresses(String server, String host, int port, NfsClientOptions options)
-            throws IOException {
-        try {
-            InetAddress[] addresses = HostAddresses.of(host, options.connectTimeoutMillis());
-            return Arrays.stream(addresses).map(address -> new InetSocketAddress(address, port)).toList();
-        } catch (UnknownHostException | TimeoutException e) {
-            throw RpcConnection.cannotConnect(server, RpcConnection.reason(e), e);
         }
     }
 
@@ -114,8 +98,8 @@ final class ServerConnection implements Closeable {
     @Override
     public void close() {
         client.close();
-        client.closeFuture().awaitUninterruptibly(RpcConnection.CLOSE_TIMEOUT_MILLIS);
-        RpcConnection.shutDown(group);
+        client.closeFuture().awaitUninterruptibly(TcpConnection.CLOSE_TIMEOUT_MILLIS);
+        TcpConnection.shutDown(group);
     }
 
     /** Waits until one attempt has succeeded, or one for each address has failed; later on tells of what is lost and found. */
@@ -129,9 +113,9 @@ final class ServerConnection implements Closeable {
         private boolean told;
         private Throwable cause;
 
-        FirstAttempts(String server, int addresses) {
-            this.server = server;
-            left = addresses;
+        FirstAttempts(ServerAddresses addresses) {
+            server = addresses.server();
+            left = addresses.all().size();
         }
 
         @Override
@@ -145,13 +129,13 @@ final class ServerConnection implements Closeable {
         public void connectFailed(SocketAddress address, Throwable failure, long retryMillis) {
             if (done.getCount() > 0) {
                 cause = failure;
-                reasons.add(RpcConnection.reason(failure));
+                reasons.add(NfsConnectException.reason(failure));
                 if (--left == 0) {
                     done.countDown();
                 }
             } else if (connected && !told) { // long before the calls that wait fail; once for each loss
                 told = true;
-                LOGGER.warn("{}: cannot connect again yet: {}", server, RpcConnection.reason(failure));
+                LOGGER.warn("{}: cannot connect again yet: {}", server, NfsConnectException.reason(failure));
             }
         }
 
@@ -167,7 +151,7 @@ final class ServerConnection implements Closeable {
                 throw Await.interrupted(e);
             }
             if (!connected) {
-                throw RpcConnection.cannotConnect(server, String.join("; ", reasons), cause);
+                throw NfsConnectException.of(server, String.join("; ", reasons), cause);
             }
         }
     }

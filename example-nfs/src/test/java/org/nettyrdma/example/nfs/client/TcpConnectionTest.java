@@ -13,15 +13,15 @@ import org.nettyrdma.codec.oncrpc.RpcClient;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 import org.nettyrdma.codec.oncrpc.RpcRequest;
 
-class RpcConnectionTest {
+class TcpConnectionTest {
 
     @Test
     void shouldSayThatTheServerHasClosedTheConnection() throws IOException {
         RpcClient rpc = new RpcClient();
         EmbeddedChannel channel = new EmbeddedChannel(rpc);
-        assertSame(rpc, RpcConnection.rpcOf(channel, "tcp://server:2049"));
+        assertSame(rpc, TcpConnection.rpcOf(channel, "tcp://server:2049"));
         channel.close();
-        String message = assertThrows(NfsConnectException.class, () -> RpcConnection.rpcOf(channel, "tcp://server:2049"))
+        String message = assertThrows(NfsConnectException.class, () -> TcpConnection.rpcOf(channel, "tcp://server:2049"))
                 .getMessage();
         assertEquals("cannot connect to tcp://server:2049: the server has closed the connection", message);
     }
@@ -30,7 +30,7 @@ class RpcConnectionTest {
     @Test
     void shouldNameTheLimitOfARecordThatIsTooLong() {
         RpcRequest request = new RpcRequest(100003, 3, 0, Unpooled.EMPTY_BUFFER);
-        assertEquals("RPC record of at least 9 bytes, limit 8", RpcConnection.reason(new RpcConnectionException(request,
+        assertEquals("RPC record of at least 9 bytes, limit 8", NfsConnectException.reason(new RpcConnectionException(request,
                 "connection lost", true, new TooLongFrameException("RPC record of at least 9 bytes, limit 8"))));
     }
 }

@@ -5,29 +5,46 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.nettyrdma.example.nfs.Transport;
 
-/** The addresses of a host. */
-final class HostAddresses {
+/**
+ * Where a server answers.
+ *
+ * @param server what it is called in messages: scheme, host and port
+ * @param all addresses of its host, at least one
+ */
+record ServerAddresses(String server, List<InetSocketAddress> all) {
 
     private static final DefaultThreadFactory THREADS = new DefaultThreadFactory("nfs-lookup", true);
-
-    private HostAddresses() {
-    }
 
     /**
      * Finds the addresses of a name, of both versions of IP, or the one of an address literal. {@code localhost} is both
      * loopback addresses (RFC 6761, section 6.3), whatever the machine's table of hosts says.
      *
-     * @throws UnknownHostException if there is none
-     * @throws TimeoutException if name servers do not answer in time
+     * @throws NfsConnectException if there is none, or name servers do not answer in time
      * @throws InterruptedIOException if the thread was interrupted; the interrupt is kept
      */
-    static InetAddress[] of(String host, long timeoutMillis) throws IOException, TimeoutException {
+    static ServerAddresses of(Transport transport, String host, int port, long timeoutMillis) throws IOException {
+        String server = transport.scheme() + "://" + (host.indexOf(':') >= 0 ? '[' + host + ']' : host) + ':' + port;
+        try {
+            return new ServerAddresses(server, Arrays.stream(lookUp(host, timeoutMillis))
+                    .map(address -> new InetSocketAddress(address, port)).toList());
+        } catch (UnknownHostException e) {
+            throw NfsConnectException.of(server, "unknown host", e);
+        } catch (TimeoutException e) {
+            throw NfsConnectException.of(server, "its address is not found in time", e);
+        }
+    }
+
+    private static InetAddress[] lookUp(String host, long timeoutMillis) throws IOException, TimeoutException {
         if (host.equalsIgnoreCase("localhost")) {
             return new InetAddress[] {NetUtil.LOCALHOST4, NetUtil.LOCALHOST6};
         }
