@@ -30,10 +30,10 @@ final class PingCommand extends RemoteCommand {
     int execute() throws IOException {
         NfsEndpoint endpoint = parseEndpoint(url).withPath("/");
         Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
-        NfsSession.ping(endpoint, clientOptions(), calls, (number, replyNanos) -> {
+        NfsSession.ping(endpoint, clientOptions(), calls, replyNanos -> {
             nanos.recordValue(replyNanos);
             if (calls <= MAX_PRINTED_REPLIES) {
-                out().println("reply " + number + " from " + endpoint + ": " + micros(replyNanos) + " us");
+                out().println("reply " + nanos.getTotalCount() + " from " + endpoint + ": " + micros(replyNanos) + " us");
                 out().flush();
             }
         });

@@ -114,9 +114,9 @@ class PortLookupTest {
             try (NfsSession session = NfsSession.open(unknownPort, options)) {
                 assertEquals("/export", session.files().root().path());
             }
-            List<Integer> replies = new ArrayList<>();
-            NfsSession.ping(unknownPort, options, 1, (number, nanos) -> replies.add(number));
-            assertEquals(List.of(1), replies);
+            List<Long> replies = new ArrayList<>();
+            NfsSession.ping(unknownPort, options, 1, replies::add);
+            assertEquals(1, replies.size());
         }
         String question = transport == Transport.RDMA ? "4: " : "9: 000186a300000003000000000000000000000000";
         assertEquals(List.of(question, question), calls);
