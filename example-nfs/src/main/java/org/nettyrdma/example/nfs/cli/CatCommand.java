@@ -28,15 +28,14 @@ final class CatCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    int execute() throws IOException {
+    void execute() throws IOException {
         // Never closed, which would close it for all that is still to be written.
         FileChannel out = new FileOutputStream(FileDescriptor.out).getChannel();
-        forEach(urls, endpoint -> write(endpoint, out));
-        return ExitCode.OK;
+        forEach(urls, (session, endpoint) -> write(session, endpoint, out));
     }
 
-    private void write(NfsEndpoint endpoint, FileChannel out) throws IOException {
-        try (NfsSession session = open(endpoint)) {
+    private void write(NfsSession session, NfsEndpoint endpoint, FileChannel out) throws IOException {
+        try {
             RemoteFile file = session.files().findTarget(endpoint.path());
             if (file.attributes().type() != FileType.REGULAR) {
                 throw new IOException(endpoint.path() + ": it is not a file");

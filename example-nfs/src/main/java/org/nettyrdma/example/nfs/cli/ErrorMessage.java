@@ -15,10 +15,6 @@ final class ErrorMessage {
     private ErrorMessage() {
     }
 
-    static String of(Throwable failure) {
-        return describe(failure);
-    }
-
     /** Says whether the reason is that the server does not answer, or no longer. */
     private static boolean isUnreachable(Throwable failure) {
         return failure instanceof NfsConnectException || failure instanceof RpcConnectionException
@@ -33,7 +29,7 @@ final class ErrorMessage {
         return text.lines().findFirst().orElse("").strip();
     }
 
-    private static String describe(Throwable failure) {
+    static String of(Throwable failure) {
         if (failure instanceof RpcConnectionException) {
             return "the connection to the server was lost: " + failure.getMessage();
         }
@@ -52,7 +48,7 @@ final class ErrorMessage {
         if (failure instanceof IllegalStateException && failure.getCause() != null) {
             Throwable cause = failure.getCause();
             if (cause instanceof IOException || cause instanceof IllegalArgumentException) {
-                return describe(cause); // Netty's event loop groups hide why the provider cannot be opened
+                return of(cause); // Netty's event loop groups hide why the provider cannot be opened
             }
             if (cause == Rdma.unavailabilityCause()) {
                 return cause.getMessage();
@@ -67,6 +63,6 @@ final class ErrorMessage {
         }
         boolean isComplete = !(failure.getCause() instanceof FileSystemException cause) || message.contains(cause.toString())
                 || message.contains(LocalFailures.reason(cause));
-        return isComplete ? message : message + ": " + describe(failure.getCause());
+        return isComplete ? message : message + ": " + of(failure.getCause());
     }
 }

@@ -37,10 +37,9 @@ final class GetCommand extends RemoteCommand {
 
     private Path local;
     private boolean intoDirectory;
-    private boolean skippedAny;
 
     @Override
-    int execute() throws IOException {
+    void execute() throws IOException {
         String last = arguments.get(arguments.size() - 1);
         local = parsePath(last);
         intoDirectory = Files.isDirectory(local);
@@ -51,22 +50,21 @@ final class GetCommand extends RemoteCommand {
         List<String> urls = arguments.subList(0, arguments.size() - 1);
         requireDifferentNames(parseEndpoints(urls), NfsEndpoint::name, NfsEndpoint::toString);
         forEach(urls, this::copy);
-        return skippedAny ? ExitCode.FAILED : ExitCode.OK;
     }
 
-    private void copy(NfsEndpoint endpoint) throws IOException {
-        try (NfsSession session = open(endpoint)) {
-            RemoteFile file = session.files().find(endpoint.path());
-            if (file.attributes().isDirectory() && !recursive) {
-                throw new IOException(endpoint.path() + ": it is a directory; use -r to copy it");
-            }
-            Path target = intoDirectory ? child(file) : local;
-            long bytes = file.attributes().type() == FileType.REGULAR ? file.attributes().size() : CopyProgress.UNKNOWN_BYTES;
-            try (CopyProgress progress = new CopyProgress("get", bytes, this::warn, this::report)) {
-                // The root of a server has no name: what the user has named is no copy of it, and a server must not open it.
-                TreeCopy.get(session.files(), file, target, transferOptions.toCopyOptions().setListener(progress)
-                        .setKeepsTargetAttributes(intoDirectory && file.name().isEmpty()));
-                skippedAny |= progress.skippedAny();
+    private void copy(NfsSession session, NfsEndpoint endpoint) throws IOException {
+        RemoteFile file = session.files().find(endpoint.path());
+        if (file.attributes().isDirectory() && !recursive) {
+            throw new IOException(endpoint.path() + ": it is a directory; use -r to copy it");
+        }
+        Path target = intoDirectory ? child(file) : local;
+        long bytes = file.attributes().type() == FileType.REGULAR ? file.attributes().size() : CopyProgress.UNKNOWN_BYTES;
+        try (CopyProgress progress = new CopyProgress("get", bytes, this::warn, this::report)) {
+            // The root of a server has no name: what the user has named is no copy of it, and a server must not open it.
+            TreeCopy.get(session.files(), file, target, transferOptions.toCopyOptions().setListener(progress)
+                    .setKeepsTargetAttributes(intoDirectory && file.name().isEmpty()));
+            if (progress.skippedAny()) {
+                fail();
             }
         }
     }

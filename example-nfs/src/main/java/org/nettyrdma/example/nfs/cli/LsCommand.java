@@ -24,25 +24,22 @@ final class LsCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    int execute() throws IOException {
+    void execute() throws IOException {
         forEach(urls, this::list);
-        return ExitCode.OK;
     }
 
-    private void list(NfsEndpoint endpoint) throws IOException {
-        try (NfsSession session = open(endpoint)) {
-            RemoteFiles files = session.files();
-            RemoteFile file = files.find(endpoint.path());
-            boolean isDirectory = file.attributes().isDirectory();
-            if (longFormat) {
-                List<RemoteFile> listed = isDirectory ? files.list(file, this::report) : List.of(file);
-                printHeading(endpoint);
-                print(files, listed);
-            } else {
-                List<String> names = isDirectory ? files.names(file, this::report) : List.of(file.name());
-                printHeading(endpoint);
-                names.forEach(name -> out().println(TerminalText.escape(name)));
-            }
+    private void list(NfsSession session, NfsEndpoint endpoint) throws IOException {
+        RemoteFiles files = session.files();
+        RemoteFile file = files.find(endpoint.path());
+        boolean isDirectory = file.attributes().isDirectory();
+        if (longFormat) {
+            List<RemoteFile> listed = isDirectory ? files.list(file, this::report) : List.of(file);
+            printHeading(endpoint);
+            print(files, listed);
+        } else {
+            List<String> names = isDirectory ? files.names(file, this::report) : List.of(file.name());
+            printHeading(endpoint);
+            names.forEach(name -> out().println(TerminalText.escape(name)));
         }
     }
 

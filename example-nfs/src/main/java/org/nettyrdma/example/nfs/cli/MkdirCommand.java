@@ -24,18 +24,15 @@ final class MkdirCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    int execute() throws IOException {
+    void execute() throws IOException {
         forEach(urls, this::make);
-        return ExitCode.OK;
     }
 
-    private void make(NfsEndpoint endpoint) throws IOException {
-        try (NfsSession session = open(endpoint)) {
-            if (parents) {
-                session.files().makeDirectories(endpoint.path(), ATTRIBUTES);
-            } else {
-                session.files().makeDirectory(endpoint.path(), ATTRIBUTES);
-            }
+    private void make(NfsSession session, NfsEndpoint endpoint) throws IOException {
+        if (parents) {
+            session.files().makeDirectories(endpoint.path(), ATTRIBUTES);
+        } else {
+            session.files().makeDirectory(endpoint.path(), ATTRIBUTES);
         }
     }
 }

@@ -27,7 +27,7 @@ final class PingCommand extends RemoteCommand {
     private String url;
 
     @Override
-    int execute() throws IOException {
+    void execute() throws IOException {
         NfsEndpoint endpoint = parseEndpoint(url).withPath("/");
         Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
         NfsSession.ping(endpoint, clientOptions(), calls, replyNanos -> {
@@ -39,7 +39,6 @@ final class PingCommand extends RemoteCommand {
         });
         out().println(calls + " calls: min " + micros(nanos.getMinValue()) + ", avg " + micros(nanos.getMean())
                 + ", p50 " + micros(nanos.getValueAtPercentile(50)) + ", p99 " + micros(nanos.getValueAtPercentile(99)) + " us");
-        return ExitCode.OK;
     }
 
     private static String micros(double nanos) {

@@ -40,7 +40,7 @@ final class PutCommand extends RemoteCommand {
     private List<String> arguments;
 
     @Override
-    int execute() throws IOException {
+    void execute() throws IOException {
         String url = arguments.get(arguments.size() - 1);
         NfsEndpoint endpoint = parseEndpoint(url);
         List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(this::parsePath).toList();
@@ -69,7 +69,9 @@ final class PutCommand extends RemoteCommand {
                     TreeCopy.put(files, source, parent, name, options);
                 });
             }
-            return progress.skippedAny() ? ExitCode.FAILED : ExitCode.OK;
+            if (progress.skippedAny()) {
+                fail();
+            }
         }
     }
 

@@ -35,11 +35,11 @@ abstract class RemoteCommand implements Callable<Integer> {
     /** The highest exit code of what has failed for some of the files. */
     private final AtomicInteger reported = new AtomicInteger(ExitCode.OK);
 
-    /** Something that is done with each of several addresses. */
+    /** Something that is done with each of several addresses, at its server. */
     @FunctionalInterface
     interface Action {
 
-        void run(NfsEndpoint endpoint) throws IOException;
+        void run(NfsSession session, NfsEndpoint endpoint) throws IOException;
     }
 
     @Override
@@ -54,7 +54,8 @@ abstract class RemoteCommand implements Callable<Integer> {
 
     private int executeAndReport() throws IOException {
         try {
-            return Math.max(execute(), reported.get());
+            execute();
+            return reported.get();
         } catch (InterruptedIOException e) {
             warn(interrupted());
             return Interruption.EXIT_CODE;
@@ -74,8 +75,8 @@ abstract class RemoteCommand implements Callable<Integer> {
     /** Does the same with all addresses, also behind one where it fails. */
     final void forEach(List<String> urls, Action action) throws IOException {
         for (NfsEndpoint endpoint : parseEndpoints(urls)) {
-            try {
-                action.run(endpoint);
+            try (NfsSession session = open(endpoint)) {
+                action.run(session, endpoint);
             } catch (InterruptedIOException | StandardOutput.Failure e) {
                 throw e;
             } catch (IOException e) {
@@ -97,6 +98,11 @@ abstract class RemoteCommand implements Callable<Integer> {
         }
     }
 
+    /** Has the command fail at its end, for what it has told already. */
+    final void fail() {
+        reported.accumulateAndGet(ExitCode.FAILED, Math::max);
+    }
+
     /** Who is root here and may do nothing there wonders why. */
     private IOException withHint(IOException failure) {
         boolean refused = failure instanceof NfsException e && (e.status() == NfsStatus.ACCES || e.status() == NfsStatus.PERM);
@@ -105,8 +111,8 @@ abstract class RemoteCommand implements Callable<Integer> {
                 : failure;
     }
 
-    /** What the command does; returns its exit code, unless that of something reported is higher. */
-    abstract int execute() throws IOException;
+    /** What the command does; it succeeds unless something is reported. */
+    abstract void execute() throws IOException;
 
     final NfsSession open(NfsEndpoint endpoint) throws IOException {
         return statistics.keep(NfsSession.open(endpoint, clientOptions()));

@@ -22,18 +22,15 @@ final class RmCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    int execute() throws IOException {
+    void execute() throws IOException {
         forEach(urls, this::remove);
-        return ExitCode.OK;
     }
 
-    private void remove(NfsEndpoint endpoint) throws IOException {
-        try (NfsSession session = open(endpoint)) {
-            if (recursive) {
-                session.files().removeTree(endpoint.path(), this::report);
-            } else {
-                session.files().remove(endpoint.path());
-            }
+    private void remove(NfsSession session, NfsEndpoint endpoint) throws IOException {
+        if (recursive) {
+            session.files().removeTree(endpoint.path(), this::report);
+        } else {
+            session.files().remove(endpoint.path());
         }
     }
 }

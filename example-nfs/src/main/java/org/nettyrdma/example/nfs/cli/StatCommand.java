@@ -21,21 +21,18 @@ final class StatCommand extends RemoteCommand {
     private List<String> urls;
 
     @Override
-    int execute() throws IOException {
+    void execute() throws IOException {
         forEach(urls, this::show);
-        return ExitCode.OK;
     }
 
-    private void show(NfsEndpoint endpoint) throws IOException {
-        try (NfsSession session = open(endpoint)) {
-            RemoteFile file = session.files().find(endpoint.path());
-            TextTable table = new TextTable("", "");
-            addRows(table, file);
-            if (file.attributes().type() == FileType.SYMBOLIC_LINK) {
-                table.add("target:", TerminalText.escape(session.files().readLink(file)));
-            }
-            table.print(out());
+    private void show(NfsSession session, NfsEndpoint endpoint) throws IOException {
+        RemoteFile file = session.files().find(endpoint.path());
+        TextTable table = new TextTable("", "");
+        addRows(table, file);
+        if (file.attributes().type() == FileType.SYMBOLIC_LINK) {
+            table.add("target:", TerminalText.escape(session.files().readLink(file)));
         }
+        table.print(out());
     }
 
     private static void addRows(TextTable table, RemoteFile file) {
