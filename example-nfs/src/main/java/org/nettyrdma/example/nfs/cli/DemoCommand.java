@@ -1,5 +1,9 @@
 package org.nettyrdma.example.nfs.cli;
 
+import static org.nettyrdma.example.nfs.cli.DemoReport.MEGABYTE;
+import static org.nettyrdma.example.nfs.cli.DemoReport.count;
+import static org.nettyrdma.example.nfs.cli.DemoReport.megabytes;
+
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -39,8 +43,6 @@ import picocli.CommandLine.Spec;
             "  nfs demo --rpcrdma v2          version 2 of RPC-over-RDMA only",
             "  nfs demo --transport tcp       the same over plain TCP, to compare"})
 final class DemoCommand implements Callable<Integer> {
-
-    private static final double MEGABYTE = 1e6;
 
     @Spec
     private CommandSpec spec;
@@ -98,7 +100,7 @@ final class DemoCommand implements Callable<Integer> {
             }
             return exitCode;
         } catch (IOException | UncheckedIOException e) {
-            if (!TemporaryDirectory.isProcessEnding()) {
+            if (!Interruption.isProcessEnding()) {
                 throw e;
             }
             warn("interrupted");
@@ -179,14 +181,6 @@ final class DemoCommand implements Callable<Integer> {
         return "%s files, %s directories, %s symbolic links, %s".formatted(count(tree.count(TreeSnapshot.Type.FILE)),
                 count(tree.count(TreeSnapshot.Type.DIRECTORY)), count(tree.count(TreeSnapshot.Type.SYMBOLIC_LINK)),
                 megabytes(tree.bytes()));
-    }
-
-    private static String count(long number) {
-        return String.format(Locale.ROOT, "%,d", number);
-    }
-
-    private static String megabytes(long bytes) {
-        return String.format(Locale.ROOT, "%,.1f MB", bytes / MEGABYTE);
     }
 
     private PrintWriter out() {

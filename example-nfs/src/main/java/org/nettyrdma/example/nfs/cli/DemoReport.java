@@ -16,7 +16,7 @@ import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 /** What the meters of a demonstration say, as tables for a terminal of 80 columns. */
 final class DemoReport {
 
-    private static final double MEGABYTE = 1e6;
+    static final double MEGABYTE = 1e6;
 
     private final MeterRegistry meters;
     private final Transport transport;
@@ -114,11 +114,11 @@ final class DemoReport {
         return procedure.name().toLowerCase(Locale.ROOT);
     }
 
-    private static String count(double number) {
+    static String count(double number) {
         return String.format(Locale.ROOT, "%,.0f", number);
     }
 
-    private static String megabytes(double bytes) {
+    static String megabytes(double bytes) {
         return String.format(Locale.ROOT, "%,.1f MB", bytes / MEGABYTE);
     }
 }

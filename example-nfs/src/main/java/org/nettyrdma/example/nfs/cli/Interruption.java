@@ -49,7 +49,8 @@ final class Interruption {
         System.exit(exitCode);
     }
 
-    private static boolean isProcessEnding() {
+    /** Whether a signal, or somebody else, ends the process. What then fails may fail for that reason. */
+    static boolean isProcessEnding() {
         try {
             Runtime.getRuntime().addShutdownHook(new Thread());
             return false;

@@ -43,12 +43,7 @@ public final class DemoTree {
      */
     public static Path write(Path root) throws IOException {
         DemoTree tree = new DemoTree(root);
-        tree.writeEdges();
-        tree.writeSmallFiles(SMALL_FILES);
-        tree.writeDeepDirectories();
-        tree.writeLongNames();
-        tree.writeLinks();
-        tree.writeModes();
+        tree.writeAllButLargeFiles(SMALL_FILES);
         for (int bytes : LARGE_BYTES) {
             tree.writeFile(tree.directory("large").resolve("file-of-" + bytes), bytes);
         }
@@ -63,14 +58,17 @@ public final class DemoTree {
      * @throws IOException if it cannot be written
      */
     public static Path writeSmall(Path root) throws IOException {
-        DemoTree tree = new DemoTree(root);
-        tree.writeEdges();
-        tree.writeSmallFiles(SMALL_FILES / 10);
-        tree.writeDeepDirectories();
-        tree.writeLongNames();
-        tree.writeLinks();
-        tree.writeModes();
+        new DemoTree(root).writeAllButLargeFiles(SMALL_FILES / 10);
         return root;
+    }
+
+    private void writeAllButLargeFiles(int smallFiles) throws IOException {
+        writeEdges();
+        writeSmallFiles(smallFiles);
+        writeDeepDirectories();
+        writeLongNames();
+        writeLinks();
+        writeModes();
     }
 
     private void writeEdges() throws IOException {

@@ -17,8 +17,6 @@ public final class TemporaryDirectory implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(TemporaryDirectory.class);
     private static final int MAX_ATTEMPTS_AT_EXIT = 100;
 
-    private static volatile boolean isProcessEnding;
-
     private final Path path;
     private final Thread deleteAtExit = new Thread(this::deleteQuietly, "delete-temporary-directory");
 
@@ -46,15 +44,6 @@ public final class TemporaryDirectory implements AutoCloseable {
         return path;
     }
 
-    /**
-     * Says whether a signal ends the process. What then fails may fail because a directory was deleted. Any thread.
-     *
-     * @return whether directories are deleted since the process ends
-     */
-    public static boolean isProcessEnding() {
-        return isProcessEnding;
-    }
-
     @Override
     public void close() throws IOException {
         delete();
@@ -67,7 +56,6 @@ public final class TemporaryDirectory implements AutoCloseable {
 
     /** Other threads may still write; they fail once the directory is gone that they write to. */
     private void deleteQuietly() {
-        isProcessEnding = true;
         for (int attempt = 0; attempt < MAX_ATTEMPTS_AT_EXIT; attempt++) {
             try {
                 delete();
