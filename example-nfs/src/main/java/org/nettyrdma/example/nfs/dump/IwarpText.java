@@ -74,8 +74,7 @@ final class IwarpText implements IwarpStream.Listener {
     @Override
     public void interrupted(String reason) {
         lines.accept(reason + (send.isReadable() ? "; " + send.readableBytes() + " bytes of a Send are dropped" : ""));
-        send.clear();
-        skipsSend = false;
+        endSend();
         taggedBytes = 0;
     }
 
@@ -100,8 +99,7 @@ final class IwarpText implements IwarpStream.Listener {
             if (send.isReadable()) {
                 lines.accept("Send without its last segment, " + send.readableBytes() + " bytes");
             }
-            send.clear();
-            skipsSend = false;
+            endSend();
         }
         if (!skipsSend && fpdu.messageOffset() != send.readableBytes()) {
             lines.accept("malformed segment: offset " + fpdu.messageOffset() + " in Send " + fpdu.messageSequenceNumber()
@@ -119,9 +117,13 @@ final class IwarpText implements IwarpStream.Listener {
             if (!skipsSend) {
                 sent(fpdu);
             }
-            send.clear();
-            skipsSend = false;
+            endSend();
         }
+    }
+
+    private void endSend() {
+        send.clear();
+        skipsSend = false;
     }
 
     private void sent(Fpdu last) {

@@ -16,7 +16,7 @@ final class TcpStream {
 
     private final Receiver receiver;
     /** By the position of their first byte. The packets that they are views of are nobody else's. */
-    private final TreeMap<Long, Early> early = new TreeMap<>();
+    private final TreeMap<Long, TcpSegment> early = new TreeMap<>();
     private int earlyBytes;
     private boolean started;
     private int nextSequence;
@@ -33,9 +33,6 @@ final class TcpStream {
 
         /** Bytes that are not in the capture. */
         void gap(long missingBytes);
-    }
-
-    private record Early(ByteBuf payload, int missingBytes) {
     }
 
     TcpStream(Receiver receiver) {
@@ -56,7 +53,7 @@ final class TcpStream {
         }
         int distance = segment.sequence() - nextSequence; // sequence numbers wrap around
         if (distance <= 0) {
-            deliver(segment.payload(), segment.missingBytes(), -distance);
+            deliver(segment, -distance);
         } else {
             hold(position + distance, segment);
         }
@@ -85,18 +82,18 @@ final class TcpStream {
     }
 
     private void hold(long at, TcpSegment segment) {
-        Early held = early.get(at);
+        TcpSegment held = early.get(at);
         if (held == null || held.payload().readableBytes() < segment.payload().readableBytes()) {
             earlyBytes += segment.payload().readableBytes() - (held == null ? 0 : held.payload().readableBytes());
-            early.put(at, new Early(segment.payload(), segment.missingBytes()));
+            early.put(at, segment);
         }
     }
 
     private void deliverEarly() {
         while (!early.isEmpty() && early.firstKey() <= position) {
-            Map.Entry<Long, Early> first = early.pollFirstEntry();
+            Map.Entry<Long, TcpSegment> first = early.pollFirstEntry();
             earlyBytes -= first.getValue().payload().readableBytes();
-            deliver(first.getValue().payload(), first.getValue().missingBytes(), position - first.getKey());
+            deliver(first.getValue(), position - first.getKey());
         }
     }
 
@@ -108,13 +105,14 @@ final class TcpStream {
     }
 
     /** Passes on what is new of a segment whose first {@code known} bytes have been passed on already. */
-    private void deliver(ByteBuf payload, int missingBytes, long known) {
+    private void deliver(TcpSegment segment, long known) {
+        ByteBuf payload = segment.payload();
         int fresh = (int) Math.max(0, payload.readableBytes() - known);
         if (fresh > 0) {
             advance(fresh);
             receiver.bytes(payload.slice(payload.writerIndex() - fresh, fresh));
         }
-        long cut = payload.readableBytes() + missingBytes - Math.max(known, payload.readableBytes());
+        long cut = payload.readableBytes() + segment.missingBytes() - Math.max(known, payload.readableBytes());
         if (cut > 0) {
             advance(cut);
             receiver.gap(cut);

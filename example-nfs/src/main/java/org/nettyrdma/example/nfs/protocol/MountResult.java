@@ -14,7 +14,7 @@ import org.nettyrdma.codec.oncrpc.XdrException;
  */
 public record MountResult(FileHandle handle, List<Integer> flavors) implements WireForm {
 
-    private static final int MAX_FLAVORS = 32;
+    static final int MAX_FLAVORS = 32;
 
     /**
      * Keeps a copy of the flavors.

@@ -17,9 +17,8 @@ public final class MountUpperLayerBinding implements UpperLayerBinding {
     public static final int MAX_LIST_BYTES = 1 << 16;
 
     private static final int RPC_HEADER_BYTES = 24;
-    private static final int MAX_FLAVORS = 32;
     /** Status, handle with its length word, flavors with their count. */
-    private static final int MNT_BYTES = 4 + 4 + Nfs.MAX_HANDLE_BYTES + 4 + 4 * MAX_FLAVORS;
+    private static final int MNT_BYTES = 4 + 4 + Nfs.MAX_HANDLE_BYTES + 4 + 4 * MountResult.MAX_FLAVORS;
 
     /** Creates the binding; it has no state, so one serves all connections. */
     public MountUpperLayerBinding() {
