@@ -146,7 +146,7 @@ class AttributeProceduresTest extends NfsTest {
                 throw new FileSystemException(path.toString(), null, "Operation not permitted");
             }
         };
-        FileTree tree = new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        FileTree tree = newTree(store);
         Credentials owner = new Credentials(USER, USER, List.of());
         try (OpenFiles openFiles = new OpenFiles(tree, new WriteVerifier(), 4, 1000)) {
             AttributeChanges changes = new AttributeChanges(tree, export(), openFiles);

@@ -28,8 +28,7 @@ class AttributeSlotTest extends NfsTest {
     /** What others change when a call that failed has given its lock back is not what this call has changed. */
     @Test
     void shouldTellOfAFailedCallWhatWasThereWithItsLock() throws IOException {
-        FileTree tree = new FileTree(root, NfsService.attributeStore(root, export()),
-                new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        FileTree tree = newTree();
         WriteVerifier verifier = new WriteVerifier();
         try (OpenFiles openFiles = new OpenFiles(tree, verifier, 4, 1000)) {
             ProcedureTable procedures = new ProcedureTable(tree, export(), openFiles, options(), verifier);

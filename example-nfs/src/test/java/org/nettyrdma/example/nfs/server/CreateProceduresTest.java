@@ -106,7 +106,7 @@ class CreateProceduresTest extends NfsTest {
                 throw new FileSystemException(path.toString(), null, "Operation not permitted");
             }
         };
-        FileTree tree = new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        FileTree tree = newTree(store);
         try (OpenFiles openFiles = new OpenFiles(tree, new WriteVerifier(), 4, 1000)) {
             CreateProcedures procedures = new CreateProcedures(tree, export(), openFiles, new FileLocks(),
                     new NameQuota(Long.MAX_VALUE), new AttributeChanges(tree, export(), openFiles));
@@ -145,7 +145,7 @@ class CreateProceduresTest extends NfsTest {
                 throw new FileSystemException(path.toString(), null, "Disk quota exceeded");
             }
         };
-        FileTree tree = new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        FileTree tree = newTree(store);
         try (OpenFiles openFiles = new OpenFiles(tree, new WriteVerifier(), 4, 1000)) {
             CreateProcedures procedures = new CreateProcedures(tree, export(), openFiles, new FileLocks(),
                     new NameQuota(Long.MAX_VALUE), new AttributeChanges(tree, export(), openFiles));

@@ -158,8 +158,7 @@ class FileHandleTest extends NfsTest {
     /** A search that has found nothing must not take away what another call has found while it went on. */
     @Test
     void shouldNotForgetWhatAnotherCallHasFoundDuringASearch() throws IOException {
-        FileTree tree = new FileTree(root, new PortableAttributes(root), new FileHandles(new byte[FileHandles.KEY_BYTES]), 100,
-                1 << 20);
+        FileTree tree = newTree(new PortableAttributes(root));
         client.create(top, "file");
         FileId id = tree.lookup(tree.root(), "file").node().id();
         FileHandle handle = tree.atKnownName(id).node().handle();

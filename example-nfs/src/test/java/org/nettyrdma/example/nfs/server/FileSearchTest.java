@@ -63,13 +63,10 @@ class FileSearchTest extends NfsTest {
             }
         };
         file = handles.handleOf(store.read(root.resolve("a/b/c/file")).id());
-        FileTree tree = new FileTree(root, store, handles, 1000, 1 << 20);
+        FileTree tree = newTree(store);
         WriteVerifier verifier = new WriteVerifier();
         openFiles = new OpenFiles(tree, verifier, 8, TimeUnit.HOURS.toMillis(1));
-        programs = new RpcProgram[] {
-            new NfsProgram(export(), tree, new ProcedureTable(tree, export(), openFiles, options(), verifier),
-                    new NfsStatistics(), options().maxReadBytes()),
-            new MountProgram(export(), tree)};
+        programs = newPrograms(tree, openFiles, verifier, options());
         client = another();
         top = client.mount("/");
     }

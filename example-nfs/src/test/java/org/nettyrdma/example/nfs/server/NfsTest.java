@@ -14,6 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.nettyrdma.codec.oncrpc.AuthSys;
+import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -79,6 +80,23 @@ abstract class NfsTest {
         service.close();
         service = new NfsService(export, options);
         client = clientOf(service, NfsTestClient.user(USER));
+    }
+
+    /** The export with a store that a test may have replaced, and the same key each time. */
+    FileTree newTree(AttributeStore store) throws IOException {
+        return new FileTree(root, store, new FileHandles(new byte[FileHandles.KEY_BYTES]), 1000, 1 << 20);
+    }
+
+    FileTree newTree() throws IOException {
+        return newTree(NfsService.attributeStore(root, export()));
+    }
+
+    /** What a service of these parts would serve. */
+    RpcProgram[] newPrograms(FileTree tree, OpenFiles openFiles, WriteVerifier verifier, NfsServiceOptions options) {
+        ProcedureTable procedures = new ProcedureTable(tree, export(), openFiles, options, verifier);
+        return new RpcProgram[] {
+            new NfsProgram(export(), tree, procedures, new NfsStatistics(), options.maxReadBytes()),
+            new MountProgram(export(), tree)};
     }
 
     /** Whether files can belong to anybody but the user of this process. */

@@ -49,8 +49,7 @@ abstract class OpenFileTest extends NfsTest {
 
     @BeforeEach
     void serveFile() throws IOException {
-        FileTree tree = new FileTree(root, NfsService.attributeStore(root, export()),
-                new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        FileTree tree = newTree();
         WriteVerifier verifier = new WriteVerifier();
         openFiles = new OpenFiles(tree, verifier, OPEN_FILES, TimeUnit.HOURS.toMillis(1), new OpenFiles.Opener() {
             @Override
@@ -71,10 +70,7 @@ abstract class OpenFileTest extends NfsTest {
                 return OpenFiles.Opener.super.openIn(directory, name, how);
             }
         });
-        programs = new RpcProgram[] {
-            new NfsProgram(export(), tree, new ProcedureTable(tree, export(), openFiles, options(), verifier),
-                    new NfsStatistics(), options().maxReadBytes()),
-            new MountProgram(export(), tree)};
+        programs = newPrograms(tree, openFiles, verifier, options());
         client.create(top, "file", "hello");
         client = another();
         top = client.mount("/");

@@ -55,14 +55,10 @@ class StableNamesTest extends NfsTest {
     }
 
     private void serve(NfsServiceOptions options) throws IOException {
-        FileTree tree = new FileTree(root, NfsService.attributeStore(root, export()),
-                new FileHandles(new byte[FileHandles.KEY_BYTES]), 100, 1 << 20);
+        FileTree tree = newTree();
         WriteVerifier verifier = new WriteVerifier();
         openFiles = new OpenFiles(tree, verifier, 8, TimeUnit.HOURS.toMillis(1), new Recorder());
-        programs = new RpcProgram[] {
-            new NfsProgram(export(), tree, new ProcedureTable(tree, export(), openFiles, options, verifier),
-                    new NfsStatistics(), options.maxReadBytes()),
-            new MountProgram(export(), tree)};
+        programs = newPrograms(tree, openFiles, verifier, options);
         client = another();
         top = client.mount("/");
         forced.clear();

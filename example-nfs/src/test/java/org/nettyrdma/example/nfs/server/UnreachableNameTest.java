@@ -59,13 +59,10 @@ class UnreachableNameTest extends NfsTest {
                 return super.read(path);
             }
         };
-        FileTree tree = new FileTree(root, store, handles, 1000, 1 << 20);
+        FileTree tree = newTree(store);
         WriteVerifier verifier = new WriteVerifier();
         openFiles = new OpenFiles(tree, verifier, 8, TimeUnit.HOURS.toMillis(1));
-        RpcProgram[] programs = {
-            new NfsProgram(export(), tree, new ProcedureTable(tree, export(), openFiles, options(), verifier),
-                    new NfsStatistics(), options().maxReadBytes()),
-            new MountProgram(export(), tree)};
+        RpcProgram[] programs = newPrograms(tree, openFiles, verifier, options());
         client = closeAtTheEnd(new NfsTestClient(NfsTestClient.user(USER).toOpaqueAuth(), programs));
         top = client.mount("/");
     }
