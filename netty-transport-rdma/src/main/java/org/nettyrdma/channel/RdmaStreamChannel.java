@@ -42,7 +42,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * {@link ByteBuf} and {@link FileRegion} of any size. Memory of the {@link RegisteredByteBufAllocator}, the channel's default, is
  * sent from where it is, except for many small buffers together; all other memory is copied once. What is copied is counted.
  * Promises complete in order, each when the device has sent the last byte; that of a file when its last byte was copied. Until
- * then a message counts towards the water marks.
+ * then a message counts towards the water marks, which are Netty's above {@code SO_SNDBUF} by default.
  *
  * <h2>The end</h2>
  * A close is told to the peer behind what was flushed before, as much of it as {@code SO_SNDBUF} allows. Promises of that succeed

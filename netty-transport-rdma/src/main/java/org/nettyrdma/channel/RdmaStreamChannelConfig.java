@@ -18,6 +18,8 @@ import org.nettyrdma.verbs.VerbsProvider;
  * {@code SO_SNDBUF} how much may be posted and not sent, in bytes; both count when the channel is registered or connected.
  * {@code SO_RCVBUF} is raised to {@value #MIN_RECEIVE_BUFFER_BYTES}, with which each ring begins, as systems do for TCP. No ring
  * grows beyond 32 MiB, as no piece of registered memory is larger than half of that.
+ * The water marks are Netty's above {@code SO_SNDBUF} unless others are set: what is posted counts, too, and with TCP would be in
+ * the send buffer of the socket.
  * {@code SO_LINGER} 0 cuts the connection at the close; other values change nothing. {@code TCP_NODELAY}, {@code SO_KEEPALIVE},
  * {@code IP_TOS}, {@code SO_REUSEADDR} and {@code TCP_FASTOPEN_CONNECT} are kept and mean nothing here.
  *
@@ -31,6 +33,7 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
 
     private final Runnable readsCleared;
     private boolean allocatorSet;
+    private boolean waterMarkSet;
     private volatile boolean tcpNoDelay = true;
     private volatile int soLinger = -1;
     private volatile int sendBufferSize = 256 << 10;
@@ -47,6 +50,16 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     RdmaStreamChannelConfig(Channel channel, Runnable readsCleared) {
         super(channel);
         this.readsCleared = readsCleared;
+        waterMarkAbove(sendBufferSize);
+    }
+
+    /** Handlers that write as long as the channel is writable, as those of HTTP/2, fill the send buffer. */
+    private synchronized void waterMarkAbove(int bytes) {
+        if (!waterMarkSet) {
+            WriteBufferWaterMark above = WriteBufferWaterMark.DEFAULT;
+            int most = Math.min(bytes, Integer.MAX_VALUE - above.high());
+            super.setWriteBufferWaterMark(new WriteBufferWaterMark(most + above.low(), most + above.high()));
+        }
     }
 
     /** The channel has got its event loop, hence its provider. */
@@ -171,6 +184,7 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     @Override
     public RdmaStreamChannelConfig setSendBufferSize(int value) {
         sendBufferSize = ObjectUtil.checkPositive(value, "sendBufferSize");
+        waterMarkAbove(value);
         return this;
     }
 
@@ -288,9 +302,33 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     }
 
     @Override
-    public RdmaStreamChannelConfig setWriteBufferWaterMark(WriteBufferWaterMark waterMark) {
+    public synchronized RdmaStreamChannelConfig setWriteBufferWaterMark(WriteBufferWaterMark waterMark) {
         super.setWriteBufferWaterMark(waterMark);
+        waterMarkSet = true;
         return this;
+    }
+
+    @Override
+    @Deprecated
+    public RdmaStreamChannelConfig setWriteBufferHighWaterMark(int bytes) {
+        leaveDefaultWaterMark();
+        super.setWriteBufferHighWaterMark(bytes);
+        return this;
+    }
+
+    @Override
+    @Deprecated
+    public RdmaStreamChannelConfig setWriteBufferLowWaterMark(int bytes) {
+        leaveDefaultWaterMark();
+        super.setWriteBufferLowWaterMark(bytes);
+        return this;
+    }
+
+    /** The mark that is not set is Netty's, so that one which a program has chosen for Netty's channels fits the other. */
+    private synchronized void leaveDefaultWaterMark() {
+        if (!waterMarkSet) {
+            setWriteBufferWaterMark(WriteBufferWaterMark.DEFAULT);
+        }
     }
 
     @Override
