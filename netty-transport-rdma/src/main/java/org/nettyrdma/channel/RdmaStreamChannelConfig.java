@@ -309,7 +309,6 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     }
 
     @Override
-    @Deprecated
     public RdmaStreamChannelConfig setWriteBufferHighWaterMark(int bytes) {
         leaveDefaultWaterMark();
         super.setWriteBufferHighWaterMark(bytes);
@@ -317,7 +316,6 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     }
 
     @Override
-    @Deprecated
     public RdmaStreamChannelConfig setWriteBufferLowWaterMark(int bytes) {
         leaveDefaultWaterMark();
         super.setWriteBufferLowWaterMark(bytes);
