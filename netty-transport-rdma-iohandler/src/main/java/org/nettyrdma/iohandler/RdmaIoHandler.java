@@ -99,9 +99,12 @@ public final class RdmaIoHandler implements IoHandler {
         return work;
     }
 
+    /** A {@link io.netty.channel.ManualIoEventLoop} calls only this while it ends, which a quiet period can make long. */
     @Override
     public void prepareToDestroy() {
+        host.context = null;
         io.closeChannels();
+        io.run();
     }
 
     @Override
@@ -135,7 +138,7 @@ public final class RdmaIoHandler implements IoHandler {
     /** The event loop, by the context of the current run. */
     private final class Host implements RdmaIoHost {
 
-        private IoHandlerContext context; // null at the end, where nothing is to wait for tasks
+        private IoHandlerContext context; // null at the end, where nothing is to wait
 
         @Override
         public boolean canBlock() {

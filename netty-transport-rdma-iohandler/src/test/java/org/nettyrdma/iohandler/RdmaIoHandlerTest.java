@@ -222,6 +222,44 @@ class RdmaIoHandlerTest {
         assertTrue(loop.isTerminated());
     }
 
+    /** Its user has work elsewhere, which the loop does not know of. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ADAPTIVE", "BLOCKING", "BUSY_POLL"})
+    void shouldNotWaitIfItWasWokenBefore(String idleStrategy) throws Exception {
+        var loop = new ManualIoEventLoop(Thread.currentThread(),
+                RdmaIoHandler.newFactory(Rdma.provider(), IdleStrategy.valueOf(idleStrategy)));
+        loop.runNow();
+        CompletableFuture.runAsync(loop::wakeup).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        long startNanos = System.nanoTime();
+        loop.run(TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS));
+        long nanos = System.nanoTime() - startNanos;
+        assertTrue(nanos < TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS) / 2, () -> "waited " + nanos);
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+        while (!loop.isTerminated()) {
+            loop.runNow();
+        }
+    }
+
+    /** Such a loop runs only tasks then. The ring of the peer is small at first, so that most is sent as answers come. */
+    @Test
+    void shouldSendWhatWasWrittenDuringTheQuietPeriodOfItsUser() throws Exception {
+        int bytes = 200_000;
+        var received = new Answer(bytes);
+        Channel server = listen(group, RdmaServerStreamChannel.class, received);
+        var loop = new ManualIoEventLoop(Thread.currentThread(), RdmaIoHandler.newFactory());
+        ChannelFuture connected = new Bootstrap().group(loop).channel(RdmaStreamChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress());
+        while (!connected.isDone()) {
+            loop.run(TimeUnit.MILLISECONDS.toNanos(100));
+        }
+        connected.channel().writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes]));
+        loop.shutdownGracefully(2500, 10_000, TimeUnit.MILLISECONDS);
+        while (!loop.isTerminated()) {
+            loop.runNow();
+        }
+        received.complete.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
     @Test
     void shouldRefuseWhatIsNoRdmaChannel() throws Exception {
         assertFalse(((IoEventLoop) group.next()).isCompatible(NioIoHandle.class));

@@ -31,6 +31,9 @@ final class Polling {
     /** {@link #AWAKE}, or while the loop sleeps or is about to, when it will wake by itself. Guards against needless wake-ups. */
     private final AtomicLong nextWakeupNanos = new AtomicLong(AWAKE);
 
+    /** Woken, perhaps for something that the event loop does not know of: a wait ends, or the next one is left out. */
+    private volatile boolean woken;
+
     Polling(RdmaIoHost host, IdleStrategy idleStrategy, CompletionHandler completions) {
         this.host = host;
         this.idleStrategy = idleStrategy;
@@ -53,9 +56,16 @@ final class Polling {
         return waitedNanos;
     }
 
-    /** Waits, unless the event loop has tasks. Returns what polling has found, 0 if it is still to be polled. */
-    int await(VerbsContext context) throws IOException {
-        if (!host.canBlock()) {
+    /**
+     * Waits if it may, unless the event loop has tasks, or was woken since the last call. Returns what polling has found, 0 if it
+     * is still to be polled.
+     */
+    int await(VerbsContext context, boolean mayWait) throws IOException {
+        boolean wasWoken = woken;
+        if (wasWoken) {
+            woken = false; // whoever wakes it behind this meets a loop that goes on
+        }
+        if (wasWoken || !mayWait || !host.canBlock()) {
             return 0;
         }
         int found = 0;
@@ -75,6 +85,7 @@ final class Polling {
             case BLOCKING -> sleep(context, deadlineNanos);
             case BUSY_POLL -> Thread.onSpinWait();
         }
+        woken = false;
         long nanos = System.nanoTime() - startNanos;
         waitedNanos += nanos;
         if (idleStrategy == IdleStrategy.ADAPTIVE) {
@@ -87,7 +98,7 @@ final class Polling {
     private int spin(VerbsContext context, long startNanos, long budgetNanos) throws IOException {
         int found = poll(context);
         long nowNanos = found == 0 ? System.nanoTime() : startNanos;
-        while (found == 0 && !contended && host.canBlock() && nowNanos - startNanos < budgetNanos) {
+        while (found == 0 && !contended && !woken && host.canBlock() && nowNanos - startNanos < budgetNanos) {
             Thread.yield(); // the peer may be waiting for this very processor
             long resumedNanos = System.nanoTime();
             contended = resumedNanos - nowNanos > LONGEST_LONE_YIELD_NANOS;
@@ -101,7 +112,7 @@ final class Polling {
         nextWakeupNanos.set(deadlineNanos == -1 ? NO_DEADLINE : deadlineNanos);
         try {
             // Look again after telling that we sleep: who submits a task from now on wakes us.
-            if (host.canBlock()) {
+            if (!woken && host.canBlock()) {
                 long delayNanos = deadlineNanos == -1 ? -1 : host.delayNanos();
                 if (delayNanos != 0) {
                     context.await(delayNanos);
@@ -123,6 +134,7 @@ final class Polling {
 
     /** Whether the loop sleeps or is about to, and nobody else wakes it: whoever is told so does. Any thread. */
     boolean isToBeWoken() {
+        woken = true; // first: the loop looks at it when it has told that it sleeps
         return nextWakeupNanos.getAndSet(AWAKE) != AWAKE;
     }
 

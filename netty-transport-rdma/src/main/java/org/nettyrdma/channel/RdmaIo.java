@@ -128,7 +128,7 @@ public final class RdmaIo {
     private int iterate() {
         try {
             // 0. poll a little longer, arm, poll again, only then sleep
-            int work = idle && turns.size() == 0 ? polling.await(context) : 0;
+            int work = polling.await(context, idle && turns.size() == 0);
             if (work == 0) {
                 work = polling.poll(context);                        // 1. completions, then connection events
             }
@@ -154,7 +154,7 @@ public final class RdmaIo {
         idle = false;
     }
 
-    /** Ends the sleep of {@link #run()}, or the next one if that is about to begin. Any thread but that of the event loop. */
+    /** Ends the wait of {@link #run()}; while it does not wait, that of the next one. Any thread but that of the event loop. */
     public void wakeup() {
         if (polling.isToBeWoken()) {
             context.wakeup();
