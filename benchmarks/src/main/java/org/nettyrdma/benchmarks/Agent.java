@@ -1,4 +1,5 @@
 package org.nettyrdma.benchmarks;
+
 import com.google.gson.Gson;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

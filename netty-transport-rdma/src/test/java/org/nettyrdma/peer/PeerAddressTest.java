@@ -1,4 +1,5 @@
 package org.nettyrdma.peer;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 

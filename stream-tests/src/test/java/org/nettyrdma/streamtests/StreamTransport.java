@@ -26,6 +26,10 @@ public final class StreamTransport {
     private StreamTransport() {
     }
 
+    public static boolean isOnIoHandler() {
+        return IO_HANDLER;
+    }
+
     /** A group of daemon threads. */
     @SuppressWarnings("deprecation") // in Netty 4.2 only
     public static EventLoopGroup newGroup(int threads, String name) {

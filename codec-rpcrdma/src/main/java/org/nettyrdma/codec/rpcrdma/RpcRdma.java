@@ -1,4 +1,5 @@
 package org.nettyrdma.codec.rpcrdma;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;

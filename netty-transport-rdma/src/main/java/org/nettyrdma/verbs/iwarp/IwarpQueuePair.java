@@ -1,4 +1,5 @@
 package org.nettyrdma.verbs.iwarp;
+
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;

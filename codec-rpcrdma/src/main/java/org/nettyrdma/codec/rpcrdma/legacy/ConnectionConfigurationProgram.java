@@ -1,4 +1,5 @@
 package org.nettyrdma.codec.rpcrdma.legacy;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.nettyrdma.channel.RdmaChannel;

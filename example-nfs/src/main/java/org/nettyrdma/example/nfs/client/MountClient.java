@@ -1,4 +1,5 @@
 package org.nettyrdma.example.nfs.client;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.Future;

@@ -1,4 +1,5 @@
 package org.nettyrdma.example.nfs.client;
+
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.function.LongConsumer;
