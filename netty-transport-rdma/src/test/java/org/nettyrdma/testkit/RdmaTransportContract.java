@@ -1,6 +1,8 @@
 package org.nettyrdma.testkit;
 
+import io.netty.channel.EventLoopGroup;
 import org.junit.jupiter.api.Nested;
+import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.verbs.VerbsProvider;
 
 /**
@@ -17,6 +19,17 @@ public abstract class RdmaTransportContract {
     protected abstract VerbsProvider provider();
 
     /**
+     * Event loops of the provider under test. Each test stops its own.
+     *
+     * @param threads      how many
+     * @param idleStrategy what they do when there is nothing to do
+     * @return loops of this transport, unless a test overrides it
+     */
+    protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
+        return TransportFixture.newGroup(threads, provider(), idleStrategy);
+    }
+
+    /**
      * What the provider refuses.
      *
      * @return all, unless a test overrides it
@@ -31,6 +44,11 @@ public abstract class RdmaTransportContract {
         protected VerbsProvider provider() {
             return RdmaTransportContract.this.provider();
         }
+
+        @Override
+        protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
+            return RdmaTransportContract.this.newGroup(threads, idleStrategy);
+        }
     }
 
     @Nested
@@ -38,6 +56,11 @@ public abstract class RdmaTransportContract {
         @Override
         protected VerbsProvider provider() {
             return RdmaTransportContract.this.provider();
+        }
+
+        @Override
+        protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
+            return RdmaTransportContract.this.newGroup(threads, idleStrategy);
         }
     }
 
@@ -47,6 +70,11 @@ public abstract class RdmaTransportContract {
         protected VerbsProvider provider() {
             return RdmaTransportContract.this.provider();
         }
+
+        @Override
+        protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
+            return RdmaTransportContract.this.newGroup(threads, idleStrategy);
+        }
     }
 
     @Nested
@@ -54,6 +82,11 @@ public abstract class RdmaTransportContract {
         @Override
         protected VerbsProvider provider() {
             return RdmaTransportContract.this.provider();
+        }
+
+        @Override
+        protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
+            return RdmaTransportContract.this.newGroup(threads, idleStrategy);
         }
 
         @Override
@@ -68,6 +101,11 @@ public abstract class RdmaTransportContract {
         protected VerbsProvider provider() {
             return RdmaTransportContract.this.provider();
         }
+
+        @Override
+        protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
+            return RdmaTransportContract.this.newGroup(threads, idleStrategy);
+        }
     }
 
     @Nested
@@ -75,6 +113,11 @@ public abstract class RdmaTransportContract {
         @Override
         protected VerbsProvider provider() {
             return RdmaTransportContract.this.provider();
+        }
+
+        @Override
+        protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
+            return RdmaTransportContract.this.newGroup(threads, idleStrategy);
         }
     }
 }

@@ -80,7 +80,11 @@ public abstract class TransportFixture {
      * @return the loops
      */
     protected EventLoopGroup newGroup(int threads, IdleStrategy idleStrategy) {
-        return new RdmaEventLoopGroup(threads, new DefaultThreadFactory("rdma-test"), provider(), idleStrategy);
+        return newGroup(threads, provider(), idleStrategy);
+    }
+
+    static EventLoopGroup newGroup(int threads, VerbsProvider provider, IdleStrategy idleStrategy) {
+        return new RdmaEventLoopGroup(threads, new DefaultThreadFactory("rdma-test"), provider, idleStrategy);
     }
 
     /**
