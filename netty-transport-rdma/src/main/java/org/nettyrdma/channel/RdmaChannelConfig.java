@@ -20,6 +20,25 @@ import org.nettyrdma.verbs.VerbsProvider;
  */
 public final class RdmaChannelConfig extends DefaultChannelConfig {
 
+    private static final OptionTable<RdmaChannelConfig> OPTIONS = new OptionTable<RdmaChannelConfig>()
+            .with(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, config -> config.receiveQueueDepth,
+                    RdmaChannelConfig::setReceiveQueueDepth)
+            .with(RdmaChannelOption.RECEIVE_BUFFER_SIZE, config -> config.receiveBufferSize,
+                    RdmaChannelConfig::setReceiveBufferSize)
+            .with(RdmaChannelOption.SHARED_RECEIVES, config -> config.sharedReceives, RdmaChannelConfig::setSharedReceives)
+            .with(RdmaChannelOption.LONG_RECEIVES, config -> config.longReceives, RdmaChannelConfig::setLongReceives)
+            .with(RdmaChannelOption.SEND_QUEUE_DEPTH, config -> config.sendQueueDepth, RdmaChannelConfig::setSendQueueDepth)
+            .with(RdmaChannelOption.MAX_OUTBOUND_MESSAGES, config -> config.maxOutboundMessages,
+                    RdmaChannelConfig::setMaxOutboundMessages)
+            .with(RdmaChannelOption.INBOUND_READ_DEPTH, config -> config.inboundReadDepth,
+                    RdmaChannelConfig::setInboundReadDepth)
+            .with(RdmaChannelOption.OUTBOUND_READ_DEPTH, config -> config.outboundReadDepth,
+                    RdmaChannelConfig::setOutboundReadDepth)
+            .with(RdmaChannelOption.PRIVATE_DATA, RdmaChannelConfig::getPrivateData, RdmaChannelConfig::setPrivateData)
+            .with(RdmaChannelOption.CHECKSUM, config -> config.checksum, RdmaChannelConfig::setChecksum)
+            .with(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, config -> config.closeTimeoutMillis,
+                    RdmaChannelConfig::setCloseTimeoutMillis);
+
     /** A receive is one message; how long it may get is decided when it is posted, not guessed when it is read. */
     private static final int ONE_MESSAGE = 1;
 
@@ -74,81 +93,19 @@ public final class RdmaChannelConfig extends DefaultChannelConfig {
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), RdmaChannelOption.RECEIVE_QUEUE_DEPTH, RdmaChannelOption.RECEIVE_BUFFER_SIZE,
-                RdmaChannelOption.SHARED_RECEIVES, RdmaChannelOption.LONG_RECEIVES,
-                RdmaChannelOption.SEND_QUEUE_DEPTH, RdmaChannelOption.MAX_OUTBOUND_MESSAGES, RdmaChannelOption.INBOUND_READ_DEPTH,
-                RdmaChannelOption.OUTBOUND_READ_DEPTH, RdmaChannelOption.PRIVATE_DATA, RdmaChannelOption.CHECKSUM,
-                RdmaChannelOption.CLOSE_TIMEOUT_MILLIS);
+        return getOptions(super.getOptions(), OPTIONS.options());
     }
 
     @Override
-    @SuppressWarnings("unchecked")
     public <T> T getOption(ChannelOption<T> option) {
-        if (option == RdmaChannelOption.RECEIVE_QUEUE_DEPTH) {
-            return (T) Integer.valueOf(receiveQueueDepth);
-        }
-        if (option == RdmaChannelOption.RECEIVE_BUFFER_SIZE) {
-            return (T) Integer.valueOf(receiveBufferSize);
-        }
-        if (option == RdmaChannelOption.SHARED_RECEIVES) {
-            return (T) Boolean.valueOf(sharedReceives);
-        }
-        if (option == RdmaChannelOption.LONG_RECEIVES) {
-            return (T) Boolean.valueOf(longReceives);
-        }
-        if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
-            return (T) Integer.valueOf(sendQueueDepth);
-        }
-        if (option == RdmaChannelOption.MAX_OUTBOUND_MESSAGES) {
-            return (T) Integer.valueOf(maxOutboundMessages);
-        }
-        if (option == RdmaChannelOption.INBOUND_READ_DEPTH) {
-            return (T) Integer.valueOf(inboundReadDepth);
-        }
-        if (option == RdmaChannelOption.OUTBOUND_READ_DEPTH) {
-            return (T) Integer.valueOf(outboundReadDepth);
-        }
-        if (option == RdmaChannelOption.PRIVATE_DATA) {
-            return (T) getPrivateData();
-        }
-        if (option == RdmaChannelOption.CHECKSUM) {
-            return (T) Boolean.valueOf(checksum);
-        }
-        if (option == RdmaChannelOption.CLOSE_TIMEOUT_MILLIS) {
-            return (T) Integer.valueOf(closeTimeoutMillis);
-        }
-        return super.getOption(option);
+        T value = OPTIONS.get(this, option);
+        return value != null ? value : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        if (option == RdmaChannelOption.RECEIVE_QUEUE_DEPTH) {
-            setReceiveQueueDepth((Integer) value);
-        } else if (option == RdmaChannelOption.RECEIVE_BUFFER_SIZE) {
-            setReceiveBufferSize((Integer) value);
-        } else if (option == RdmaChannelOption.SHARED_RECEIVES) {
-            setSharedReceives((Boolean) value);
-        } else if (option == RdmaChannelOption.LONG_RECEIVES) {
-            setLongReceives((Boolean) value);
-        } else if (option == RdmaChannelOption.SEND_QUEUE_DEPTH) {
-            setSendQueueDepth((Integer) value);
-        } else if (option == RdmaChannelOption.MAX_OUTBOUND_MESSAGES) {
-            setMaxOutboundMessages((Integer) value);
-        } else if (option == RdmaChannelOption.INBOUND_READ_DEPTH) {
-            setInboundReadDepth((Integer) value);
-        } else if (option == RdmaChannelOption.OUTBOUND_READ_DEPTH) {
-            setOutboundReadDepth((Integer) value);
-        } else if (option == RdmaChannelOption.PRIVATE_DATA) {
-            setPrivateData((byte[]) value);
-        } else if (option == RdmaChannelOption.CHECKSUM) {
-            setChecksum((Boolean) value);
-        } else if (option == RdmaChannelOption.CLOSE_TIMEOUT_MILLIS) {
-            setCloseTimeoutMillis((Integer) value);
-        } else {
-            return super.setOption(option, value);
-        }
-        return true;
+        return OPTIONS.set(this, option, value) || super.setOption(option, value);
     }
 
     /**

@@ -25,6 +25,20 @@ import org.nettyrdma.peer.PeerAddress;
  */
 final class RdmaServerChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
 
+    private static final OptionTable<RdmaServerChannelConfig> OPTIONS = new OptionTable<RdmaServerChannelConfig>()
+            .with(ChannelOption.SO_BACKLOG, config -> config.backlog, RdmaServerChannelConfig::setBacklog)
+            .with(ChannelOption.SO_REUSEADDR, config -> config.reuseAddress, RdmaServerChannelConfig::setReuseAddress)
+            .with(ChannelOption.SO_RCVBUF, config -> config.receiveBufferBytes, RdmaServerChannelConfig::setReceiveBufferSize)
+            .with(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, config -> config.requestTimeoutMillis,
+                    RdmaServerChannelConfig::setRequestTimeoutMillis)
+            .with(RdmaChannelOption.MAX_PENDING_REQUESTS, config -> config.maxPendingRequests,
+                    RdmaServerChannelConfig::setMaxPendingRequests)
+            .with(RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS, config -> config.maxPendingRequestsPerAddress,
+                    RdmaServerChannelConfig::setMaxPendingRequestsPerAddress)
+            .with(RdmaChannelOption.MAX_CONNECTIONS, config -> config.maxConnections, RdmaServerChannelConfig::setMaxConnections)
+            .with(RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS, config -> config.maxConnectionsPerAddress,
+                    RdmaServerChannelConfig::setMaxConnectionsPerAddress);
+
     private final Runnable readsCleared;
     private volatile int backlog = NetUtil.SOMAXCONN;
     private volatile boolean reuseAddress = true;
@@ -43,65 +57,19 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), ChannelOption.SO_BACKLOG, ChannelOption.SO_REUSEADDR, ChannelOption.SO_RCVBUF,
-                RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, RdmaChannelOption.MAX_PENDING_REQUESTS,
-                RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS, RdmaChannelOption.MAX_CONNECTIONS,
-                RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS);
+        return getOptions(super.getOptions(), OPTIONS.options());
     }
 
     @Override
-    @SuppressWarnings("unchecked")
     public <T> T getOption(ChannelOption<T> option) {
-        if (option == ChannelOption.SO_BACKLOG) {
-            return (T) Integer.valueOf(backlog);
-        }
-        if (option == ChannelOption.SO_REUSEADDR) {
-            return (T) Boolean.valueOf(reuseAddress);
-        }
-        if (option == ChannelOption.SO_RCVBUF) {
-            return (T) Integer.valueOf(receiveBufferBytes);
-        }
-        if (option == RdmaChannelOption.REQUEST_TIMEOUT_MILLIS) {
-            return (T) Integer.valueOf(requestTimeoutMillis);
-        }
-        if (option == RdmaChannelOption.MAX_PENDING_REQUESTS) {
-            return (T) Integer.valueOf(maxPendingRequests);
-        }
-        if (option == RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS) {
-            return (T) Integer.valueOf(maxPendingRequestsPerAddress);
-        }
-        if (option == RdmaChannelOption.MAX_CONNECTIONS) {
-            return (T) Integer.valueOf(maxConnections);
-        }
-        if (option == RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS) {
-            return (T) Integer.valueOf(maxConnectionsPerAddress);
-        }
-        return super.getOption(option);
+        T value = OPTIONS.get(this, option);
+        return value != null ? value : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        if (option == ChannelOption.SO_BACKLOG) {
-            setBacklog((Integer) value);
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            setReuseAddress((Boolean) value);
-        } else if (option == ChannelOption.SO_RCVBUF) {
-            setReceiveBufferSize((Integer) value);
-        } else if (option == RdmaChannelOption.REQUEST_TIMEOUT_MILLIS) {
-            setRequestTimeoutMillis((Integer) value);
-        } else if (option == RdmaChannelOption.MAX_PENDING_REQUESTS) {
-            setMaxPendingRequests((Integer) value);
-        } else if (option == RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS) {
-            setMaxPendingRequestsPerAddress((Integer) value);
-        } else if (option == RdmaChannelOption.MAX_CONNECTIONS) {
-            setMaxConnections((Integer) value);
-        } else if (option == RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS) {
-            setMaxConnectionsPerAddress((Integer) value);
-        } else {
-            return super.setOption(option, value);
-        }
-        return true;
+        return OPTIONS.set(this, option, value) || super.setOption(option, value);
     }
 
     @Override

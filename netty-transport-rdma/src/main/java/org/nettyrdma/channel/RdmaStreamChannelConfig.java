@@ -27,6 +27,21 @@ import org.nettyrdma.verbs.VerbsProvider;
  */
 final class RdmaStreamChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
 
+    private static final OptionTable<RdmaStreamChannelConfig> OPTIONS = new OptionTable<RdmaStreamChannelConfig>()
+            .with(ChannelOption.TCP_NODELAY, config -> config.tcpNoDelay, RdmaStreamChannelConfig::setTcpNoDelay)
+            .with(ChannelOption.SO_LINGER, config -> config.soLinger, RdmaStreamChannelConfig::setSoLinger)
+            .with(ChannelOption.SO_SNDBUF, config -> config.sendBufferSize, RdmaStreamChannelConfig::setSendBufferSize)
+            .with(ChannelOption.SO_RCVBUF, config -> config.receiveBufferSize, RdmaStreamChannelConfig::setReceiveBufferSize)
+            .with(ChannelOption.SO_KEEPALIVE, config -> config.keepAlive, RdmaStreamChannelConfig::setKeepAlive)
+            .with(ChannelOption.IP_TOS, config -> config.trafficClass, RdmaStreamChannelConfig::setTrafficClass)
+            .with(ChannelOption.SO_REUSEADDR, config -> config.reuseAddress, RdmaStreamChannelConfig::setReuseAddress)
+            .with(ChannelOption.ALLOW_HALF_CLOSURE, config -> config.allowHalfClosure,
+                    RdmaStreamChannelConfig::setAllowHalfClosure)
+            .with(ChannelOption.TCP_FASTOPEN_CONNECT, config -> config.fastOpen, (config, value) -> config.fastOpen = value)
+            .with(RdmaChannelOption.CHECKSUM, config -> config.checksum, (config, value) -> config.checksum = value)
+            .with(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, config -> config.closeTimeoutMillis,
+                    RdmaStreamChannelConfig::setCloseTimeoutMillis);
+
     /** Of a few bytes each message would carry as many, and take a turn of both ends. */
     static final int MIN_RECEIVE_BUFFER_BYTES = 2 * StreamRing.FIRST_BLOCK_BYTES;
     private static final int MAX_TRAFFIC_CLASS = 255;
@@ -78,80 +93,19 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), ChannelOption.TCP_NODELAY, ChannelOption.SO_LINGER, ChannelOption.SO_SNDBUF,
-                ChannelOption.SO_RCVBUF, ChannelOption.SO_KEEPALIVE, ChannelOption.IP_TOS,
-                ChannelOption.SO_REUSEADDR, ChannelOption.ALLOW_HALF_CLOSURE, ChannelOption.TCP_FASTOPEN_CONNECT,
-                RdmaChannelOption.CHECKSUM, RdmaChannelOption.CLOSE_TIMEOUT_MILLIS);
+        return getOptions(super.getOptions(), OPTIONS.options());
     }
 
     @Override
-    @SuppressWarnings("unchecked")
     public <T> T getOption(ChannelOption<T> option) {
-        if (option == ChannelOption.TCP_NODELAY) {
-            return (T) Boolean.valueOf(tcpNoDelay);
-        }
-        if (option == ChannelOption.SO_LINGER) {
-            return (T) Integer.valueOf(soLinger);
-        }
-        if (option == ChannelOption.SO_SNDBUF) {
-            return (T) Integer.valueOf(sendBufferSize);
-        }
-        if (option == ChannelOption.SO_RCVBUF) {
-            return (T) Integer.valueOf(receiveBufferSize);
-        }
-        if (option == ChannelOption.SO_KEEPALIVE) {
-            return (T) Boolean.valueOf(keepAlive);
-        }
-        if (option == ChannelOption.IP_TOS) {
-            return (T) Integer.valueOf(trafficClass);
-        }
-        if (option == ChannelOption.SO_REUSEADDR) {
-            return (T) Boolean.valueOf(reuseAddress);
-        }
-        if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
-            return (T) Boolean.valueOf(allowHalfClosure);
-        }
-        if (option == ChannelOption.TCP_FASTOPEN_CONNECT) {
-            return (T) Boolean.valueOf(fastOpen);
-        }
-        if (option == RdmaChannelOption.CHECKSUM) {
-            return (T) Boolean.valueOf(checksum);
-        }
-        if (option == RdmaChannelOption.CLOSE_TIMEOUT_MILLIS) {
-            return (T) Integer.valueOf(closeTimeoutMillis);
-        }
-        return super.getOption(option);
+        T value = OPTIONS.get(this, option);
+        return value != null ? value : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        if (option == ChannelOption.TCP_NODELAY) {
-            setTcpNoDelay((Boolean) value);
-        } else if (option == ChannelOption.SO_LINGER) {
-            setSoLinger((Integer) value);
-        } else if (option == ChannelOption.SO_SNDBUF) {
-            setSendBufferSize((Integer) value);
-        } else if (option == ChannelOption.SO_RCVBUF) {
-            setReceiveBufferSize((Integer) value);
-        } else if (option == ChannelOption.SO_KEEPALIVE) {
-            setKeepAlive((Boolean) value);
-        } else if (option == ChannelOption.IP_TOS) {
-            setTrafficClass((Integer) value);
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            setReuseAddress((Boolean) value);
-        } else if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
-            setAllowHalfClosure((Boolean) value);
-        } else if (option == ChannelOption.TCP_FASTOPEN_CONNECT) {
-            setFastOpen((Boolean) value);
-        } else if (option == RdmaChannelOption.CHECKSUM) {
-            setChecksum((Boolean) value);
-        } else if (option == RdmaChannelOption.CLOSE_TIMEOUT_MILLIS) {
-            setCloseTimeoutMillis((Integer) value);
-        } else {
-            return super.setOption(option, value);
-        }
-        return true;
+        return OPTIONS.set(this, option, value) || super.setOption(option, value);
     }
 
     @Override
@@ -241,14 +195,6 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
     public RdmaStreamChannelConfig setAllowHalfClosure(boolean value) {
         allowHalfClosure = value;
         return this;
-    }
-
-    private void setFastOpen(boolean value) {
-        fastOpen = value;
-    }
-
-    private void setChecksum(boolean value) {
-        checksum = value;
     }
 
     int getCloseTimeoutMillis() {
