@@ -55,6 +55,24 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ConnectionHandler.class);
 
+    /** What a client knows of a server that may not speak the version which it calls in. */
+    private enum Offer {
+        NONE,
+        CALLED,
+        /** A call that nobody has answered has timed out, or was cancelled. */
+        GIVEN_UP,
+        /** By a reply; in version 1 by anything, where {@link #remembered}. */
+        ANSWERED
+    }
+
+    /** The exchange of properties, seen from this side. */
+    private enum Exchange {
+        DUE,
+        SENT,
+        /** The peer has made the connection useless, which ends as soon as it was told. */
+        FAILED
+    }
+
     private final NegotiatedConnection connection;
     private final int wantedCredits;
     private final IntSupplier grantedCredits;
@@ -63,15 +81,9 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     private SocketAddress server;
     /** The connection has begun with version 1, as the server is one of {@link #fallbacks}. */
     private boolean remembered;
-    private boolean called;
-    /** By a reply; in version 1 by anything, where {@link #remembered}. */
-    private boolean answered;
-    /** A call that nobody has answered has timed out, or was cancelled. */
-    private boolean givenUp;
     private boolean closing;
-    private boolean announced;
-    /** The peer has made the connection useless, which ends as soon as it was told. */
-    private boolean failed;
+    private Offer offer = Offer.NONE;
+    private Exchange exchange = Exchange.DUE;
 
     /**
      * @param wantedCredits  what the calls of this side ask for
@@ -100,7 +112,9 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
-        called |= !answered && msg instanceof RpcRdmaMessage message && message.role() == Role.REQUEST;
+        if (offer == Offer.NONE && msg instanceof RpcRdmaMessage message && message.role() == Role.REQUEST) {
+            offer = Offer.CALLED;
+        }
         ctx.write(msg, promise);
     }
 
@@ -112,7 +126,9 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        givenUp |= event instanceof RequestGivenUp && called && !answered;
+        if (offer == Offer.CALLED && event instanceof RequestGivenUp) {
+            offer = Offer.GIVEN_UP;
+        }
         ctx.fireUserEventTriggered(event);
     }
 
@@ -124,7 +140,8 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         boolean known = connection.isAgreed() && connection.version() == RpcRdmaVersion.TWO;
-        if (!connection.isServer() && called && !answered && !known && (givenUp || !closing) && connection.isFallbackPossible()) {
+        boolean refused = offer == Offer.GIVEN_UP || offer == Offer.CALLED && !closing;
+        if (!connection.isServer() && refused && !known && connection.isFallbackPossible()) {
             if (remembered) {
                 fallbacks.forget(server);
             } else {
@@ -141,7 +158,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             ctx.fireChannelRead(msg);
             return;
         }
-        if (failed) {
+        if (exchange == Exchange.FAILED) {
             message.release();
             return;
         }
@@ -155,7 +172,9 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         } else if (header == null || header instanceof Control) {
             received(ctx, message);
         } else {
-            answered |= remembered;
+            if (remembered) {
+                offer = Offer.ANSWERED;
+            }
             if (header instanceof TransportError && !connection.isAgreed()) {
                 connection.agree(RpcRdmaVersion.TWO); // a responder has to know the version to have something else to say
             }
@@ -185,7 +204,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
      * valid one has come that is no error (version-two-08, section 7).
      */
     private boolean mayGrant() {
-        return connection.isServer() || answered || connection.version() == RpcRdmaVersion.ONE;
+        return connection.isServer() || offer == Offer.ANSWERED || connection.version() == RpcRdmaVersion.ONE;
     }
 
     /** Releases {@code message}. */
@@ -201,11 +220,13 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             refuseVersion(ctx, message);
             return;
         }
-        answered |= message.role() == Role.RESPONSE;
-        boolean agreeing = connection.isServer() || answered; // a client goes by an answer
-        if (!announced && version == RpcRdmaVersion.TWO && agreeing) {
+        if (message.role() == Role.RESPONSE) {
+            offer = Offer.ANSWERED;
+        }
+        boolean agreeing = connection.isServer() || offer == Offer.ANSWERED; // a client goes by an answer
+        if (exchange == Exchange.DUE && version == RpcRdmaVersion.TWO && agreeing) {
             announce(ctx); // first, as what waits for the version goes out when it is settled
-            if (failed) {
+            if (exchange == Exchange.FAILED) {
                 message.release();
                 return;
             }
@@ -219,7 +240,8 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         if (!connection.isAgreed()) {
             connection.agree(version);
         }
-        if (!connection.isSettled() && !failed && (announced || version == RpcRdmaVersion.ONE) && agreeing) {
+        boolean isTold = exchange == Exchange.SENT || exchange == Exchange.DUE && version == RpcRdmaVersion.ONE;
+        if (!connection.isSettled() && isTold && agreeing) {
             connection.settled(true); // nothing of the above is left to do
         }
         ctx.fireChannelRead(message);
@@ -231,7 +253,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             connection.peerProperties(header.properties());
             return;
         }
-        failed = true;
+        exchange = Exchange.FAILED;
         connection.settled(false);
         RpcRdmaException cause = RpcRdmaFailures.connection("the peer has receives of %d bytes, and no message with a call or a "
                 + "reply has less than %d",
@@ -255,13 +277,13 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         int bytes = NegotiatedConnection.lengthBytes(connection.properties());
         long most = connection.terms().peerProperties().get(TransportProperty.RECEIVE_BUFFER_SIZE);
         if (bytes > most) { // only where an extension has added properties
-            failed = true;
+            exchange = Exchange.FAILED;
             ctx.fireExceptionCaught(RpcRdmaFailures.connection(
                     "the peer has receives of %d bytes, and RDMA2_CONNPROP of this side has %d", most, bytes));
             ctx.close();
             return;
         }
-        announced = true;
+        exchange = Exchange.SENT;
         ctx.writeAndFlush(RpcRdmaMessage.properties(new ConnectionProperties(0, wantedCredits, 0, connection.properties())));
         connection.propertiesSent();
     }
