@@ -2,18 +2,12 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import java.util.Deque;
-import java.util.LinkedList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import org.nettyrdma.codec.oncrpc.transport.ProgressWatch;
-import org.nettyrdma.peer.PeerLog;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The memory of the record that one connection is receiving, and the time it may take. A large record has what it announces
- * before anything of that is kept, and waits for it without being read. Event loop only.
+ * The memory of the record that one connection is receiving. A large record has what it announces before anything of that is
+ * kept, and waits for it without being read. {@link RecordProgress} bounds the time that it takes. Event loop only.
  *
  * <p>Where {@code AUTO_READ} is off when a record has been passed up, for instance because it is a call that waits for memory,
  * the bytes behind it stay bytes until a read is asked for: a call of 44 bytes takes several times as much when it is decoded.
@@ -21,38 +15,32 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What is left when a {@linkplain RecordTurn turn} is over, waits for the next one.
  */
-final class RecordMemory implements ProgressWatch.Source {
+final class RecordMemory {
 
     /** Records up to this size need no memory of the budget: each connection has a receive buffer of its own as large as that. */
     private static final int SMALL_RECORD_BYTES = 16 << 10;
     /** Nothing more is read ahead while as much is kept. */
     private static final int READ_AHEAD_BYTES = 16 << 10;
-    /** What a kept buffer takes besides its capacity, about. */
-    private static final int KEPT_BUFFER_BYTES = 512;
-    /** How often is looked for progress, and how long a record may make too little of it while others wait for memory. */
-    private static final long CONTENDED_MILLIS = 1000;
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(RecordMemory.class);
+    /** Whether somebody reads on behind the last record. */
+    private enum Demand {
+        READING,
+        /** {@code AUTO_READ} is off, and no read has been asked for. */
+        HELD_BACK,
+        /** The same, as those above have turned {@code AUTO_READ} off with the last record. */
+        STOPPED_ABOVE
+    }
 
     private final ChannelHandlerContext ctx;
-    private final MemoryBudget records;
-    private final TransferLimits limits;
     private final MemoryAdmission admission;
     private final ReadPause pause;
     private final RecordTurn turn;
     private final BiConsumer<ChannelHandlerContext, ByteBuf> decoder;
     private final Consumer<ChannelHandlerContext> readEnded;
-    private final long windowMillis;
-    private final ProgressWatch watch;
-    /**
-     * What has been received while the record waits, nobody reads on, or the turn is over. Not an array: one that cannot grow for
-     * want of memory loses what is in it.
-     */
-    private final Deque<ByteBuf> kept = new LinkedList<>();
-    /** Nobody reads on, as {@code AUTO_READ} is off and no read has been asked for since the last record. */
-    private boolean heldBack;
-    /** Those above have turned {@code AUTO_READ} off with the last record. */
-    private boolean stoppedAbove;
+    private final RecordProgress progress;
+    /** What has been received while the record waits, nobody reads on, or the turn is over. */
+    private final KeptBuffers kept;
+    private Demand demand = Demand.READING;
     /** Reading is paused, as enough was read ahead. */
     private boolean enoughAhead;
     private boolean decodingKept;
@@ -62,12 +50,7 @@ final class RecordMemory implements ProgressWatch.Source {
     private Claim waiting;
     /** A piece is being decoded and asks for memory; {@link #kept} comes behind the rest of that piece. */
     private boolean reserving;
-
-    private boolean unfinished;
     private boolean readWanted;
-    private long recordsEnded;
-    private long receivedBytes;
-    private long stalledMillis;
 
     /**
      * @param decoder   gets what was received, and its reference, while no record waits
@@ -78,25 +61,23 @@ final class RecordMemory implements ProgressWatch.Source {
                  BiConsumer<ChannelHandlerContext, ByteBuf> decoder, Consumer<ChannelHandlerContext> readEnded,
                  Consumer<ChannelHandlerContext> reader) {
         this.ctx = ctx;
-        this.records = budget.records();
-        this.limits = limits;
+        MemoryBudget records = budget.records();
         this.admission = new MemoryAdmission(records, Long.MAX_VALUE, ctx.executor(), ctx.channel()::remoteAddress, () -> { });
         this.pause = new ReadPause(ctx, () -> reader.accept(ctx));
         this.turn = new RecordTurn(ctx, pause, this::decodeKept);
         this.decoder = decoder;
         this.readEnded = readEnded;
-        this.windowMillis = Math.min(CONTENDED_MILLIS, limits.timeoutMillis());
-        this.watch = new ProgressWatch(ctx.executor(), new TransferLimits(windowMillis, limits.minBytesPerSecond()), this,
-                this::stalled);
+        this.progress = new RecordProgress(ctx, records, limits, () -> waiting != null || !readWanted);
+        this.kept = new KeptBuffers(ctx);
     }
 
     /** Something has been received; its reference passes to this. */
     void received(ByteBuf in) {
         readWanted = false;
-        receivedBytes += in.readableBytes();
+        progress.received(in.readableBytes());
         pause.messageRead();
         if (isWaiting() || !kept.isEmpty()) {
-            keep(in, false);
+            kept.addLast(in);
         } else {
             decoder.accept(ctx, in);
         }
@@ -105,14 +86,10 @@ final class RecordMemory implements ProgressWatch.Source {
 
     /** What comes is kept, and the end of the connection ends what waits. */
     private void readAhead() {
-        if (!heldBack || !stoppedAbove || waiting != null || enoughAhead) {
+        if (demand != Demand.STOPPED_ABOVE || waiting != null || enoughAhead) {
             return;
         }
-        int keptBytes = 0;
-        for (ByteBuf each : kept) {
-            keptBytes += each.capacity() + KEPT_BUFFER_BYTES;
-        }
-        if (keptBytes < READ_AHEAD_BYTES) {
+        if (kept.bytes() < READ_AHEAD_BYTES) {
             ctx.read();
         } else {
             enoughAhead = true;
@@ -120,26 +97,9 @@ final class RecordMemory implements ProgressWatch.Source {
         }
     }
 
-    /** Lets go of a buffer that is mostly empty. */
-    private ByteBuf compact(ByteBuf in) {
-        int bytes = in.readableBytes();
-        if (bytes > in.capacity() / 2) {
-            return in;
-        }
-        ByteBuf copy;
-        try {
-            copy = ctx.alloc().buffer(bytes, bytes);
-        } catch (RuntimeException | Error e) { // no memory: it can be kept as it is
-            return in;
-        }
-        copy.writeBytes(in);
-        in.release();
-        return copy;
-    }
-
     /** Nobody has asked for another record since the last one, or what was received may still hold the one asked for. */
     boolean isHeldBack() {
-        return heldBack || turn.isOver();
+        return demand != Demand.READING || turn.isOver();
     }
 
     /** Whether nothing is to be decoded now. */
@@ -161,22 +121,7 @@ final class RecordMemory implements ProgressWatch.Source {
 
     /** What is left to decode when there is memory; its reference passes to this. */
     void keep(ByteBuf in) {
-        keep(in, true);
-    }
-
-    private void keep(ByteBuf in, boolean first) {
-        ByteBuf compact = compact(in);
-        try {
-            if (first) {
-                kept.addFirst(compact);
-            } else {
-                kept.addLast(compact);
-            }
-        } catch (RuntimeException | Error e) { // no memory, for instance: what comes behind the gap is not to be decoded
-            compact.release();
-            ctx.close();
-            throw e;
-        }
+        kept.addFirst(in);
     }
 
     /**
@@ -242,14 +187,15 @@ final class RecordMemory implements ProgressWatch.Source {
 
     /** The record is complete. */
     void passUp(ByteBuf record) {
-        recordsEnded++;
-        unfinished = false;
-        stalledMillis = 0;
+        progress.recordEnded();
         boolean wasAutoRead = ctx.channel().config().isAutoRead();
-        heldBack = true; // unless a read is asked for meanwhile
+        demand = Demand.HELD_BACK; // unless a read is asked for meanwhile
         ctx.fireChannelRead(record);
-        heldBack &= !closed && !ctx.channel().config().isAutoRead();
-        stoppedAbove = heldBack && wasAutoRead;
+        if (closed || ctx.channel().config().isAutoRead()) {
+            demand = Demand.READING;
+        } else if (demand != Demand.READING) {
+            demand = wasAutoRead ? Demand.STOPPED_ABOVE : Demand.HELD_BACK;
+        }
         long bytes = recordBytes;
         recordBytes = 0;
         admission.release(bytes); // now it is a call, which takes memory for itself
@@ -257,13 +203,12 @@ final class RecordMemory implements ProgressWatch.Source {
 
     /** Everything received has been decoded, and it ends within a record or does not. */
     void watch(boolean withinRecord) {
-        unfinished = withinRecord;
-        watch.begin();
+        progress.watch(withinRecord);
     }
 
     /** A read is asked for, and what is kept comes first. Returns whether the channel is not to be read for it. */
     boolean keepsRead() {
-        heldBack = false;
+        demand = Demand.READING;
         if (enoughAhead) {
             enoughAhead = false;
             pause.resume();
@@ -291,52 +236,17 @@ final class RecordMemory implements ProgressWatch.Source {
         readAhead();
     }
 
-    @Override
-    public long bytes() {
-        return receivedBytes;
-    }
-
-    @Override
-    public long begun() {
-        return recordsEnded + (unfinished ? 1 : 0);
-    }
-
-    @Override
-    public long ended() {
-        return recordsEnded;
-    }
-
-    @Override
-    public boolean isHeldUp() {
-        return waiting != null || !readWanted;
-    }
-
-    private void stalled() {
-        stalledMillis += windowMillis;
-        if (stalledMillis < limits.timeoutMillis() && records.waiting() == 0) {
-            watch.begin();
-            return;
-        }
-        PeerLog.warn(LOGGER, ctx.channel(),
-                "closing, the peer sends its record too slowly: less than {} bytes per second over {} ms{}",
-                limits.minBytesPerSecond(), stalledMillis, records.waiting() == 0 ? ""
-                : " while others wait for the memory that it has");
-        ResetClose.close(ctx.channel());
-    }
-
     /** Nothing more is received. */
     void close() {
         closed = true;
-        heldBack = false;
-        for (ByteBuf in = kept.poll(); in != null; in = kept.poll()) {
-            in.release();
-        }
+        demand = Demand.READING;
+        kept.release();
         if (enoughAhead) {
             enoughAhead = false;
             pause.resume();
         }
         turn.close();
-        watch.stop();
+        progress.stop();
         admission.close();
         if (waiting != null) {
             waiting = null;
