@@ -58,20 +58,16 @@ final class RequestSender {
     /** {@code null} where calls go through the pipeline. */
     private InlinePath inlinePath;
 
-    /**
-     * @param reverse whether the calls go from server to client
-     */
-    RequestSender(ChannelHandlerContext ctx, ConnectionParts parts, PeerPolicy policy, boolean reverse,
-               RequesterCallTable calls) {
+    RequestSender(ChannelHandlerContext ctx, ConnectionParts parts, PeerPolicy policy, RequesterCallTable calls) {
         this.ctx = ctx;
         this.limits = parts.limits();
         this.bindings = parts.bindings();
         this.statistics = parts.statistics();
         this.connection = parts.connection();
         this.exposer = new ChunkExposer(ctx.channel(), statistics, policy);
+        this.reverse = parts.reverse();
         this.planner = new RequestPlanner(limits, policy, connection::threshold,
                 reverse ? connection::peerReverseSupport : () -> ReverseRequestSupport.GENERAL);
-        this.reverse = reverse;
         this.calls = calls;
         this.openEnded = new OpenEndedRequests(ctx, limits, planner, calls, this, connection::threshold);
     }

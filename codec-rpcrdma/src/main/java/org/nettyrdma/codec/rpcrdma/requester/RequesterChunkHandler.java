@@ -80,7 +80,7 @@ public final class RequesterChunkHandler extends ChannelDuplexHandler implements
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         calls = new RequesterCallTable(context, parts, unanswerable);
-        sender = new RequestSender(context, parts, policy, reverse, calls);
+        sender = new RequestSender(context, parts, policy, calls);
         sender.take(inlinePath);
         delivery = new ReplyDelivery(context, parts, observer, calls, sender);
         replyFetch = fetches == null ? null : fetches.open(context, this);

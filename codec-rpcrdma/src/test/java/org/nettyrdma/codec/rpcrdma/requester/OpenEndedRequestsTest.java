@@ -55,7 +55,7 @@ class OpenEndedRequestsTest {
                 new BindingTable(List.of()), new ChunkCounters(), new NegotiatedConnection(new RdmaChannel(), false,
                 VersionPolicy.V1_ONLY, RpcRdmaPrivateData.NONE, 4096, PropertySet.EMPTY));
         calls = new RequesterCallTable(ctx, parts, xid -> { });
-        sender = new RequestSender(ctx, parts, PeerPolicy.CONSERVATIVE, false, calls);
+        sender = new RequestSender(ctx, parts, PeerPolicy.CONSERVATIVE, calls);
         assertTrue(calls.tryAdmit(1));
     }
 
