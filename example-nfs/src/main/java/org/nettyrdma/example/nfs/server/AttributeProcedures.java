@@ -31,58 +31,85 @@ final class AttributeProcedures {
         tree.locate(handle).attributes().write(call.out());
     }
 
-    /**
-     * Takes the locks itself: that of the contents comes first, so that nobody waits for names while a file is written, nor while
-     * it is extended. Also to set mode and times Java opens the file.
-     */
     void setAttributes(NfsCall call) throws IOException {
-        SetAttributesArguments arguments = SetAttributesArguments.read(call.arguments());
-        AttributeSlot slot = call.changes();
-        boolean forWriting = arguments.attributes().size().isPresent() && !export.readOnly();
-        openFiles.withoutLease(FileHandles.claimedId(arguments.file()), forWriting, call.caller(),
-                () -> setAttributes(call, arguments, slot));
+        new AttributeChange(call).run();
     }
 
-    private void setAttributes(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot) throws IOException {
-        FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
-        try {
-            OpenFile toExtend = call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, true));
-            if (toExtend != null) {
-                extend(call, arguments, slot, toExtend);
-                call.locked(tree.exclusiveNames(), () -> change(call, arguments, slot, false));
-            }
-        } finally {
-            contentsOfFile.release();
+    /**
+     * One SETATTR. Takes the locks itself: that of the contents comes first, so that nobody waits for names while a file is
+     * written, nor while it is extended. Also to set mode and times Java opens the file.
+     */
+    private final class AttributeChange {
+
+        private final NfsCall call;
+        private final SetAttributesArguments arguments;
+        private final AttributeSlot slot;
+
+        private AttributeChange(NfsCall call) {
+            this.call = call;
+            arguments = SetAttributesArguments.read(call.arguments());
+            slot = call.changes();
         }
-    }
 
-    /** Returns the file, opened, if it has to be extended first; {@code null} when done. */
-    private OpenFile change(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, boolean isFirst)
-            throws IOException {
-        FileObject file = slot.fill(tree.locate(arguments.file()));
-        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
-        AccessControl.require(!isFirst || arguments.guard() == null
-                || arguments.guard().equals(file.attributes().changeTime()), NfsStatus.NOT_SYNC);
-        changes.requireAllowed(call.caller(), file, arguments.attributes());
-        OpenFile toExtend = isFirst ? changes.openToExtend(call.caller(), file, arguments.attributes()) : null;
-        if (toExtend == null) {
+        private void run() throws IOException {
+            boolean forWriting = arguments.attributes().size().isPresent() && !export.readOnly();
+            openFiles.withoutLease(FileHandles.claimedId(arguments.file()), forWriting, call.caller(), this::withContents);
+        }
+
+        private void withContents() throws IOException {
+            FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
+            try {
+                OpenFile toExtend = call.locked(tree.exclusiveNames(), this::applyOrOpen);
+                if (toExtend != null) {
+                    extend(toExtend);
+                    call.locked(tree.exclusiveNames(), this::applyExtended);
+                }
+            } finally {
+                contentsOfFile.release();
+            }
+        }
+
+        /** Returns the file, opened, if it has to be extended first; {@code null} when done. */
+        private OpenFile applyOrOpen() throws IOException {
+            FileObject file = find();
+            AccessControl.require(arguments.guard() == null || arguments.guard().equals(file.attributes().changeTime()),
+                    NfsStatus.NOT_SYNC);
+            changes.requireAllowed(call.caller(), file, arguments.attributes());
+            OpenFile toExtend = changes.openToExtend(call.caller(), file, arguments.attributes());
+            if (toExtend == null) {
+                apply(file);
+            }
+            return toExtend;
+        }
+
+        private void applyExtended() throws IOException {
+            FileObject file = find();
+            changes.requireAllowed(call.caller(), file, arguments.attributes());
+            apply(file);
+        }
+
+        private FileObject find() throws IOException {
+            FileObject file = slot.fill(tree.locate(arguments.file()));
+            AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
+            return file;
+        }
+
+        private void apply(FileObject file) throws IOException {
             call.willChange(file);
             changes.apply(call.caller(), file, arguments.attributes());
             slot.write();
         }
-        return toExtend;
-    }
 
-    private void extend(NfsCall call, SetAttributesArguments arguments, AttributeSlot slot, OpenFile toExtend)
-            throws IOException {
-        try {
-            AttributeChanges.extend(toExtend, arguments.attributes().size().getAsLong());
-        } catch (IOException | RuntimeException e) {
-            call.locked(tree.exclusiveNames(), () -> {
-                slot.fill(null); // what was found without the lock is not the state before any more
-                slot.fill(tree.locate(arguments.file()));
-                throw e;
-            });
+        private void extend(OpenFile toExtend) throws IOException {
+            try {
+                AttributeChanges.extend(toExtend, arguments.attributes().size().getAsLong());
+            } catch (IOException | RuntimeException e) {
+                call.locked(tree.exclusiveNames(), () -> {
+                    slot.fill(null); // what was found without the lock is not the state before any more
+                    slot.fill(tree.locate(arguments.file()));
+                    throw e;
+                });
+            }
         }
     }
 
