@@ -1,14 +1,11 @@
 package org.nettyrdma.example.nfs.client;
 
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
@@ -31,8 +28,6 @@ public final class RemoteFiles {
 
     private static final int MAX_LINKS_FOLLOWED = 40;
     private static final int MAX_DIRECTORY_BYTES = 1 << 16;
-    /** How often a directory is listed from its beginning because it has changed meanwhile. */
-    private static final int MAX_BEGINNINGS = 4;
     /** Directories that a walk through a tree has open in each other, with a list of each. */
     private static final int MAX_DEPTH = 512;
 
@@ -225,7 +220,7 @@ public final class RemoteFiles {
     /** The same within the memory that is left for several lists. */
     List<RemoteFile> list(RemoteFile directory, ListingBudget budget, FailureListener failures) throws IOException {
         List<RemoteFile> files = new ArrayList<>();
-        forEachEntry(directory, budget, true, failures, entry -> {
+        new RemoteListing(directory, this::pageOfFiles, budget, failures).forEach(entry -> {
             RemoteFile file = fileOrNull(directory, entry);
             if (file != null) {
                 files.add(file);
@@ -245,87 +240,32 @@ public final class RemoteFiles {
      */
     public List<String> names(RemoteFile directory, FailureListener failures) throws IOException {
         List<String> names = new ArrayList<>();
-        forEachEntry(directory, new ListingBudget(), false, failures, entry -> names.add(entry.name()));
+        new RemoteListing(directory, this::pageOfNames, new ListingBudget(), failures).forEach(entry -> names.add(entry.name()));
         names.sort(Comparator.naturalOrder());
         return names;
     }
 
-    /** What is done with each entry of a directory. */
-    @FunctionalInterface
-    private interface EntryAction {
-
-        void run(DirectoryEntry entry) throws IOException;
-    }
-
-    /**
-     * Does something with each name once. Some servers list one again that has been replaced meanwhile, and forget where a list
-     * goes on when its directory changes.
-     */
-    private void forEachEntry(RemoteFile directory, ListingBudget budget, boolean withFiles, FailureListener failures,
-            EntryAction action) throws IOException {
-        Set<String> names = new HashSet<>();
-        Set<Long> cookies = new HashSet<>();
-        long cookie = 0;
-        long cookieVerifier = 0;
-        int beginnings = 1;
-        boolean atEnd = false;
-        while (!atEnd) {
-            DirectoryPage page;
-            try {
-                page = page(directory, cookie, cookieVerifier, withFiles);
-            } catch (NfsException e) {
-                if (e.status() != NfsStatus.BAD_COOKIE || cookie == 0 || beginnings++ == MAX_BEGINNINGS) {
-                    throw e;
-                }
-                cookie = 0;
-                cookieVerifier = 0;
-                cookies.clear();
-                continue;
-            }
-            for (DirectoryEntry entry : page.entries()) {
-                budget.take(directory.path(), entry.name());
-                if (names.add(entry.name()) && !entry.name().equals(".") && !entry.name().equals("..")) {
-                    failures.attempt(() -> {
-                        requireName(directory, entry.name());
-                        action.run(entry);
-                    });
-                }
-                cookie = entry.cookie();
-            }
-            cookieVerifier = page.cookieVerifier();
-            atEnd = page.endOfDirectory();
-            if (page.entries().isEmpty() && !atEnd) {
-                throw new IOException(directory.path() + ": the server returns no names and says that there are more");
-            }
-            if (!atEnd && !cookies.add(cookie)) {
-                throw new IOException(directory.path() + ": the server repeats the position "
-                        + Long.toUnsignedString(cookie) + " of its list, which would never end");
+    /** A server need not have READDIRPLUS (RFC 1813, section 3.3.17). */
+    private DirectoryPage pageOfFiles(RemoteFile directory, long cookie, long cookieVerifier) throws IOException {
+        int bytes = pageBytes();
+        try {
+            return call(directory.path(), client.readDirectoryPlus(
+                    new ReadDirectoryPlusArguments(directory.handle(), cookie, cookieVerifier, bytes, bytes)));
+        } catch (NfsException e) {
+            if (e.status() != NfsStatus.NOTSUPP) {
+                throw e;
             }
         }
+        return pageOfNames(directory, cookie, cookieVerifier);
     }
 
-    /** What is listed behind a cookie; a server need not have READDIRPLUS (RFC 1813, section 3.3.17). */
-    private DirectoryPage page(RemoteFile directory, long cookie, long cookieVerifier, boolean withFiles) throws IOException {
-        int bytes = (int) Math.max(4096, Math.min(limits.preferredDirectoryBytes(), MAX_DIRECTORY_BYTES));
-        if (withFiles) {
-            try {
-                return call(directory.path(), client.readDirectoryPlus(
-                        new ReadDirectoryPlusArguments(directory.handle(), cookie, cookieVerifier, bytes, bytes)));
-            } catch (NfsException e) {
-                if (e.status() != NfsStatus.NOTSUPP) {
-                    throw e;
-                }
-            }
-        }
+    private DirectoryPage pageOfNames(RemoteFile directory, long cookie, long cookieVerifier) throws IOException {
         return call(directory.path(), client.readDirectory(
-                new ReadDirectoryArguments(directory.handle(), cookie, cookieVerifier, bytes)));
+                new ReadDirectoryArguments(directory.handle(), cookie, cookieVerifier, pageBytes())));
     }
 
-    /** A name becomes part of a path on this machine; the server must not choose where that leads. */
-    private static void requireName(RemoteFile directory, String name) throws IOException {
-        if (name.isEmpty() || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
-            throw new FileSystemException(directory.path(), null, "the server returns '" + name + "', which cannot be a name");
-        }
+    private int pageBytes() {
+        return (int) Math.max(4096, Math.min(limits.preferredDirectoryBytes(), MAX_DIRECTORY_BYTES));
     }
 
     /** Ends a walk through directories that lie in each other without end. */
