@@ -26,8 +26,8 @@ class BoundedLogTest {
      * tells its user of each connection that it makes again.
      */
     private static final Set<String> NOT_BY_PEERS = Set.of("BlockPool", "BoundSocket", "CallRunner", "Device", "DisniContext",
-            "FaultLog", "FileSearch", "HostProof", "OwnBlocks", "PeerLog", "ProcessDirectory", "ProviderChoice", "Rdma",
-            "RdmaEventLoop", "RdmaIo", "RpcbindRegistrations", "ServerConnection", "Slab", "TrimTimer", "WorkQueues");
+            "FaultLog", "FileSearch", "HostProof", "OwnBlocks", "PeerLog", "ProviderChoice", "Rdma", "RdmaEventLoop", "RdmaIo",
+            "RpcbindRegistrations", "ServerConnection", "SharedDirectory", "Slab", "TrimTimer", "WorkQueues");
 
     @Test
     void shouldWriteWhatPeersCauseWithABound() throws IOException {

@@ -65,7 +65,7 @@ final class BoundSocket {
             directory.share(socket);
             int port = link(directory, inet, socket);
             return new BoundSocket(channel, new InetSocketAddress(inet.getAddress(), port), socket,
-                    List.of(directory.port(ShmAddresses.name(inet.getAddress()), port)));
+                    List.of(directory.shared().port(ShmAddresses.name(inet.getAddress()), port)));
         } catch (Throwable t) {
             channel.close();
             Files.deleteIfExists(socket);
@@ -87,7 +87,7 @@ final class BoundSocket {
         try {
             directory.share(socket);
             for (InetAddress each : ShmAddresses.reaching(inet.getAddress())) {
-                Path link = directory.port(ShmAddresses.name(each), inet.getPort());
+                Path link = directory.shared().port(ShmAddresses.name(each), inet.getPort());
                 if (bound.links.contains(link)) {
                     continue; // the same address on another interface
                 }
@@ -107,7 +107,7 @@ final class BoundSocket {
     /** What another server is just making looks like what one that was killed has left, until that server listens. */
     private static ServerSocketChannel listenInTurn(ProcessDirectory directory, Path path, int backlog) throws IOException {
         try {
-            return directory.underLock(() -> {
+            return directory.shared().underLock(() -> {
                 removeStale(path);
                 return listen(path, backlog);
             });
@@ -167,13 +167,13 @@ final class BoundSocket {
     }
 
     private static boolean tryLink(ProcessDirectory directory, InetAddress host, int port, Path socket) throws IOException {
-        Path link = directory.port(ShmAddresses.name(host), port);
-        Path target = directory.shared().relativize(socket);
+        Path link = directory.shared().port(ShmAddresses.name(host), port);
+        Path target = directory.shared().path().relativize(socket);
         try {
             Files.createSymbolicLink(link, target);
             return true;
         } catch (FileAlreadyExistsException e) {
-            directory.removeDead(); // who has made it may have died
+            directory.shared().removeDead(); // who has made it may have died
         }
         try {
             Files.createSymbolicLink(link, target);

@@ -42,7 +42,7 @@ record HostProof(long instance, int number, byte[] nonce) {
     /** Makes the file of a listener. */
     static HostProof create(ProcessDirectory directory) throws IOException {
         try {
-            return MappedFiles.uninterrupted(() -> createFile(directory));
+            return ChannelTask.uninterrupted(() -> createFile(directory));
         } catch (IOException e) {
             throw MappedFiles.noMemory(directory, NONCE_BYTES, e);
         }
@@ -111,7 +111,7 @@ record HostProof(long instance, int number, byte[] nonce) {
     /** What the file holds, empty if there is none. */
     private byte[] read(ProcessDirectory directory) {
         try {
-            return MappedFiles.uninterrupted(() -> readFile(file(directory)));
+            return ChannelTask.uninterrupted(() -> readFile(file(directory)));
         } catch (IOException e) {
             return new byte[0];
         }

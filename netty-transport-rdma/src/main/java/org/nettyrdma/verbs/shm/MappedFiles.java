@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
-import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -57,7 +56,7 @@ final class MappedFiles {
      */
     static MappedByteBuffer create(ProcessDirectory directory, Path file, int bytes) throws IOException {
         try {
-            return uninterrupted(() -> createNew(directory, file, bytes));
+            return ChannelTask.uninterrupted(() -> createNew(directory, file, bytes));
         } catch (IOException e) {
             throw noMemory(directory, bytes, e);
         }
@@ -94,7 +93,7 @@ final class MappedFiles {
      */
     static void remove(Path file) throws IOException {
         try {
-            uninterrupted(() -> {
+            ChannelTask.uninterrupted(() -> {
                 try (FileChannel channel = FileChannel.open(file, UnixFile.AT_ONCE)) {
                     return channel.truncate(0);
                 }
@@ -103,30 +102,6 @@ final class MappedFiles {
             return; // the end of the JVM has removed it
         } finally {
             Files.deleteIfExists(file);
-        }
-    }
-
-    /** A task that uses channels: the interrupt of a thread closes them. */
-    interface Task<T> {
-
-        T run() throws IOException;
-    }
-
-    /** Runs a task, again if the thread was interrupted meanwhile. Afterwards the thread is interrupted if it ever was. */
-    static <T> T uninterrupted(Task<T> task) throws IOException {
-        boolean interrupted = Thread.interrupted();
-        try {
-            while (true) {
-                try {
-                    return task.run();
-                } catch (ClosedByInterruptException e) {
-                    interrupted |= Thread.interrupted();
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
@@ -148,7 +123,7 @@ final class MappedFiles {
      * @throws IOException if there is no such file, it is too short, or it is none of that process's
      */
     static MappedByteBuffer map(Path file, int minBytes, int maxBytes) throws IOException {
-        return uninterrupted(() -> mapThere(file, minBytes, maxBytes));
+        return ChannelTask.uninterrupted(() -> mapThere(file, minBytes, maxBytes));
     }
 
     private static MappedByteBuffer mapThere(Path file, int minBytes, int maxBytes) throws IOException {

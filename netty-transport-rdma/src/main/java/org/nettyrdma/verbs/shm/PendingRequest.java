@@ -63,7 +63,7 @@ final class PendingRequest implements SocketHandler {
 
     @Override
     public void failed(Exception cause) {
-        parts.directory().removeDeadSoon(); // perhaps the peer has died
+        parts.directory().shared().removeDeadSoon(); // perhaps the peer has died
         if (reader.hasBegun()) {
             drop("sent no proper request: " + cause);
         } else {

@@ -314,7 +314,7 @@ final class Setup implements SocketHandler {
     @Override
     public void failed(Exception cause) {
         if (!stands) {
-            parts.directory().removeDeadSoon(); // perhaps the peer has died
+            parts.directory().shared().removeDeadSoon(); // perhaps the peer has died
         }
         queuePair.failed(cause);
     }

@@ -123,7 +123,7 @@ final class ShmAddresses {
             throw new ConnectException(inet + " is not an address of this host, and shared memory reaches no other");
         }
         for (String name : new String[] {name(inet.getAddress()), ANY}) {
-            Path link = directory.port(name, inet.getPort());
+            Path link = directory.shared().port(name, inet.getPort());
             if (Files.exists(link, LinkOption.NOFOLLOW_LINKS)) {
                 return link;
             }
@@ -136,8 +136,8 @@ final class ShmAddresses {
      * Whether the directory knows somebody who may be the one that listens at an address. Only he himself can tell.
      */
     static boolean isHinted(ProcessDirectory directory, InetSocketAddress inet) throws IOException {
-        return Files.exists(directory.port(name(inet.getAddress()), inet.getPort()))
-                || Files.exists(directory.port(ANY, inet.getPort())) && isOfThisHost(inet.getAddress());
+        return Files.exists(directory.shared().port(name(inet.getAddress()), inet.getPort()))
+                || Files.exists(directory.shared().port(ANY, inet.getPort())) && isOfThisHost(inet.getAddress());
     }
 
     /** The addresses by which others, also in other networks of this host, reach what listens at an address. */

@@ -78,7 +78,7 @@ public final class ShmProvider implements VerbsProvider {
             if (settings == null) {
                 settings = ShmSettings.ofSystem();
             }
-            directory = MappedFiles.uninterrupted(() -> ProcessDirectory.of(settings));
+            directory = ChannelTask.uninterrupted(() -> ProcessDirectory.of(settings));
             blocks = new OwnBlocks(directory);
         }
         return blocks;

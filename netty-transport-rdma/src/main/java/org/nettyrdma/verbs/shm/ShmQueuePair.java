@@ -363,7 +363,7 @@ final class ShmQueuePair implements QueuePair {
         if (peerEnded) {
             peerEnded();
         } else {
-            parts.directory().removeDeadSoon();
+            parts.directory().shared().removeDeadSoon();
             throw new IOException("the process of the peer has ended, or has closed its socket, without a word");
         }
     }

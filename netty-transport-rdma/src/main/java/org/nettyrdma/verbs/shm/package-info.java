@@ -4,7 +4,7 @@
  * maps for reading.
  *
  * <p>Reading order: {@link org.nettyrdma.verbs.shm.ShmProvider}, {@code ControlLayout}, {@code ShmQueuePair}, {@code Exchange},
- * {@code ShmContext}; {@code ProcessDirectory} for the files. What is not about shared memory is in
+ * {@code ShmContext}; {@code ProcessDirectory} and {@code SharedDirectory} for the files. What is not about shared memory is in
  * {@link org.nettyrdma.verbs.support}: sockets, timers, the send queue, steering tags.
  *
  * <p>Threading: everything that belongs to a context is used by that context's thread only and keeps plain fields. The

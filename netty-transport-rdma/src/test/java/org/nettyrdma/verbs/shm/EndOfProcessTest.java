@@ -99,7 +99,7 @@ class EndOfProcessTest {
         try {
             assertEquals('1', process.getInputStream().read());
             Path made = shared.resolve("i0000000000000002");
-            FileChannel locked = ProcessDirectory.lockShared(shared, 10_000);
+            FileChannel locked = new SharedDirectory(new ShmSettings(shared, Set.of())).lock(10_000);
             try {
                 Files.createDirectory(made);
                 process.getOutputStream().close();

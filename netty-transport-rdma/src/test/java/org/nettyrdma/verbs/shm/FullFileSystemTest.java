@@ -43,7 +43,7 @@ class FullFileSystemTest {
         Path own = directory.file(OwnBlocks.KIND, 1).getParent();
         Files.delete(own.resolve("lock"));
         Files.delete(own);
-        for (MappedFiles.Task<?> task : List.<MappedFiles.Task<?>>of(() -> new OwnControl(directory),
+        for (ChannelTask<?> task : List.<ChannelTask<?>>of(() -> new OwnControl(directory),
                 () -> HostProof.create(directory), () -> new ShmProvider(settings).allocate(4096))) {
             String message = assertThrows(IOException.class, task::run).getMessage();
             assertEquals(own + " was removed by another process: until this one starts again it can share no more memory",
@@ -64,7 +64,7 @@ class FullFileSystemTest {
         }
     }
 
-    private static void print(MappedFiles.Task<?> task) {
+    private static void print(ChannelTask<?> task) {
         try {
             System.out.println("succeeded: " + task.run());
         } catch (IOException e) {

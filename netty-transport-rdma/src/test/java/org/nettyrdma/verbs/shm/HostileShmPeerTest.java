@@ -359,7 +359,7 @@ class HostileShmPeerTest {
         Path dead = Files.createDirectory(shared.resolve("i0000000000000002"));
         Files.createFile(dead.resolve("lock"));
         Files.createSymbolicLink(dead.resolve("b2"), file);
-        ProcessDirectory.of(new ShmSettings(shared, Set.of())).removeDead();
+        ProcessDirectory.of(new ShmSettings(shared, Set.of())).shared().removeDead();
         assertTrue(Files.exists(file));
         assertFalse(Files.exists(dead));
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -64,7 +65,7 @@ class PipeInPlaceOfFileTest {
 
     @Test
     void shouldTakeTheSharedLockOrRefuseIt() {
-        tryOften(() -> ProcessDirectory.lockShared(temporary, 100).close());
+        tryOften(() -> new SharedDirectory(new ShmSettings(temporary, Set.of())).lock(100).close());
     }
 
     private interface Attempt {

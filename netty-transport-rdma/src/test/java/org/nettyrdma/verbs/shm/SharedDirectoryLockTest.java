@@ -36,14 +36,14 @@ class SharedDirectoryLockTest {
                 shared.resolve("lock").toString()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try {
             assertEquals('1', holder.getInputStream().read());
-            String message = assertThrows(IOException.class, () -> ProcessDirectory.lockShared(shared, 20)).getMessage();
+            String message = assertThrows(IOException.class, () -> lock(shared, 20)).getMessage();
             assertTrue(message.contains("locked by another process for 20 ms"), message);
-            directory.removeDead(); // says in the log that it could not, and does not wait for ever
+            directory.shared().removeDead(); // says in the log that it could not, and does not wait for ever
             assertTrue(Files.exists(dead));
         } finally {
             holder.destroyForcibly().waitFor();
         }
-        directory.removeDead();
+        directory.shared().removeDead();
         assertTrue(Files.notExists(dead));
         directory.forget();
     }
@@ -57,13 +57,13 @@ class SharedDirectoryLockTest {
         for (int i = 0; i < 32; i++) {
             Files.createFile(Files.exists(dead.resolve("m" + i)) ? strange.resolve("file") : dead.resolve("m" + i));
         }
-        directory.removeDead();
+        directory.shared().removeDead();
         try (var files = Files.list(dead)) {
             assertEquals(List.of(strange), files.toList());
         }
         Files.delete(strange.resolve("file"));
         Files.delete(strange);
-        directory.removeDead();
+        directory.shared().removeDead();
         assertTrue(Files.notExists(dead));
         directory.forget();
     }
@@ -78,7 +78,7 @@ class SharedDirectoryLockTest {
         Thread.currentThread().interrupt();
         ProcessDirectory directory = ProcessDirectory.of(new ShmSettings(shared, Set.of()));
         Path dead = Files.createDirectory(shared.resolve("i0000000000000002"));
-        directory.removeDead();
+        directory.shared().removeDead();
         assertTrue(Thread.interrupted(), "as it was");
         assertTrue(Files.notExists(dead));
         directory.forget();
@@ -89,7 +89,7 @@ class SharedDirectoryLockTest {
     void shouldRefuseAPipeInThePlaceOfTheLock() throws Exception {
         Path pipe = temporary.resolve("lock");
         assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
-        String message = assertThrows(IOException.class, () -> ProcessDirectory.lockShared(temporary, 20)).getMessage();
+        String message = assertThrows(IOException.class, () -> lock(temporary, 20)).getMessage();
         assertTrue(message.contains("is no plain file"), message);
     }
 
@@ -97,7 +97,7 @@ class SharedDirectoryLockTest {
     void shouldNotFollowALinkInThePlaceOfTheLock() throws IOException {
         Path precious = temporary.resolve("precious");
         Files.createSymbolicLink(temporary.resolve("lock"), precious);
-        assertThrows(IOException.class, () -> ProcessDirectory.lockShared(temporary, 20));
+        assertThrows(IOException.class, () -> lock(temporary, 20));
         assertTrue(Files.notExists(precious));
     }
 
@@ -113,7 +113,7 @@ class SharedDirectoryLockTest {
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try {
             assumeTrue(holder.getInputStream().read() == '1', "the file system has no leases");
-            String message = assertThrows(IOException.class, () -> ProcessDirectory.lockShared(temporary, 20)).getMessage();
+            String message = assertThrows(IOException.class, () -> lock(temporary, 20)).getMessage();
             assertTrue(message.contains("could not be opened within 20 ms"), message);
         } finally {
             holder.destroyForcibly().waitFor();
@@ -121,7 +121,7 @@ class SharedDirectoryLockTest {
         while (OtherUsersFiles.hasAbandoned(HOSTILE)) {
             Thread.onSpinWait();
         }
-        ProcessDirectory.lockShared(temporary, 1000).close();
+        lock(temporary, 1000).close();
     }
 
     /** The process that holds the lock, until it is killed. */
@@ -131,5 +131,9 @@ class SharedDirectoryLockTest {
         System.out.write('1');
         System.out.flush();
         System.in.read(); // until it is killed, or the test has ended without doing so
+    }
+
+    private static FileChannel lock(Path directory, int limitMillis) throws IOException {
+        return new SharedDirectory(new ShmSettings(directory, Set.of())).lock(limitMillis);
     }
 }

@@ -67,18 +67,20 @@ class TwoClassLoadersTest {
 
     @Test
     void shouldWaitForTheOtherCopyThatLooksAtTheSharedDirectory() throws Exception {
-        Method removeDead = method("removeDead");
+        Object sharedThere = method("shared").invoke(there);
+        Method removeDead = sharedThere.getClass().getDeclaredMethod("removeDead");
+        removeDead.setAccessible(true);
         CompletableFuture<Void> others = CompletableFuture.runAsync(() -> {
             for (int i = 0; i < ROUNDS; i++) {
                 try {
-                    removeDead.invoke(there);
+                    removeDead.invoke(sharedThere);
                 } catch (ReflectiveOperationException e) {
                     throw new IllegalStateException(e);
                 }
             }
         });
         for (int i = 0; i < ROUNDS; i++) {
-            here.removeDead();
+            here.shared().removeDead();
         }
         others.get(30, TimeUnit.SECONDS);
     }
