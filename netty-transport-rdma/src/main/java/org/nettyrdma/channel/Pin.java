@@ -5,8 +5,8 @@ import io.netty.buffer.CompositeByteBuf;
 
 /**
  * Keeps the memory below a buffer where it is, while others than the buffer's owner use it and hold a reference on the buffer.
- * That reference alone is not enough in two cases: a registered buffer moves when it grows, which must not happen while somebody
- * writes into it; and a composite may let go of a component, which this holds a reference on for that reason.
+ * That reference alone is not enough in two cases. A registered buffer moves when it grows, which must not happen while somebody
+ * writes into it. And a composite may let go of a component, on which this holds a reference, too.
  */
 final class Pin {
 

@@ -154,8 +154,8 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
     }
 
     /**
-     * The peer of a channel, if its address may have a part of the memory for receives only: not that of a channel that has asked
-     * for its connection itself, or whose server leaves all connections to one address. {@code null} if it may have all.
+     * The peer of a channel, if its address may have only a part of the memory for receives; {@code null} if it may have all. It
+     * may have all where this side has asked for the connection, and where the server leaves all connections to one address.
      */
     static PeerAddress limitedPeer(Channel channel) {
         boolean isLimited = channel.parent() != null && channel.parent().config() instanceof RdmaServerChannelConfig server

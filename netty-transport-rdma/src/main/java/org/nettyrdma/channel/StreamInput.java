@@ -12,10 +12,10 @@ import org.nettyrdma.stream.TargetEntry;
 import org.nettyrdma.stream.TargetList;
 
 /**
- * The way in of a stream: receives, the ring, and what the peer is told of them. Data is copied out of the memory that the peer
- * can write to, once, so that nothing changes after a handler has seen it; or, where much of it lies in one piece, it is passed
- * on where it is, after the peer has lost its access. Room and credits go back to the peer only for what was taken. Event loop
- * only.
+ * The way in of a stream: receives, the ring, and what the peer is told of them. Handlers see only what the
+ * peer cannot change any more. So data is copied, once, out of the memory that the peer can write to. Where much of it lies in
+ * one piece, the peer loses its access instead, and the data is passed on where it is. Room and credits go back to the peer only
+ * for what was taken. Event loop only.
  */
 final class StreamInput implements IdleRings.Owner {
 

@@ -6,9 +6,9 @@ package org.nettyrdma.channel;
  * where both ends share a processor, or work comes rarely, it only burns cycles. Which of the two holds is measured: most
  * rounds of waits are spent in the better way, and now and then some in the other, because the load may have changed.
  *
- * <p>A trial of sleeping while polling pays costs each of its waits a wake-up, so where polling is far better it is rare and
- * short: with one such wait in a hundred, the 99th percentile of a call's latency would be a wake-up. As soon as polling is
- * not far better any more, trials are as frequent and long as where the case was never clear.
+ * <p>While polling pays, a trial of sleeping costs each of its waits a wake-up. With one such wait in a hundred, the 99th
+ * percentile of a call's latency would be a wake-up. So where polling is far better, trials are rare and short. As soon as it is
+ * not far better any more, they are as frequent and long as where the case was never clear.
  *
  * <p>Both ends of a connection may decide this way, and while both sleep, each wait has the wake-ups of both in it. An end that
  * begins to poll saves only its own, and must find the answer of the other, which still sleeps, within its time: so that is

@@ -120,8 +120,8 @@ public final class MemoryBudget {
     }
 
     /**
-     * Whether a connection waits of an address that has nothing; it may have been so, or not so, until a moment ago. That has its
-     * share, so that nothing is left to anybody.
+     * Whether nothing is left to anybody: a connection waits whose address has nothing, and which would get its share at once if
+     * there were something. The answer may be a tenth of a second old.
      *
      * @return whether others should give some back
      */

@@ -6,11 +6,11 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 
 /**
- * Puts a record together from the pieces in which it arrives. A piece that fills a good part of the buffer it came in is
- * kept as a slice of that buffer; a smaller one is copied behind the one before, as otherwise a peer that sends single bytes
- * could make each of them hold a whole receive buffer. So is a short one of a record that has many pieces already: receive
- * buffers become as small as what comes, and the objects of a piece take some hundred bytes. Memory stays below a small multiple
- * of the bytes received. A record that came whole is a slice of any size, since most are done with at once; a call that waits
+ * Puts a record together from the pieces in which it arrives. A piece that fills a good part of the buffer it came in is kept as
+ * a slice of that buffer. A smaller one is copied behind the one before: a peer that sends single bytes could make each of them
+ * hold a whole receive buffer otherwise. A short piece is copied also where it fills its buffer, if the record has many pieces
+ * already: the objects of a piece take some hundred bytes. So memory stays below a small multiple of the bytes received. A record
+ * that came whole is a slice of any size, since most are done with at once; a call that waits
  * {@linkplain RpcCall#letGoOfLargeBuffer lets go} of the buffer.
  */
 final class RecordAssembler {

@@ -9,11 +9,11 @@ import java.util.function.Consumer;
  * The memory of the record that one connection is receiving. A large record has what it announces before anything of that is
  * kept, and waits for it without being read. {@link RecordProgress} bounds the time that it takes. Event loop only.
  *
- * <p>Where {@code AUTO_READ} is off when a record has been passed up, for instance because it is a call that waits for memory,
- * the bytes behind it stay bytes until a read is asked for: a call of 44 bytes takes several times as much when it is decoded.
+ * <p>{@code AUTO_READ} may be off when a record has been passed up, for instance because it is a call that waits for memory. Then
+ * the bytes behind it are not decoded until a read is asked for: a call of 44 bytes takes several times as much as an object.
  * Where the handlers above have turned it off, a little is read all the same, since the end of the connection shows behind it.
  *
- * <p>What is left when a {@linkplain RecordTurn turn} is over, waits for the next one.
+ * <p>What is left when a {@linkplain RecordTurn turn} is over waits for the next one.
  */
 final class RecordMemory {
 

@@ -251,8 +251,8 @@ public final class RpcCall {
     }
 
     /**
-     * The call is about to wait, and its program has not seen it: small arguments that came in a large buffer are copied, as
-     * otherwise each such call could hold a whole receive buffer, of which next to nothing is counted.
+     * The call is about to wait, and its program has not seen it. Small arguments that came in a large buffer are copied: each
+     * such call could hold a whole receive buffer otherwise, of which next to nothing is counted.
      */
     void letGoOfLargeBuffer() {
         ByteBuf buffer = arguments;

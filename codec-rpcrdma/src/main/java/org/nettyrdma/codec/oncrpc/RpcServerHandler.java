@@ -38,11 +38,11 @@ import org.slf4j.LoggerFactory;
  * answers of one turn of the event loop are flushed together.
  *
  * <p><b>Turns.</b> The executor gets one task for each call, and has to run them all. A task runs the call whose turn it is, of
- * all connections whose handlers have the same executor: of the address whose calls have taken least of its time, and there of
- * the connection that has taken least; calls that run count so far. What one has taken more than others counts for a second at
- * most, and what it has not taken while it had no calls is not kept for it. If the executor rejects a task, the newest call of
- * who has most waiting is refused. Calls that run are not stopped: slow ones of one address can hold all threads, unless the
- * executor is a {@link CallExecutor}, which bounds how many of them run at once.
+ * all connections whose handlers have the same executor. The turn goes to the address whose calls have taken least of its time,
+ * and there to the connection that has taken least; calls that run count so far. What one has taken more than others counts for
+ * a second at most, and what it has not taken while it had no calls is not kept for it. If the executor rejects a task, the
+ * newest call of who has most waiting is refused. Calls that run are not stopped: slow ones of one address can hold all threads,
+ * unless the executor is a {@link CallExecutor}, which bounds how many of them run at once.
  *
  * <p><b>Memory.</b> Two things count: the calls on an executor, each with its arguments and 1024 bytes, and the replies that
  * the peer has not taken. While they exceed a limit, the connection is not read: a wanted read is passed on later.

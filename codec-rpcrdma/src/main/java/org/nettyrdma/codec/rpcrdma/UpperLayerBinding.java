@@ -14,10 +14,10 @@ import org.nettyrdma.codec.rpcrdma.shared.ItemReduction;
  * not change the indices of the buffer that they get. At the receiver the content of that buffer comes from the peer. A method
  * that cannot parse it may throw any {@link RuntimeException}.
  *
- * <p>A binding also detects violations (RFC 8166, section 6.1). A responder answers a call with GARBAGE_ARGS, the equivalent of
- * bad XDR, when one of its Read chunks holds anything but one eligible argument, or another number of bytes than the argument's
- * length word says; the call does not reach the program. A requester fails a call whose reply has placed data where the binding
- * finds no eligible result of that length, and the connection lives.
+ * <p>A binding also detects violations (RFC 8166, section 6.1). Each Read chunk of a call has to hold one eligible argument, and
+ * as many bytes as the argument's length word says. A responder answers any other call with GARBAGE_ARGS, the equivalent of bad
+ * XDR, and the program does not see it. A requester fails a call whose reply has placed data where the binding finds no eligible
+ * result of that length. In both cases the connection lives.
  */
 public interface UpperLayerBinding {
 

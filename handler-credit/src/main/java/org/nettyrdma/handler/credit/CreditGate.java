@@ -42,9 +42,10 @@ import java.util.function.IntSupplier;
  *
  * <p><b>Requests that the peer sends.</b> Responses are stamped with what the last request of the peer asked for, at least 1
  * and at most {@code maxServed}, and less while this end has less room for requests. A request beyond the grant, or a second
- * request before the first response, fires {@link CreditExceededException} and closes the connection. A smaller grant does not
- * make requests wrong that the peer may have sent before it looked at it: with {@code n} responses, and a grant of {@code g} in
- * the last of them or the one before, it may have sent {@code n + g} requests, or what fewer responses allowed if that is more.
+ * request before the first response, fires {@link CreditExceededException} and closes the connection. The peer may have sent
+ * requests before it looked at a smaller grant, and they are not wrong. After {@code n} responses it may have sent
+ * {@code n + g} requests in all, where {@code g} is the larger grant of the last two. What it was allowed after fewer responses,
+ * it still may have sent.
  *
  * <p><b>Notices</b> are messages without a response that use a receive of the peer all the same. A notice goes out without
  * waiting, on the credit that the response before it kept. It holds that credit until the peer is known to have received it.

@@ -15,11 +15,14 @@ import java.nio.ByteOrder;
  * upstream's is left to the two subclasses. One instance belongs to one thread at a time, because it has scratch memory. Tests
  * put another device in the place of all this.
  *
- * <p>It sits on DiSNI's {@link NativeDispatcher}, below {@code RdmaCm} and {@code RdmaVerbs}, for reasons of theirs: those
- * reach into {@code sun.nio.ch}, which a module system of today forbids; their event channel keeps every identifier that it
- * has ever seen; a stateful receive call cannot be changed once made, so that each receive would be a new one; and a polled
- * completion loses the vendor's error. What they are right about is kept: requests are marshalled into native memory that is
- * used again and again.
+ * <p>It sits on DiSNI's {@link NativeDispatcher}, below {@code RdmaCm} and {@code RdmaVerbs}. Those cannot be used:
+ * <ul>
+ * <li>they reach into {@code sun.nio.ch}, which the module system forbids
+ * <li>their event channel keeps every identifier that it has ever seen
+ * <li>a stateful receive call cannot be changed once made, so that each receive would be a new one
+ * <li>a polled completion loses the vendor's error
+ * </ul>
+ * As they do, it marshals requests into native memory that is used again and again.
  */
 abstract class NativeVerbs {
 

@@ -130,8 +130,8 @@ record MpaNegotiation(int inboundReadDepth, int outboundReadDepth, boolean check
     }
 
     /**
-     * How the initiator shall announce itself, as a flag of the second word: with an RDMA Write if it offers that or
-     * nothing, since it needs no resource here; else with an RDMA Read; 0 for a Send or without peer-to-peer mode.
+     * How the initiator shall announce itself, as a flag of the second word. With an RDMA Write, which needs no resource here, if
+     * it offers that or nothing; else with an RDMA Read. 0 for a Send, or without peer-to-peer mode.
      */
     private static int readyBy(MpaFrame request) {
         if (!isPeerToPeer(request)) {

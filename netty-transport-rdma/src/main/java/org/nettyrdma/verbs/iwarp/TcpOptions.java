@@ -12,10 +12,10 @@ import java.util.Map;
 final class TcpOptions {
 
     /**
-     * Size of the send buffer in bytes; Linux doubles it. Bulk data passes through the processor's cache when little of it is
-     * under way at a time: left to itself, Linux lets the buffer grow to megabytes, and a copy over loopback was measured at
-     * 2 instead of 7.5 GB per second of processor time. At 512 KiB under way a round trip may take 0.1 ms before this limits
-     * a connection to less than 5 GB/s. The receive buffer is best left to Linux: fixed at a size like this, it dropped
+     * Size of the send buffer in bytes; Linux doubles it. With little bulk data under way at a time, all of it
+     * passes through the processor's cache. Left to itself, Linux lets the buffer grow to megabytes, and a copy over loopback was
+     * measured at 2 instead of 7.5 GB per second of processor time. At 512 KiB under way a round trip may take 0.1 ms before this
+     * limits a connection to less than 5 GB/s. The receive buffer is best left to Linux: fixed at a size like this, it dropped
      * segments for lack of room.
      */
     private static final int SEND_BUFFER_BYTES = 256 * 1024;

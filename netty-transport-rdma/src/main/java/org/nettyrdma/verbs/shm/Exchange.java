@@ -9,9 +9,9 @@ import org.nettyrdma.verbs.support.SteeringTag;
 import org.nettyrdma.verbs.support.SteeringTagTable;
 
 /**
- * A connection that stands: carries out what the peer's ring asks for, and hands this side's work requests to the peer. Each side
- * copies what it ends up with: the bytes of a Send or an RDMA Write are copied by the side that they are for, those of an RDMA
- * Read by the side that has asked for them, when the other has granted it.
+ * A connection that stands: carries out what the peer's ring asks for, and hands this side's work requests to the peer. The side
+ * that ends up with bytes copies them: those of a Send or an RDMA Write the side that gets it, those of an RDMA Read the side
+ * that has asked for them, when the other has granted it.
  *
  * <p>What was copied is believed only when the peer is known not to have ended the connection before: afterwards it uses its
  * memory for something else.

@@ -42,8 +42,9 @@ import org.slf4j.LoggerFactory;
  * fails, anything else is dropped.
  *
  * <h2>RDMA2_CONNPROP</h2>
- * Each side sends one: a server as soon as it knows that the client speaks version 2, so ahead of its first reply; a client
- * behind the first reply, since until then it has a single message in progress and that is a call (version-two-08, section 7).
+ * Each side sends one. A server does so as soon as it knows that the client speaks version 2, so ahead of its first reply. A
+ * client does so behind the first reply: until then it has a single message in progress, and that is a call (version-two-08,
+ * section 7).
  * Its XID is 0, its flag RPCRDMA2_F_RESPONSE is clear, and its credits are what this side asks for in its calls. One that cannot
  * be parsed is answered with an error, and so is a request of an unknown header type (version-two-08, sections 4.1 and 5.2). A
  * client answers too: it is no requester, which must not send errors (section 5.3.3), of what it has not asked for. A Receive
@@ -65,11 +66,11 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         ANSWERED
     }
 
-    /** The exchange of properties, seen from this side. */
-    private enum Exchange {
+    /** What became of the RDMA2_CONNPROP of this side. */
+    private enum Announcement {
         DUE,
         SENT,
-        /** The peer has made the connection useless, which ends as soon as it was told. */
+        /** It, or that of the peer, has made the connection useless, which ends as soon as the peer was told. */
         FAILED
     }
 
@@ -83,7 +84,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
     private boolean remembered;
     private boolean closing;
     private Offer offer = Offer.NONE;
-    private Exchange exchange = Exchange.DUE;
+    private Announcement announcement = Announcement.DUE;
 
     /**
      * @param wantedCredits  what the calls of this side ask for
@@ -158,7 +159,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             ctx.fireChannelRead(msg);
             return;
         }
-        if (exchange == Exchange.FAILED) {
+        if (announcement == Announcement.FAILED) {
             message.release();
             return;
         }
@@ -224,9 +225,9 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             offer = Offer.ANSWERED;
         }
         boolean agreeing = connection.isServer() || offer == Offer.ANSWERED; // a client goes by an answer
-        if (exchange == Exchange.DUE && version == RpcRdmaVersion.TWO && agreeing) {
+        if (announcement == Announcement.DUE && version == RpcRdmaVersion.TWO && agreeing) {
             announce(ctx); // first, as what waits for the version goes out when it is settled
-            if (exchange == Exchange.FAILED) {
+            if (announcement == Announcement.FAILED) {
                 message.release();
                 return;
             }
@@ -240,7 +241,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         if (!connection.isAgreed()) {
             connection.agree(version);
         }
-        boolean isTold = exchange == Exchange.SENT || exchange == Exchange.DUE && version == RpcRdmaVersion.ONE;
+        boolean isTold = announcement == Announcement.SENT || announcement == Announcement.DUE && version == RpcRdmaVersion.ONE;
         if (!connection.isSettled() && isTold && agreeing) {
             connection.settled(true); // nothing of the above is left to do
         }
@@ -253,7 +254,7 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
             connection.peerProperties(header.properties());
             return;
         }
-        exchange = Exchange.FAILED;
+        announcement = Announcement.FAILED;
         connection.settled(false);
         RpcRdmaException cause = RpcRdmaFailures.connection("the peer has receives of %d bytes, and no message with a call or a "
                 + "reply has less than %d",
@@ -277,13 +278,13 @@ public final class ConnectionHandler extends ChannelDuplexHandler {
         int bytes = NegotiatedConnection.lengthBytes(connection.properties());
         long most = connection.terms().peerProperties().get(TransportProperty.RECEIVE_BUFFER_SIZE);
         if (bytes > most) { // only where an extension has added properties
-            exchange = Exchange.FAILED;
+            announcement = Announcement.FAILED;
             ctx.fireExceptionCaught(RpcRdmaFailures.connection(
                     "the peer has receives of %d bytes, and RDMA2_CONNPROP of this side has %d", most, bytes));
             ctx.close();
             return;
         }
-        exchange = Exchange.SENT;
+        announcement = Announcement.SENT;
         ctx.writeAndFlush(RpcRdmaMessage.properties(new ConnectionProperties(0, wantedCredits, 0, connection.properties())));
         connection.propertiesSent();
     }

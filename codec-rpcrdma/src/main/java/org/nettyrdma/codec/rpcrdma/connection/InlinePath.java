@@ -23,11 +23,15 @@ import org.nettyrdma.handler.credit.CreditGate;
  *       |------------->|=============== InlinePath ===================>|------------------->|    short path
  * }</pre>
  *
- * <p>Whatever is not plain takes the way through the pipeline: all messages before the version is settled, those with
- * chunks, errors, what is malformed or has unknown flags, calls that have to wait for a credit, calls that the peer was not
- * granted, replies to calls that have exposed memory, all that comes once there are control messages. Each step here either
- * does what the handlers would have done, or changes nothing and returns {@code false}. Both paths are synchronous, so that
- * they keep the order of messages.
+ * <p>Whatever is not plain takes the way through the pipeline:
+ * <ul>
+ * <li>all messages before the version is settled, and all once there are control messages
+ * <li>those with chunks, errors, and what is malformed or has unknown flags
+ * <li>calls that have to wait for a credit, and calls that the peer was not granted
+ * <li>replies to calls that have exposed memory
+ * </ul>
+ * Each step here either does what the handlers would have done, or changes nothing and returns {@code false}. Both paths are
+ * synchronous, so that they keep the order of messages.
  *
  * <p>The path is open only if nothing but these handlers stands between codec and chunk handler when the first message comes.
  * Handlers of an application that are put there before see every message. Event loop only.

@@ -16,11 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends a connection whose peer lets things lie: that does not answer the RDMA Reads of its call's chunks, or takes
- * neither the RDMA Writes nor the Send of a reply, or does so more slowly than {@link TransferLimits} allow; and one whose
- * server takes neither calls nor the answers to what it sends of itself. All of these stay in the
- * channel's outbound buffer until the device has completed them, in order, so it is enough to look there now and then, at each
- * of the {@link TransferRounds}. All methods run on the event loop.
+ * Ends a connection whose peer does its part more slowly than {@link TransferLimits} allow, or not at all. A client has to answer
+ * the RDMA Reads of its call's chunks, and to take the RDMA Writes and the Send of a reply. A server has to take calls, and the
+ * answers to what it sends of itself. All of these stay in the channel's outbound buffer until the device has completed them, in
+ * order. So it is enough to look there now and then, at each of the {@link TransferRounds}. All methods run on the event loop.
  *
  * <p>While memory is gone it ends, after a second already, a connection that holds some and moves too little. Completions do not
  * tell that so soon: a Read of 1 MiB is complete after a minute at the least rate. So it needs a device that tells more.

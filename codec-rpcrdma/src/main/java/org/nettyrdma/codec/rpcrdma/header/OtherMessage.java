@@ -53,9 +53,9 @@ final class OtherMessage extends RpcRdmaMessage {
     }
 
     /**
-     * The credit word of RDMA2_ERROR must be ignored (version-two-08, section 5.3.3), also where the rest of it cannot be parsed;
-     * so is that of every ERR_VERS, as it may be a client's first answer, and more than one message may be sent only behind one
-     * that is no error (version-two-08, section 7).
+     * The credit word of RDMA2_ERROR must be ignored (version-two-08, section 5.3.3), also where the rest of it cannot be parsed.
+     * That of every ERR_VERS is ignored, too: it may be a client's first answer, and the client may send more than one message
+     * only behind an answer that is no error (version-two-08, section 7).
      */
     @Override
     public boolean grantsCredits() {

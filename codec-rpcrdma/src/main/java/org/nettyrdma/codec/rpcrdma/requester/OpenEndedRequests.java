@@ -13,15 +13,15 @@ import org.nettyrdma.codec.rpcrdma.shared.InlineThreshold;
 
 /**
  * Finds room for the replies of which nobody said how large they can get. Each call offers all that a reply may take
- * ({@link RpcRdmaLimits#defaultReplyChunkBytes()}) as long as there is memory, for in version 1 there is no second try: the
- * responder learns how large a reply is by carrying the call out, and its RDMA_ERROR is a permanent error (RFC 8166, section
- * 4.5). It is what the {@link ReplyHistory} says of such calls that decides where memory is short:
+ * ({@link RpcRdmaLimits#defaultReplyChunkBytes()}) as long as there is memory. In version 1 there is no second try: the responder
+ * learns how large a reply is by carrying the call out, and its RDMA_ERROR is a permanent error (RFC 8166, section 4.5). Where
+ * memory is short, the {@link ReplyHistory} of such calls decides:
  * <ul>
  * <li>replies were small: the call does not wait, and offers less, but several times what was ever needed. If that is too
  * little after all, the call fails in version 1 and is sent again in version 2, and nothing is guessed of its kind any more
  * <li>replies were large, or the call itself is: the call waits for memory
- * <li>there were too few to tell: the call waits, too. If there still is no large one {@value #PATIENCE_MILLIS} ms later, the
- * calls that hold the memory may not be answered before this one is sent, and it offers {@value #MODEST_BYTES} bytes, for which
+ * <li>there were too few to tell: the call waits, too. Perhaps the calls that hold the memory are not answered before this one is
+ * sent. So if there still is no large reply {@value #PATIENCE_MILLIS} ms later, it offers {@value #MODEST_BYTES} bytes, for which
  * there is a reserve
  * </ul>
  * Event loop only.

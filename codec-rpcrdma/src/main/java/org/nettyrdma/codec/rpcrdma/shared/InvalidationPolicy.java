@@ -28,8 +28,8 @@ public enum InvalidationPolicy {
     /**
      * Version 2, where each call names the handle (version-two-08, section 3.3). The requester names that of its largest
      * region, which is the one that takes longest to withdraw on devices where size matters (reminv-design-03, section 5.2).
-     * The responder withdraws exactly that one, and nothing when the handle is not one of the call's: it may always choose a
-     * Send, to obey could take the memory of another call, and a call that can be served is not refused.
+     * The responder withdraws exactly that one. A handle that is none of the call's could be the memory of another call; then it
+     * withdraws nothing. The call can be served, so that it is not refused, and a responder may always choose a Send.
      */
     PER_CALL;
 

@@ -22,9 +22,9 @@ import org.nettyrdma.codec.rpcrdma.shared.BindingTable;
  *
  * <p>What the draft leaves open: offsets count from the start of the Send, the only place that alignment in a receive buffer
  * can count from, and where the Linux client counted from while it sent such messages. Data of exactly the threshold is
- * padded, as in the draft's example. What the opaque arguments are only a binding knows, so without one for the program, and
- * for arguments that are not DDP-eligible, nothing is taken out; nor is it from a call with Read chunks, whose positions
- * would no longer say where these belong. Replies have no padding: the value that a client reckons with is the server's.
+ * padded, as in the draft's example. Only a binding knows what the opaque arguments are. So nothing is taken out without one
+ * for the program, nor from arguments that are not DDP-eligible, nor from a call with Read chunks, whose positions would no
+ * longer say where these belong. Replies have no padding: the value that a client reckons with is the server's.
  */
 public final class AlignmentPadding implements PaddingRemoval {
 
