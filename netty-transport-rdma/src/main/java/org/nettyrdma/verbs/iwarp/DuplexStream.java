@@ -127,7 +127,7 @@ final class DuplexStream {
         receives.turnEnded();
         boolean isWaiting = inbound.isWaitingForReceive();
         if (isWaiting) {
-            statistics.countReceiveWait();
+            statistics.receiveWaits.increment();
         }
         setInterest(SelectionKey.OP_READ, !isWaiting || writeFailure != null);
         if (sentBeforeFirst < 0 && hasReceived()) {

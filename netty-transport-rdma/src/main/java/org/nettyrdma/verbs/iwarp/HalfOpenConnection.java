@@ -52,7 +52,7 @@ final class HalfOpenConnection implements SocketHandler {
         }
         if (request.wantsMarkers()) {
             PeerLog.warn(LOGGER, remoteAddress, "wants MPA markers, which this side does not send: refused");
-            parts.statistics().countInvalidRequest();
+            parts.statistics().invalidRequests.increment();
             listener.halfOpenEnded(this);
             SocketConnectionRequest.reject(channel, MpaNegotiation.rejection(request).encode());
             return;
@@ -66,7 +66,7 @@ final class HalfOpenConnection implements SocketHandler {
     public void failed(Exception cause) {
         if (reader.hasBegun()) {
             PeerLog.warn(LOGGER, remoteAddress, "sent no proper MPA request: {}", cause);
-            parts.statistics().countInvalidRequest();
+            parts.statistics().invalidRequests.increment();
         } else {
             LOGGER.debug("{} connected and left", remoteAddress); // as whoever looks whether somebody listens
         }
@@ -75,7 +75,7 @@ final class HalfOpenConnection implements SocketHandler {
 
     void timedOut() {
         PeerLog.warn(LOGGER, remoteAddress, "sent no whole MPA request in time");
-        parts.statistics().countLateRequest();
+        parts.statistics().lateRequests.increment();
         close();
     }
 
@@ -83,7 +83,7 @@ final class HalfOpenConnection implements SocketHandler {
     void displaced() {
         PeerLog.warn(LOGGER, remoteAddress,
                 "has not sent its MPA request yet and gives way to a newer connection, as there are too many like it");
-        parts.statistics().countDisplacedRequest();
+        parts.statistics().displacedRequests.increment();
         close();
     }
 

@@ -238,7 +238,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
     private void established(MpaFrame peerFrame) {
         stream = new DuplexStream(parts, channel, key, queues, negotiation);
         state = State.ESTABLISHED;
-        parts.statistics().countConnection();
+        parts.statistics().connections.increment();
         setupFrame = null;
         replyReader = null;
         ConnectionParameters parameters = new ConnectionParameters(peerFrame.userData(), negotiation.inboundReadDepth(),
@@ -418,18 +418,18 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
     @Override
     public void failed(Exception cause) {
         if (cause instanceof ProtocolViolationException violation) {
-            parts.statistics().countViolation();
+            parts.statistics().violations.increment();
             LOGGER.debug("{} broke the protocol: {}", remoteAddress, cause.getMessage()); // the listener hears of it and tells
             terminate(violation.reason());
             end(violation, NO_DATA);
         } else if (cause instanceof PeerTerminatedException terminated) {
-            parts.statistics().countTerminateReceived();
+            parts.statistics().terminatesReceived.increment();
             PeerLog.info(LOGGER, remoteAddress, "has sent a Terminate: {}", terminated.terminateMessage().describe());
             stream.terminatedByPeer(terminated.terminateMessage());
             end(terminated.explained(stream.longestSendBytes()), NO_DATA);
         } else {
             if (state == State.ESTABLISHED) {
-                parts.statistics().countLostConnection();
+                parts.statistics().lostConnections.increment();
             }
             end(cause instanceof IOException failure ? failure : new IOException(cause), NO_DATA);
         }

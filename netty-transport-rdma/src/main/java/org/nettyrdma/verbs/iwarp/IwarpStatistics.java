@@ -7,14 +7,14 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class IwarpStatistics {
 
-    private final LongAdder connections = new LongAdder();
-    private final LongAdder invalidRequests = new LongAdder();
-    private final LongAdder lateRequests = new LongAdder();
-    private final LongAdder displacedRequests = new LongAdder();
-    private final LongAdder receiveWaits = new LongAdder();
-    private final LongAdder violations = new LongAdder();
-    private final LongAdder terminatesReceived = new LongAdder();
-    private final LongAdder lostConnections = new LongAdder();
+    final LongAdder connections = new LongAdder();
+    final LongAdder invalidRequests = new LongAdder();
+    final LongAdder lateRequests = new LongAdder();
+    final LongAdder displacedRequests = new LongAdder();
+    final LongAdder receiveWaits = new LongAdder();
+    final LongAdder violations = new LongAdder();
+    final LongAdder terminatesReceived = new LongAdder();
+    final LongAdder lostConnections = new LongAdder();
 
     IwarpStatistics() {
     }
@@ -90,37 +90,5 @@ public final class IwarpStatistics {
      */
     public long lostConnections() {
         return lostConnections.sum();
-    }
-
-    void countConnection() {
-        connections.increment();
-    }
-
-    void countInvalidRequest() {
-        invalidRequests.increment();
-    }
-
-    void countLateRequest() {
-        lateRequests.increment();
-    }
-
-    void countDisplacedRequest() {
-        displacedRequests.increment();
-    }
-
-    void countReceiveWait() {
-        receiveWaits.increment();
-    }
-
-    void countViolation() {
-        violations.increment();
-    }
-
-    void countTerminateReceived() {
-        terminatesReceived.increment();
-    }
-
-    void countLostConnection() {
-        lostConnections.increment();
     }
 }

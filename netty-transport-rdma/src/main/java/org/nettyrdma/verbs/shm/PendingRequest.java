@@ -75,7 +75,7 @@ final class PendingRequest implements SocketHandler {
     /** Ends it, and says why. */
     void drop(String why) {
         PeerLog.warn(LOGGER, listener.localAddress(), "a peer of this listener {}", why);
-        parts.statistics().countInvalidRequest();
+        parts.statistics().invalidRequests.increment();
         close();
     }
 

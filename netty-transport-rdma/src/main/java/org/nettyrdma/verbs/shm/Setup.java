@@ -269,7 +269,7 @@ final class Setup implements SocketHandler {
 
     /** Sends a byte; the peer sees that this side is ready, or has something for it. */
     void ring() {
-        parts.statistics().countWakeUp();
+        parts.statistics().wakeUpsSent.increment();
         try {
             channel.write(parts.signals().clear().limit(1)); // if the socket is full, there is enough to wake the peer
         } catch (IOException e) {

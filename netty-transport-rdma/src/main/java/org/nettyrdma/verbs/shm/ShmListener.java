@@ -90,7 +90,7 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
     /** Ends a connection, and tells the peer why. */
     void refuse(SocketChannel channel, IOException cause) {
         PeerLog.warn(LOGGER, localAddress(), "refused a connection: {}", cause);
-        parts.statistics().countInvalidRequest();
+        parts.statistics().invalidRequests.increment();
         SocketConnectionRequest.reject(channel, SetupFrame.rejection(cause).encode());
     }
 

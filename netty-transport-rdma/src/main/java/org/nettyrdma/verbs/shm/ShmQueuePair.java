@@ -143,7 +143,7 @@ final class ShmQueuePair implements QueuePair {
             throw t;
         }
         state = State.ESTABLISHED;
-        parts.statistics().countConnection();
+        parts.statistics().connections.increment();
         ConnectionParameters parameters = new ConnectionParameters(frame.privateDataBuffer(), queues.grants().depth(),
                 outboundReadDepth, false, 0);
         deliver(() -> listener.established(parameters));
@@ -373,7 +373,7 @@ final class ShmQueuePair implements QueuePair {
     private void peerEnded() throws IOException {
         IOException cause = exchange.peerEnded();
         if (cause != null && state != State.CLOSING) {
-            parts.statistics().countTerminateReceived();
+            parts.statistics().terminatesReceived.increment();
             PeerLog.info(LOGGER, remoteAddress(), "has ended the connection: {}", cause.getMessage());
         }
         end(state == State.CLOSING ? null : cause, NO_DATA, EndReason.CLOSED);
@@ -382,11 +382,11 @@ final class ShmQueuePair implements QueuePair {
     void failed(Exception cause) {
         EndReason reason = EndReason.FAILED;
         if (exchange != null && cause instanceof ShmProtocolException violation) {
-            parts.statistics().countViolation();
+            parts.statistics().violations.increment();
             LOGGER.debug("{} broke the rules: {}", remoteAddress(), cause.getMessage()); // the listener hears of it and tells
             reason = violation.reason();
         } else if (exchange != null) {
-            parts.statistics().countLostConnection();
+            parts.statistics().lostConnections.increment();
         }
         end(cause instanceof IOException failure ? failure : new IOException(cause), NO_DATA, reason);
     }

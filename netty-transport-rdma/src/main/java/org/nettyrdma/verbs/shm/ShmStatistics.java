@@ -7,12 +7,12 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class ShmStatistics {
 
-    private final LongAdder connections = new LongAdder();
-    private final LongAdder invalidRequests = new LongAdder();
-    private final LongAdder violations = new LongAdder();
-    private final LongAdder terminatesReceived = new LongAdder();
-    private final LongAdder lostConnections = new LongAdder();
-    private final LongAdder wakeUpsSent = new LongAdder();
+    final LongAdder connections = new LongAdder();
+    final LongAdder invalidRequests = new LongAdder();
+    final LongAdder violations = new LongAdder();
+    final LongAdder terminatesReceived = new LongAdder();
+    final LongAdder lostConnections = new LongAdder();
+    final LongAdder wakeUpsSent = new LongAdder();
 
     ShmStatistics() {
     }
@@ -69,29 +69,5 @@ public final class ShmStatistics {
      */
     public long wakeUpsSent() {
         return wakeUpsSent.sum();
-    }
-
-    void countConnection() {
-        connections.increment();
-    }
-
-    void countInvalidRequest() {
-        invalidRequests.increment();
-    }
-
-    void countViolation() {
-        violations.increment();
-    }
-
-    void countTerminateReceived() {
-        terminatesReceived.increment();
-    }
-
-    void countLostConnection() {
-        lostConnections.increment();
-    }
-
-    void countWakeUp() {
-        wakeUpsSent.increment();
     }
 }
