@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import org.nettyrdma.codec.oncrpc.transport.SummedMeters;
+import org.nettyrdma.codec.oncrpc.meters.SummedMeters;
 
 /**
  * Binds the numbers of a {@link DuplicateRequestCache} to a Micrometer registry; needs micrometer-core on the class path. Names:

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
-import org.nettyrdma.codec.oncrpc.transport.SummedMeters;
+import org.nettyrdma.codec.oncrpc.meters.SummedMeters;
 
 /**
  * Keeps in a Micrometer registry how long calls take; needs micrometer-core on the class path. Timers:

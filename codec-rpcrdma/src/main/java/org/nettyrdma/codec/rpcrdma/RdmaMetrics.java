@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.function.ToLongFunction;
 import org.nettyrdma.channel.RdmaChannelStatistics;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
-import org.nettyrdma.codec.oncrpc.transport.SummedMeters;
+import org.nettyrdma.codec.oncrpc.meters.SummedMeters;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
 import org.nettyrdma.codec.rpcrdma.connection.OpenConnections;
 import org.nettyrdma.handler.credit.CreditStatistics;

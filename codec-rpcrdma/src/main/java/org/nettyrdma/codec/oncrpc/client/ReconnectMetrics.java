@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
 import org.nettyrdma.codec.oncrpc.client.ReconnectCounters.Counter;
-import org.nettyrdma.codec.oncrpc.transport.SummedMeters;
+import org.nettyrdma.codec.oncrpc.meters.SummedMeters;
 
 /**
  * Binds the numbers of a {@link ReconnectingRpcClient} to a Micrometer registry; needs micrometer-core on the class path. Names:

@@ -1,6 +1,6 @@
 /**
  * What passes between ONC RPC and the transport below it: the events about single calls, promises that tell how each write has
- * ended, reads that were asked for, and the watch over transfers. All of it belongs to the event loop of a channel, but for what
- * meters read, which is of any thread. The package is not exported.
+ * ended, reads that were asked for, and the watch over transfers. All of it belongs to the event loop of a channel. The
+ * package is not exported.
  */
 package org.nettyrdma.codec.oncrpc.transport;

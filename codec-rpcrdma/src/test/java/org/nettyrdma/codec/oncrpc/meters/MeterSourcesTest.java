@@ -1,4 +1,4 @@
-package org.nettyrdma.codec.oncrpc.transport;
+package org.nettyrdma.codec.oncrpc.meters;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;

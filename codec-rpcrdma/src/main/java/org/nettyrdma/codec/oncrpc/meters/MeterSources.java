@@ -1,4 +1,4 @@
-package org.nettyrdma.codec.oncrpc.transport;
+package org.nettyrdma.codec.oncrpc.meters;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
