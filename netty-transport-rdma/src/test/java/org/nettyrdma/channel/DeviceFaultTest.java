@@ -327,25 +327,21 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldNeverGiveBackBuffersThatTheDeviceOfALostContextMayStillUse() throws Exception {
-        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
-        try {
-            Connection connection = connect(serverBootstrap(single), bootstrap(single)
-                    .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 3));
-            Endpoint client = connection.client();
-            GIVEN_UP.add(connection);
-            faulty.withholdCompletions = true;
-            ByteBuf message = client.text("lost");
-            client.channel().writeAndFlush(message);
-            client.call(() -> null);
-            faulty.keepPosted = true;
-            faulty.nextPollFailure = new IOException("device removed");
-            client.channel().eventLoop().execute(() -> { });
-            Endpoint.await(client.channel().releaseFuture());
-            assertEquals(4, client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
-            assertEquals(1, message.refCnt(), "never used again");
-        } finally {
-            stop(single);
-        }
+        EventLoopGroup single = startGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(single), bootstrap(single)
+                .option(RdmaChannelOption.RECEIVE_QUEUE_DEPTH, 3));
+        Endpoint client = connection.client();
+        GIVEN_UP.add(connection);
+        faulty.withholdCompletions = true;
+        ByteBuf message = client.text("lost");
+        client.channel().writeAndFlush(message);
+        client.call(() -> null);
+        faulty.keepPosted = true;
+        faulty.nextPollFailure = new IOException("device removed");
+        client.channel().eventLoop().execute(() -> { });
+        Endpoint.await(client.channel().releaseFuture());
+        assertEquals(4, client.count(Counter.BUFFERS_LEAKED_ON_PURPOSE));
+        assertEquals(1, message.refCnt(), "never used again");
     }
 
     @Test
@@ -385,53 +381,45 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldReplaceAContextWhoseChannelsCannotBeEnded() throws Exception {
-        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
-        try {
-            Connection connection = connect(serverBootstrap(single), bootstrap(single));
-            GIVEN_UP.add(connection);
-            faulty.refuseEnds = true;
-            faulty.nextPollFailure = new IOException("device removed");
-            connection.client().channel().eventLoop().execute(() -> { });
-            connection.client().awaitInactive();
-            connection.server().awaitInactive();
-            faulty.refuseEnds = false;
-            Connection again = connect(serverBootstrap(single), bootstrap(single));
-            again.client().send("new context");
-            assertEquals("new context", again.server().awaitText());
-        } finally {
-            stop(single);
-        }
+        EventLoopGroup single = startGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(single), bootstrap(single));
+        GIVEN_UP.add(connection);
+        faulty.refuseEnds = true;
+        faulty.nextPollFailure = new IOException("device removed");
+        connection.client().channel().eventLoop().execute(() -> { });
+        connection.client().awaitInactive();
+        connection.server().awaitInactive();
+        faulty.refuseEnds = false;
+        Connection again = connect(serverBootstrap(single), bootstrap(single));
+        again.client().send("new context");
+        assertEquals("new context", again.server().awaitText());
     }
 
     @Test
     void shouldGiveEveryChannelItsTurnThoughOneCannotEvenFail() throws Exception {
-        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
-        try {
-            Channel server = listen(serverBootstrap(single));
-            Endpoint broken = connect(bootstrap(single).option(ChannelOption.AUTO_READ, false)
-                    .option(ChannelOption.RCVBUF_ALLOCATOR, () -> {
-                        throw new IllegalStateException() {
-                            @Override
-                            public String toString() {
-                                throw new IllegalStateException("no text");
-                            }
-                        };
-                    }), server);
-            Endpoint brokenServer = awaitAccepted();
-            Endpoint client = connect(bootstrap(single).option(ChannelOption.AUTO_READ, false), server);
-            Endpoint clientServer = awaitAccepted();
-            brokenServer.send("to the broken one");
-            clientServer.send("to the other");
-            awaitTrue(() -> broken.count(Counter.RECEIVES) + client.count(Counter.RECEIVES) == 2, "both have arrived");
-            client.call(() -> {
-                broken.channel().read();
-                client.channel().read();
-                return null;
-            });
-            assertEquals("to the other", client.awaitText());
-        } finally {
-            stop(single);
-        }
+        EventLoopGroup single = startGroup(1, IdleStrategy.ADAPTIVE);
+        Channel server = listen(serverBootstrap(single));
+        Endpoint broken = connect(bootstrap(single).option(ChannelOption.AUTO_READ, false)
+                .option(ChannelOption.RCVBUF_ALLOCATOR, () -> {
+                    throw new IllegalStateException() {
+                        @Override
+                        public String toString() {
+                            throw new IllegalStateException("no text");
+                        }
+                    };
+                }), server);
+        Endpoint brokenServer = awaitAccepted();
+        Endpoint client = connect(bootstrap(single).option(ChannelOption.AUTO_READ, false), server);
+        Endpoint clientServer = awaitAccepted();
+        brokenServer.send("to the broken one");
+        clientServer.send("to the other");
+        awaitTrue(() -> broken.count(Counter.RECEIVES) + client.count(Counter.RECEIVES) == 2, "both have arrived");
+        client.call(() -> {
+            broken.channel().read();
+            client.channel().read();
+            return null;
+        });
+        assertEquals("to the other", client.awaitText());
     }
 
     @Test
@@ -501,66 +489,58 @@ class DeviceFaultTest extends TransportFixture {
 
     @Test
     void shouldCloseItsChannelsAndGoOnWhenAContextBreaks() throws Exception {
-        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
-        try {
-            Connection connection = connect(serverBootstrap(single), bootstrap(single));
-            Endpoint client = connection.client();
-            ByteBuf memory = client.channel().alloc().buffer(100);
-            ExposedMemory exposed = client.call(() -> client.channel().expose(memory, 0, 100, RemoteAccess.READ));
-            int before = faulty.contexts.get();
-            faulty.nextPollFailure = new IOException("device removed");
-            client.channel().eventLoop().execute(() -> { });
-            client.awaitInactive();
-            connection.server().awaitInactive();
-            assertEquals("device removed", client.awaitCause().getMessage());
-            Endpoint.await(connection.server().channel().parent().closeFuture());
-            assertEquals(before + 1, faulty.contexts.get());
-            assertTrue(client.call(exposed::isInvalidated));
-            memory.release();
+        EventLoopGroup single = startGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(single), bootstrap(single));
+        Endpoint client = connection.client();
+        ByteBuf memory = client.channel().alloc().buffer(100);
+        ExposedMemory exposed = client.call(() -> client.channel().expose(memory, 0, 100, RemoteAccess.READ));
+        int before = faulty.contexts.get();
+        faulty.nextPollFailure = new IOException("device removed");
+        client.channel().eventLoop().execute(() -> { });
+        client.awaitInactive();
+        connection.server().awaitInactive();
+        assertEquals("device removed", client.awaitCause().getMessage());
+        Endpoint.await(connection.server().channel().parent().closeFuture());
+        assertEquals(before + 1, faulty.contexts.get());
+        assertTrue(client.call(exposed::isInvalidated));
+        memory.release();
 
-            Connection again = connect(serverBootstrap(single), bootstrap(single));
-            again.client().send("new context");
-            assertEquals("new context", again.server().awaitText());
-        } finally {
-            stop(single);
-        }
+        Connection again = connect(serverBootstrap(single), bootstrap(single));
+        again.client().send("new context");
+        assertEquals("new context", again.server().awaitText());
     }
 
     @Test
     void shouldGoOnWithoutAContextUntilOneCanBeOpened() throws Exception {
-        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
-        try {
-            Connection connection = connect(serverBootstrap(single), bootstrap(single));
-            EventLoop loop = connection.client().channel().eventLoop();
-            Channel server = connection.server().channel().parent();
-            CompletableFuture<Throwable> told = new CompletableFuture<>();
-            connection.client().call(() -> server.pipeline().addLast(new ChannelInboundHandlerAdapter() {
-                @Override
-                public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-                    told.complete(cause);
-                }
-            }));
-            faulty.refuseContexts = true;
-            faulty.nextPollFailure = new IOException("device removed");
-            Endpoint.await(loop.submit(() -> { }));
-            connection.client().awaitInactive();
-            connection.server().awaitInactive();
-            Endpoint.await(server.closeFuture());
-            assertEquals("device removed", told.get(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS).getMessage());
+        EventLoopGroup single = startGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(single), bootstrap(single));
+        EventLoop loop = connection.client().channel().eventLoop();
+        Channel server = connection.server().channel().parent();
+        CompletableFuture<Throwable> told = new CompletableFuture<>();
+        connection.client().call(() -> server.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                told.complete(cause);
+            }
+        }));
+        faulty.refuseContexts = true;
+        faulty.nextPollFailure = new IOException("device removed");
+        Endpoint.await(loop.submit(() -> { }));
+        connection.client().awaitInactive();
+        connection.server().awaitInactive();
+        Endpoint.await(server.closeFuture());
+        assertEquals("device removed", told.get(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS).getMessage());
 
-            assertEquals("no context", Endpoint.awaitFailure(serverBootstrap(single).bind(LOOPBACK, 0)).getMessage());
-            assertEquals("no context", Endpoint.awaitFailure(bootstrap(single).handler(newEndpoint()).connect(LOOPBACK, 1))
-                    .getMessage());
-            assertEquals(3, Endpoint.await(loop.schedule(() -> 3, 10, TimeUnit.MILLISECONDS)).getNow());
-            assertEquals(4, Endpoint.await(loop.submit(() -> 4)).getNow());
+        assertEquals("no context", Endpoint.awaitFailure(serverBootstrap(single).bind(LOOPBACK, 0)).getMessage());
+        assertEquals("no context", Endpoint.awaitFailure(bootstrap(single).handler(newEndpoint()).connect(LOOPBACK, 1))
+                .getMessage());
+        assertEquals(3, Endpoint.await(loop.schedule(() -> 3, 10, TimeUnit.MILLISECONDS)).getNow());
+        assertEquals(4, Endpoint.await(loop.submit(() -> 4)).getNow());
 
-            faulty.refuseContexts = false;
-            Connection again = connect(serverBootstrap(single), bootstrap(single));
-            again.client().send("new context");
-            assertEquals("new context", again.server().awaitText());
-        } finally {
-            stop(single);
-        }
+        faulty.refuseContexts = false;
+        Connection again = connect(serverBootstrap(single), bootstrap(single));
+        again.client().send("new context");
+        assertEquals("new context", again.server().awaitText());
     }
 
     @Test

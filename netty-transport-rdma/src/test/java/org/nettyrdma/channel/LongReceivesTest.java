@@ -18,7 +18,6 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,17 +37,12 @@ class LongReceivesTest extends TransportFixture {
     private static final int REPLY_BYTES = 24;
 
     private final VerbsProvider provider = new IwarpProvider(); // memory that no other test uses
-    private final EventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
+    private final EventLoopGroup serverLoop = startGroup(1, IdleStrategy.ADAPTIVE);
     private final ConnectionMemory memory = RegisteredByteBufAllocator.of(provider).connectionMemory();
 
     @Override
     protected VerbsProvider provider() {
         return provider;
-    }
-
-    @AfterEach
-    void stopServerLoop() throws InterruptedException {
-        stop(serverLoop);
     }
 
     private Endpoint accepted(Bootstrap client, ServerBootstrap server) throws Exception {
@@ -119,36 +113,32 @@ class LongReceivesTest extends TransportFixture {
     @Test
     void shouldGiveNoMoreLongReceivesWhereEventLoopsAskAtOnce() throws Exception {
         int loops = 8;
-        EventLoopGroup group = newGroup(loops, IdleStrategy.BLOCKING);
-        try {
-            int depth = (int) (memory.maxBytes() / 16 / LONG_BYTES / 2); // there is room for two
-            for (int round = 0; round < 200; round++) {
-                CyclicBarrier barrier = new CyclicBarrier(loops);
-                List<RdmaChannel> channels = new ArrayList<>();
-                List<Future<?>> registered = new ArrayList<>();
-                for (int i = 0; i < loops; i++) {
-                    RdmaChannel channel = new RdmaChannel();
-                    channel.config().setLongReceives(true).setReceiveQueueDepth(depth);
-                    channels.add(channel);
-                    EventLoop loop = group.next();
-                    registered.add(loop.submit(() -> {
-                        barrier.await();
-                        return loop.register(channel);
-                    }));
-                }
-                int withLong = 0;
-                for (int i = 0; i < loops; i++) {
-                    ((ChannelFuture) registered.get(i).get()).sync();
-                    withLong += channels.get(i).config().getReceiveBufferSize() == LONG_BYTES ? 1 : 0;
-                }
-                assertTrue(withLong <= 2, withLong + " channels in round " + round);
-                for (RdmaChannel channel : channels) {
-                    channel.close();
-                    Endpoint.await(channel.releaseFuture());
-                }
+        EventLoopGroup group = startGroup(loops, IdleStrategy.BLOCKING);
+        int depth = (int) (memory.maxBytes() / 16 / LONG_BYTES / 2); // there is room for two
+        for (int round = 0; round < 200; round++) {
+            CyclicBarrier barrier = new CyclicBarrier(loops);
+            List<RdmaChannel> channels = new ArrayList<>();
+            List<Future<?>> registered = new ArrayList<>();
+            for (int i = 0; i < loops; i++) {
+                RdmaChannel channel = new RdmaChannel();
+                channel.config().setLongReceives(true).setReceiveQueueDepth(depth);
+                channels.add(channel);
+                EventLoop loop = group.next();
+                registered.add(loop.submit(() -> {
+                    barrier.await();
+                    return loop.register(channel);
+                }));
             }
-        } finally {
-            stop(group);
+            int withLong = 0;
+            for (int i = 0; i < loops; i++) {
+                ((ChannelFuture) registered.get(i).get()).sync();
+                withLong += channels.get(i).config().getReceiveBufferSize() == LONG_BYTES ? 1 : 0;
+            }
+            assertTrue(withLong <= 2, withLong + " channels in round " + round);
+            for (RdmaChannel channel : channels) {
+                channel.close();
+                Endpoint.await(channel.releaseFuture());
+            }
         }
     }
 

@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,18 +40,13 @@ class ReceivePoolTest extends TransportFixture {
     private static final int MAX_BYTES = 64 << 20;
 
     private final VerbsProvider provider = new IwarpProvider(); // memory that no other test uses
-    private final EventLoopGroup serverLoop = newGroup(1, IdleStrategy.ADAPTIVE);
+    private final EventLoopGroup serverLoop = startGroup(1, IdleStrategy.ADAPTIVE);
     private final List<Endpoint> clients = new ArrayList<>();
     private final List<Endpoint> servers = new ArrayList<>();
 
     @Override
     protected VerbsProvider provider() {
         return provider;
-    }
-
-    @AfterEach
-    void stopServerLoop() throws InterruptedException {
-        stop(serverLoop);
     }
 
     private void connect(int count, boolean autoRead) throws Exception {

@@ -145,29 +145,25 @@ public abstract class ConnectingContract extends TransportFixture {
 
     @Test
     void shouldServeOthersWhileAnAttemptEnds() throws Exception {
-        EventLoopGroup single = newGroup(1, IdleStrategy.ADAPTIVE);
-        try {
-            Connection connection = connect(serverBootstrap(), bootstrap(single));
-            BlockingQueue<RdmaChannel> unanswered = new LinkedBlockingQueue<>();
-            RdmaServerChannel silent = listen(serverBootstrap().handler(new ChannelInboundHandlerAdapter() {
-                @Override
-                public void channelRead(ChannelHandlerContext ctx, Object message) {
-                    unanswered.add((RdmaChannel) message);
-                }
-            }));
-            ChannelFuture connect = bootstrap(single).handler(newEndpoint()).connect(addressOf(silent));
-            RdmaChannel request = unanswered.poll(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS);
-            long startNanos = System.nanoTime();
-            connect.channel().close();
-            connection.client().send("meanwhile");
-            assertEquals("meanwhile", connection.server().awaitText());
-            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
-            assertTrue(millis < 4000, millis + " ms"); // a device may take 10 seconds to give up
-            assertInstanceOf(ClosedChannelException.class, Endpoint.awaitFailure(connect));
-            Endpoint.await(silent.eventLoop().submit(() -> request.unsafe().closeForcibly()));
-        } finally {
-            stop(single);
-        }
+        EventLoopGroup single = startGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(), bootstrap(single));
+        BlockingQueue<RdmaChannel> unanswered = new LinkedBlockingQueue<>();
+        RdmaServerChannel silent = listen(serverBootstrap().handler(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                unanswered.add((RdmaChannel) message);
+            }
+        }));
+        ChannelFuture connect = bootstrap(single).handler(newEndpoint()).connect(addressOf(silent));
+        RdmaChannel request = unanswered.poll(Endpoint.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        long startNanos = System.nanoTime();
+        connect.channel().close();
+        connection.client().send("meanwhile");
+        assertEquals("meanwhile", connection.server().awaitText());
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+        assertTrue(millis < 4000, millis + " ms"); // a device may take 10 seconds to give up
+        assertInstanceOf(ClosedChannelException.class, Endpoint.awaitFailure(connect));
+        Endpoint.await(silent.eventLoop().submit(() -> request.unsafe().closeForcibly()));
     }
 
     @Test

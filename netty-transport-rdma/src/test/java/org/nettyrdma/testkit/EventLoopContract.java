@@ -46,63 +46,51 @@ public abstract class EventLoopContract extends TransportFixture {
     @ParameterizedTest
     @EnumSource(IdleStrategy.class)
     void shouldCarryMessagesWithEveryIdleStrategy(IdleStrategy idleStrategy) throws Exception {
-        EventLoopGroup other = newGroup(1, idleStrategy);
-        try {
-            Connection connection = connect(serverBootstrap(other), bootstrap(other));
-            for (int i = 0; i < 100; i++) {
-                connection.client().send("ping " + i);
-                assertEquals("ping " + i, connection.server().awaitText());
-                connection.server().send("pong " + i);
-                assertEquals("pong " + i, connection.client().awaitText());
-            }
-        } finally {
-            stop(other);
+        EventLoopGroup other = startGroup(1, idleStrategy);
+        Connection connection = connect(serverBootstrap(other), bootstrap(other));
+        for (int i = 0; i < 100; i++) {
+            connection.client().send("ping " + i);
+            assertEquals("ping " + i, connection.server().awaitText());
+            connection.server().send("pong " + i);
+            assertEquals("pong " + i, connection.client().awaitText());
         }
     }
 
     @ParameterizedTest
     @EnumSource(IdleStrategy.class)
     void shouldRunTasksAndTimersOfOtherThreads(IdleStrategy idleStrategy) throws Exception {
-        EventLoopGroup other = newGroup(1, idleStrategy);
-        try {
-            EventLoop loop = other.next();
-            for (int i = 0; i < 500; i++) {
-                int number = i;
-                assertEquals(number, Endpoint.await(loop.submit(() -> number)).getNow());
-            }
-            assertEquals(List.of(1, 2, 3), orderOfTimers(loop));
-            AtomicInteger ticks = new AtomicInteger();
-            var ticker = loop.scheduleAtFixedRate(ticks::incrementAndGet, 1, 1, TimeUnit.MILLISECONDS);
-            awaitTrue(() -> ticks.get() >= 20, "the timer repeats");
-            ticker.cancel(false);
-        } finally {
-            stop(other);
+        EventLoopGroup other = startGroup(1, idleStrategy);
+        EventLoop loop = other.next();
+        for (int i = 0; i < 500; i++) {
+            int number = i;
+            assertEquals(number, Endpoint.await(loop.submit(() -> number)).getNow());
         }
+        assertEquals(List.of(1, 2, 3), orderOfTimers(loop));
+        AtomicInteger ticks = new AtomicInteger();
+        var ticker = loop.scheduleAtFixedRate(ticks::incrementAndGet, 1, 1, TimeUnit.MILLISECONDS);
+        awaitTrue(() -> ticks.get() >= 20, "the timer repeats");
+        ticker.cancel(false);
     }
 
     @ParameterizedTest
     @CsvSource({"BLOCKING, 1000, 40", "BUSY_POLL, 1000, 16", "BLOCKING, 7, 7"})
     void shouldPassOnTogetherWhatHasArrived(IdleStrategy idleStrategy, int maxMessagesPerRead, int expected) throws Exception {
-        EventLoopGroup other = newGroup(1, idleStrategy);
-        try {
-            Queue<Integer> turns = new ConcurrentLinkedQueue<>();
-            ServerBootstrap server = serverBootstrap(other).childHandler(recording(new TurnCounter(turns)))
-                    .childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.RCVBUF_ALLOCATOR,
-                            new FixedRecvByteBufAllocator(1024).maxMessagesPerRead(maxMessagesPerRead));
-            Connection connection = connect(server, bootstrap(other));
-            for (int i = 0; i < 40; i++) {
-                connection.client().send("message " + i);
-            }
-            awaitTrue(() -> connection.server().count(Counter.RECEIVES_HELD_BACK) == 40, "all messages arrive");
-            connection.server().channel().config().setAutoRead(true);
-            for (int i = 0; i < 40; i++) {
-                assertEquals("message " + i, connection.server().awaitText());
-            }
-            awaitTrue(() -> !turns.isEmpty(), "a turn ends");
-            assertEquals(expected, turns.element());
-        } finally {
-            stop(other);
+        EventLoopGroup other = startGroup(1, idleStrategy);
+        Queue<Integer> turns = new ConcurrentLinkedQueue<>();
+        ServerBootstrap server = serverBootstrap(other).childHandler(recording(new TurnCounter(turns)))
+                .childOption(ChannelOption.AUTO_READ, false).childOption(ChannelOption.RCVBUF_ALLOCATOR,
+                        new FixedRecvByteBufAllocator(1024).maxMessagesPerRead(maxMessagesPerRead));
+        Connection connection = connect(server, bootstrap(other));
+        for (int i = 0; i < 40; i++) {
+            connection.client().send("message " + i);
         }
+        awaitTrue(() -> connection.server().count(Counter.RECEIVES_HELD_BACK) == 40, "all messages arrive");
+        connection.server().channel().config().setAutoRead(true);
+        for (int i = 0; i < 40; i++) {
+            assertEquals("message " + i, connection.server().awaitText());
+        }
+        awaitTrue(() -> !turns.isEmpty(), "a turn ends");
+        assertEquals(expected, turns.element());
     }
 
     /** Counts the messages from one {@code channelReadComplete} to the next. */
@@ -158,48 +146,40 @@ public abstract class EventLoopContract extends TransportFixture {
     @ParameterizedTest
     @EnumSource(value = IdleStrategy.class, names = {"ADAPTIVE", "BLOCKING"})
     void shouldUseNoCpuWhenIdle(IdleStrategy idleStrategy) throws Exception {
-        EventLoopGroup other = newGroup(1, idleStrategy);
-        try {
-            Connection connection = connect(serverBootstrap(other), bootstrap(other));
-            connection.client().send("warm up");
-            connection.server().awaitText();
-            var threads = ManagementFactory.getThreadMXBean();
-            long threadId = Endpoint.await(other.next().submit((Callable<Long>) () -> Thread.currentThread().getId())).getNow();
-            long before = threads.getThreadCpuTime(threadId);
-            TimeUnit.MILLISECONDS.sleep(500); // measures, does not synchronise
-            long usedNanos = threads.getThreadCpuTime(threadId) - before;
-            assertTrue(usedNanos < 50_000_000, usedNanos + " ns of CPU in 500 ms");
-        } finally {
-            stop(other);
-        }
+        EventLoopGroup other = startGroup(1, idleStrategy);
+        Connection connection = connect(serverBootstrap(other), bootstrap(other));
+        connection.client().send("warm up");
+        connection.server().awaitText();
+        var threads = ManagementFactory.getThreadMXBean();
+        long threadId = Endpoint.await(other.next().submit((Callable<Long>) () -> Thread.currentThread().getId())).getNow();
+        long before = threads.getThreadCpuTime(threadId);
+        TimeUnit.MILLISECONDS.sleep(500); // measures, does not synchronise
+        long usedNanos = threads.getThreadCpuTime(threadId) - before;
+        assertTrue(usedNanos < 50_000_000, usedNanos + " ns of CPU in 500 ms");
     }
 
     @Test
     void shouldServeChannelsWhileTasksFlood() throws Exception {
-        EventLoopGroup other = newGroup(1, IdleStrategy.ADAPTIVE);
-        try {
-            Connection connection = connect(serverBootstrap(other), bootstrap(other));
-            EventLoop loop = other.next();
-            AtomicInteger runs = new AtomicInteger();
-            Runnable again = new Runnable() {
-                @Override
-                public void run() {
-                    if (runs.incrementAndGet() >= 0) {
-                        loop.execute(this);
-                    }
+        EventLoopGroup other = startGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(other), bootstrap(other));
+        EventLoop loop = other.next();
+        AtomicInteger runs = new AtomicInteger();
+        Runnable again = new Runnable() {
+            @Override
+            public void run() {
+                if (runs.incrementAndGet() >= 0) {
+                    loop.execute(this);
                 }
-            };
-            for (int i = 0; i < 100; i++) {
-                loop.execute(again);
             }
-            for (int i = 0; i < 10; i++) {
-                connection.client().send("ping " + i);
-                assertEquals("ping " + i, connection.server().awaitText());
-            }
-            runs.set(Integer.MIN_VALUE);
-        } finally {
-            stop(other);
+        };
+        for (int i = 0; i < 100; i++) {
+            loop.execute(again);
         }
+        for (int i = 0; i < 10; i++) {
+            connection.client().send("ping " + i);
+            assertEquals("ping " + i, connection.server().awaitText());
+        }
+        runs.set(Integer.MIN_VALUE);
     }
 
     @Test
@@ -220,25 +200,21 @@ public abstract class EventLoopContract extends TransportFixture {
 
     @Test
     void shouldKnowItsChannels() throws Exception {
-        EventLoopGroup other = newGroup(1, IdleStrategy.ADAPTIVE);
-        try {
-            Connection connection = connect(serverBootstrap(other), bootstrap(other));
-            SingleThreadEventLoop loop = (SingleThreadEventLoop) other.next();
-            assumeTrue(loop.registeredChannels() >= 0, "these loops do not count");
-            assertEquals(3, loop.registeredChannels());
-            List<Object> channels = connection.client().call(() -> {
-                List<Object> found = new CopyOnWriteArrayList<>();
-                loop.registeredChannelsIterator().forEachRemaining(found::add);
-                return found;
-            });
-            assertTrue(channels.containsAll(List.of(connection.client().channel(), connection.server().channel(),
-                    connection.server().channel().parent())));
-            connection.client().channel().close();
-            connection.server().awaitInactive();
-            awaitTrue(() -> loop.registeredChannels() == 1, "closed channels are forgotten");
-        } finally {
-            stop(other);
-        }
+        EventLoopGroup other = startGroup(1, IdleStrategy.ADAPTIVE);
+        Connection connection = connect(serverBootstrap(other), bootstrap(other));
+        SingleThreadEventLoop loop = (SingleThreadEventLoop) other.next();
+        assumeTrue(loop.registeredChannels() >= 0, "these loops do not count");
+        assertEquals(3, loop.registeredChannels());
+        List<Object> channels = connection.client().call(() -> {
+            List<Object> found = new CopyOnWriteArrayList<>();
+            loop.registeredChannelsIterator().forEachRemaining(found::add);
+            return found;
+        });
+        assertTrue(channels.containsAll(List.of(connection.client().channel(), connection.server().channel(),
+                connection.server().channel().parent())));
+        connection.client().channel().close();
+        connection.server().awaitInactive();
+        awaitTrue(() -> loop.registeredChannels() == 1, "closed channels are forgotten");
     }
 
     @Test

@@ -17,6 +17,8 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
@@ -42,6 +44,7 @@ public abstract class TransportFixture {
 
     /** Two event loops of the provider under test. */
     protected EventLoopGroup group;
+    private final Deque<EventLoopGroup> started = new ArrayDeque<>();
     private final BlockingQueue<Endpoint> accepted = new LinkedBlockingQueue<>();
     private final Queue<Endpoint> endpoints = new ConcurrentLinkedQueue<>();
 
@@ -63,17 +66,32 @@ public abstract class TransportFixture {
 
     @BeforeEach
     void startGroup() {
-        group = newGroup(2, IdleStrategy.ADAPTIVE);
+        group = startGroup(2, IdleStrategy.ADAPTIVE);
     }
 
     @AfterEach
     void stopGroup() throws InterruptedException {
-        stop(group);
+        for (EventLoopGroup last = started.pollLast(); last != null; last = started.pollLast()) {
+            stop(last);
+        }
         endpoints.forEach(Endpoint::releaseMessages);
     }
 
     /**
-     * More event loops, which the test has to {@link #stop}.
+     * More event loops, which are stopped after the test.
+     *
+     * @param threads      how many
+     * @param idleStrategy what they do when there is nothing to do
+     * @return the loops
+     */
+    protected EventLoopGroup startGroup(int threads, IdleStrategy idleStrategy) {
+        EventLoopGroup loops = newGroup(threads, idleStrategy);
+        started.add(loops);
+        return loops;
+    }
+
+    /**
+     * Event loops of their own, which the test has to {@link #stop}.
      *
      * @param threads      how many
      * @param idleStrategy what they do when there is nothing to do
