@@ -11,9 +11,7 @@ import org.nettyrdma.verbs.support.IntTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The memory that one channel has exposed, by steering tag, and the invalidations in progress. Event loop only.
- */
+/** The memory that one channel has exposed, by steering tag, and the invalidations in progress. Event loop only. */
 final class ExposureTable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ExposureTable.class);

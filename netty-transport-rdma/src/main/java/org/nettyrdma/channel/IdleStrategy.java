@@ -1,8 +1,6 @@
 package org.nettyrdma.channel;
 
-/**
- * What an event loop does when there is nothing to do.
- */
+/** What an event loop does when there is nothing to do. */
 public enum IdleStrategy {
     /**
      * Polls for up to 200 microseconds more and then sleeps. Sleeps at once where measurement shows that polling finds work less

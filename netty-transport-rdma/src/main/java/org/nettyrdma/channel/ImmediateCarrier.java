@@ -5,9 +5,7 @@ import org.nettyrdma.stream.StreamMessage;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.SendWorkRequest;
 
-/**
- * Messages as the immediate data of RDMA Writes, of no bytes where there is nothing to write. Event loop only.
- */
+/** Messages as the immediate data of RDMA Writes, of no bytes where there is nothing to write. Event loop only. */
 final class ImmediateCarrier implements MessageCarrier {
 
     private final PostingTools tools;

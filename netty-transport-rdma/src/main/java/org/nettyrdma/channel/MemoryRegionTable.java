@@ -4,9 +4,7 @@ import io.netty.util.internal.PlatformDependent;
 import java.util.Arrays;
 import org.nettyrdma.verbs.MemoryRegion;
 
-/**
- * Finds the registered memory that covers an address. Any thread may look up while another adds or removes.
- */
+/** Finds the registered memory that covers an address. Any thread may look up while another adds or removes. */
 final class MemoryRegionTable {
 
     /** Never changed after it was published; sorted by address. */

@@ -145,11 +145,7 @@ final class ReceivePools {
         return (int) Math.max(FEWEST_RECEIVES, left / pool.bufferBytes());
     }
 
-    /**
-     * A receive is completed.
-     *
-     * @return the buffer, which the caller now owns; {@code null} if it was given back with its pool
-     */
+    /** A receive is completed. Returns the buffer, which the caller now owns; {@code null} if it was given back with its pool. */
     ByteBuf returned(long workRequestId) {
         int number = (int) (workRequestId >>> Integer.SIZE);
         for (int i = 0; i < pools.size(); i++) {

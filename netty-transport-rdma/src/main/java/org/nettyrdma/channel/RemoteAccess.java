@@ -2,9 +2,7 @@ package org.nettyrdma.channel;
 
 import org.nettyrdma.verbs.QueuePair;
 
-/**
- * The access of the peer to exposed memory. Reading and writing cannot both be granted: memory is exposed for one purpose.
- */
+/** The access of the peer to exposed memory. Reading and writing cannot both be granted: memory is exposed for one purpose. */
 public enum RemoteAccess {
     /** The peer may fetch bytes with RDMA Read. */
     READ(QueuePair.ACCESS_REMOTE_READ),

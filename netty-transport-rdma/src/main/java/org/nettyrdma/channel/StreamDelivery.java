@@ -8,9 +8,7 @@ import io.netty.channel.socket.SocketChannelConfig;
 import java.io.IOException;
 import org.nettyrdma.stream.StreamReceiver;
 
-/**
- * Passes on what has arrived as far as reads are wanted, and then that the peer sends no more. Event loop only.
- */
+/** Passes on what has arrived as far as reads are wanted, and then that the peer sends no more. Event loop only. */
 final class StreamDelivery {
 
     private final QueuePairChannel channel;

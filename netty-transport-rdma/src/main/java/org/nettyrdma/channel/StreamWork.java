@@ -9,9 +9,7 @@ import org.nettyrdma.stream.TargetList;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
-/**
- * What the device has to do for a stream: its memory, its receives, its sends. Takes up the completions. Event loop only.
- */
+/** What the device has to do for a stream: its memory, its receives, its sends. Takes up the completions. Event loop only. */
 final class StreamWork implements PostedWork {
 
     private final QueuePairChannel channel;
@@ -76,11 +74,7 @@ final class StreamWork implements PostedWork {
         output = new StreamOutput(channel, sends, carrier, target, peer, sendBufferBytes);
     }
 
-    /**
-     * A work request has completed.
-     *
-     * @return the message that has arrived, {@code null} without
-     */
+    /** A work request has completed. Returns the message that has arrived, {@code null} without. */
     StreamMessage completed(long workRequestId, WorkCompletionStatus status, int byteLength) throws IOException {
         boolean success = status == WorkCompletionStatus.SUCCESS;
         int slot = WorkRequestId.slot(workRequestId);

@@ -1,8 +1,6 @@
 package org.nettyrdma.stream;
 
-/**
- * How many data messages may still be sent. Both counters have 16 bits and wrap.
- */
+/** How many data messages may still be sent. Both counters have 16 bits and wrap. */
 public final class SendCredits {
 
     private static final int MASK = StreamMessage.LIMIT_MASK;

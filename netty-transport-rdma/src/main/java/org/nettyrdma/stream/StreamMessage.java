@@ -1,8 +1,6 @@
 package org.nettyrdma.stream;
 
-/**
- * What one side tells the other, 32 bits: the type in bits 31 to 29, the value in bits 28 to 0.
- */
+/** What one side tells the other, 32 bits: the type in bits 31 to 29, the value in bits 28 to 0. */
 public sealed interface StreamMessage {
 
     /** Size on the wire. */

@@ -1,8 +1,6 @@
 package org.nettyrdma.verbs;
 
-/**
- * Receives polled completions on the event loop, as primitives so that a poll allocates nothing.
- */
+/** Receives polled completions on the event loop, as primitives so that a poll allocates nothing. */
 @FunctionalInterface
 public interface CompletionHandler {
 

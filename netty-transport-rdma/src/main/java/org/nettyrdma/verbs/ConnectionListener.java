@@ -2,9 +2,7 @@ package org.nettyrdma.verbs;
 
 import java.net.SocketAddress;
 
-/**
- * A listening endpoint. Used by its event loop only.
- */
+/** A listening endpoint. Used by its event loop only. */
 public interface ConnectionListener extends AutoCloseable {
 
     /**
@@ -29,9 +27,7 @@ public interface ConnectionListener extends AutoCloseable {
     @Override
     void close();
 
-    /**
-     * Told, on the event loop, what happens at a listening endpoint.
-     */
+    /** Told, on the event loop, what happens at a listening endpoint. */
     interface Handler {
 
         /**

@@ -146,11 +146,7 @@ final class CallTurns {
             }
         }
 
-        /**
-         * A call begins; those that run have been counted.
-         *
-         * @return to be told at its end
-         */
+        /** A call begins; those that run have been counted. Returns what is to be told at its end. */
         int begun(long nowNanos) {
             if (counting++ == 0) {
                 countedNanos = nowNanos;

@@ -390,11 +390,7 @@ public final class MemoryBudget {
             grant(); // what was released after the caller had looked would wake nobody else
         }
 
-        /**
-         * Waits no longer.
-         *
-         * @return {@code false} if it is too late: the executor is told, or was told
-         */
+        /** Waits no longer. Returns {@code false} if it is too late: the executor is told, or was told. */
         boolean withdraw() {
             synchronized (MemoryBudget.this) {
                 return waiting.remove(this);

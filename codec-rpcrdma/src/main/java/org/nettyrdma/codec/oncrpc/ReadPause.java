@@ -93,11 +93,7 @@ final class ReadPause {
         }
     }
 
-    /**
-     * A read is asked for.
-     *
-     * @return whether it is kept; else the owner passes it on
-     */
+    /** A read is asked for. Returns whether it is kept; else the owner passes it on. */
     boolean keepsRead() {
         if (reasons == 0) {
             return false;

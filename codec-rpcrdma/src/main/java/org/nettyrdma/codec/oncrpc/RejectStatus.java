@@ -15,21 +15,12 @@ enum RejectStatus {
         this.code = code;
     }
 
-    /**
-     * The number on the wire.
-     *
-     * @return the code, -1 for {@link #UNKNOWN}
-     */
+    /** The number on the wire, -1 for {@link #UNKNOWN}. */
     int code() {
         return code;
     }
 
-    /**
-     * The status with a given code.
-     *
-     * @param code number from the wire
-     * @return the status, {@link #UNKNOWN} if there is none
-     */
+    /** The status with a code from the wire, {@link #UNKNOWN} if there is none. */
     static RejectStatus of(int code) {
         return switch (code) {
             case 0 -> RPC_MISMATCH;

@@ -51,11 +51,7 @@ final class ReplyHandOver {
         }
     }
 
-    /**
-     * Closes the connection if a reply is missing. Event loop only.
-     *
-     * @return whether it is closed
-     */
+    /** Closes the connection if a reply is missing. Event loop only. Returns whether it is closed. */
     boolean closeIfReplyIsMissing() {
         if (!replyMissing) {
             return false;

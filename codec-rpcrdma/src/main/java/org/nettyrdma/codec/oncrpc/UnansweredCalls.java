@@ -8,9 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
-/**
- * The calls of one connection that their programs have not answered, oldest first, with one timer for all. Event loop only.
- */
+/** The calls of one connection that their programs have not answered, oldest first, with one timer for all. Event loop only. */
 final class UnansweredCalls {
 
     private final EventExecutor executor;

@@ -40,11 +40,7 @@ final class CreditWindow {
         this.maxLimit = checkPositive(maxLimit, "maxLimit");
     }
 
-    /**
-     * Takes a credit if there is one.
-     *
-     * @return whether one was taken
-     */
+    /** Takes a credit if there is one. Returns whether one was taken. */
     boolean tryAcquire() {
         if (inUse >= limit) {
             return false;
@@ -85,29 +81,17 @@ final class CreditWindow {
         return (int) Math.max(1, Math.min(credits, maxLimit));
     }
 
-    /**
-     * How many credits there can ever be.
-     *
-     * @return 1 or more
-     */
+    /** How many credits there can ever be, 1 or more. */
     int maxLimit() {
         return maxLimit;
     }
 
-    /**
-     * How many credits there are. Any thread.
-     *
-     * @return 1 to the maximum
-     */
+    /** How many credits there are, 1 to the maximum. Any thread. */
     int limit() {
         return (int) LIMIT.getOpaque(this);
     }
 
-    /**
-     * How many credits are in use. Any thread.
-     *
-     * @return 0 to the maximum; more than {@link #limit} after the limit has fallen
-     */
+    /** How many credits are in use, 0 to the maximum; more than {@link #limit} after that has fallen. Any thread. */
     int inUse() {
         return (int) IN_USE.getOpaque(this);
     }

@@ -7,9 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.nettyrdma.verbs.ConnectionRequest;
 
-/**
- * A request that the connection manager has reported. Until it is taken up its events go to the loop that listens.
- */
+/** A request that the connection manager has reported. Until it is taken up its events go to the loop that listens. */
 final class DisniConnectionRequest implements ConnectionRequest, IdentifierOwner {
 
     private enum State { WAITING, TAKEN, REJECTED, PEER_GONE }

@@ -5,9 +5,7 @@ import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.TimerQueue;
 
-/**
- * What the connections of one event loop share. Event loop only.
- */
+/** What the connections of one event loop share. Event loop only. */
 final class DisniLoopParts implements AutoCloseable {
 
     private final Device device;

@@ -1,8 +1,6 @@
 package org.nettyrdma.verbs.disni;
 
-/**
- * An event loop, for those who find something that concerns another one. Any thread.
- */
+/** An event loop, for those who find something that concerns another one. Any thread. */
 interface EventReceiver {
 
     /** Hands an event to its owner's loop. Called by the loop that found it, possibly with the connection manager locked. */

@@ -6,9 +6,7 @@ import java.util.Set;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.support.IntTable;
 
-/**
- * The memory that one queue pair has opened to its peer, by steering tag.
- */
+/** The memory that one queue pair has opened to its peer, by steering tag. */
 final class ExposedPieces {
 
     /**

@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.disni;
 
 import java.net.SocketAddress;
 
-/**
- * Who is responsible for a connection identifier: a queue pair, a listener, a request, or what is left of a connection.
- */
+/** Who is responsible for a connection identifier: a queue pair, a listener, a request, or what is left of a connection. */
 interface IdentifierOwner {
 
     /** The event loop that this owner lives on. */

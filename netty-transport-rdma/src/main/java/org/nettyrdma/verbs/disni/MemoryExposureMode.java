@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.disni;
 
 import org.nettyrdma.verbs.Capabilities.Exposure;
 
-/**
- * How memory is opened to a peer.
- */
+/** How memory is opened to a peer. */
 enum MemoryExposureMode {
     /** By a memory window of type 2, bound for one call, withdrawn by either side, good for one connection. */
     WINDOW(Exposure.PER_CALL, "memory windows, for one call each",

@@ -4,9 +4,7 @@ import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Memory windows that are open to nobody, to be bound again.
- */
+/** Memory windows that are open to nobody, to be bound again. */
 final class MemoryWindows implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryWindows.class);

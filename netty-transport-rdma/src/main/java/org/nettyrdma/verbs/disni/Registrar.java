@@ -3,9 +3,7 @@ package org.nettyrdma.verbs.disni;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/**
- * Makes memory known to a device for a while. Any thread.
- */
+/** Makes memory known to a device for a while. Any thread. */
 interface Registrar {
 
     /** Registers a part of direct memory; {@code access} is made of the {@code ACCESS} constants. */

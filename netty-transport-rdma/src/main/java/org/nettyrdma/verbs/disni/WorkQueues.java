@@ -8,9 +8,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The queues of one queue pair and the memory that it has opened: what its device does.
- */
+/** The queues of one queue pair and the memory that it has opened: what its device does. */
 final class WorkQueues {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(WorkQueues.class);

@@ -27,9 +27,7 @@ final class DdpControl {
     private DdpControl() {
     }
 
-    /**
-     * Both control bytes of a segment, as one big-endian number.
-     */
+    /** Both control bytes of a segment, as one big-endian number. */
     static short encode(RdmapOpcode opcode, boolean last) {
         int ddp = (opcode.isTagged() ? TAGGED : 0) | (last ? LAST : 0) | DDP_VERSION;
         return (short) (ddp << Byte.SIZE | RDMAP_VERSION << RDMAP_VERSION_SHIFT | opcode.code());

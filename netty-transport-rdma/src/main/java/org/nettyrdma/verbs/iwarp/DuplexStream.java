@@ -9,9 +9,7 @@ import org.nettyrdma.verbs.support.PowerOfTwo;
 import org.nettyrdma.verbs.support.SendRing;
 import org.nettyrdma.verbs.support.SendSlot;
 
-/**
- * Both directions of a connection whose setup is done, and what they ask of the selector.
- */
+/** Both directions of a connection whose setup is done, and what they ask of the selector. */
 final class DuplexStream {
 
     private final SocketChannel channel;
@@ -52,16 +50,12 @@ final class DuplexStream {
         return outboundReads.depth();
     }
 
-    /**
-     * Whether an FPDU has arrived.
-     */
+    /** Whether an FPDU has arrived. */
     boolean hasReceived() {
         return inbound.fpdus() > 0;
     }
 
-    /**
-     * How much has arrived.
-     */
+    /** How much has arrived. */
     long receivedBytes() {
         return inbound.receivedBytes();
     }
@@ -81,20 +75,14 @@ final class DuplexStream {
         return inbound.isWaitingForReceive();
     }
 
-    /**
-     * Lets messages go out, behind an empty RDMA Write. That touches nothing; it tells a responder that it may send.
-     */
+    /** Lets messages go out, behind an empty RDMA Write. That touches nothing; it tells a responder that it may send. */
     void announce() {
         outbound.release();
         outbound.announce();
         flush();
     }
 
-    /**
-     * The socket is ready.
-     *
-     * @return {@code false} if the peer has closed the connection in order
-     */
+    /** The socket is ready. Returns {@code false} if the peer has closed the connection in order. */
     boolean ready(int readyOperations) throws IOException {
         if (writeFailure != null && (inbound.isWaitingForReceive() || (readyOperations & SelectionKey.OP_READ) == 0)) {
             throw writeFailure; // what else has arrived cannot be read, and perhaps never can; or the peer has sent no more
@@ -115,9 +103,7 @@ final class DuplexStream {
         return true;
     }
 
-    /**
-     * Takes in what waited for a receive.
-     */
+    /** Takes in what waited for a receive. */
     void resume() throws IOException {
         inbound.resume();
         afterInput();
@@ -138,9 +124,7 @@ final class DuplexStream {
         flush();             // answers to the peer's Reads, and what waited for the answer to ours
     }
 
-    /**
-     * Hands to TCP what it takes, unless it is known to take nothing.
-     */
+    /** Hands to TCP what it takes, unless it is known to take nothing. */
     void flush() {
         if ((interest & SelectionKey.OP_WRITE) == 0) {
             write();
@@ -183,16 +167,12 @@ final class DuplexStream {
         }
     }
 
-    /**
-     * Tells the peer, if the socket takes it at once, why the connection ends.
-     */
+    /** Tells the peer, if the socket takes it at once, why the connection ends. */
     void terminate(TerminateReason reason) throws IOException {
         outbound.writeTerminate(channel, reason, inbound.header(), inbound.headerLength());
     }
 
-    /**
-     * The peer has said why the connection ends: fails the work request that it names, if it is known.
-     */
+    /** The peer has said why the connection ends: fails the work request that it names, if it is known. */
     void terminatedByPeer(TerminateMessage message) {
         SendSlot culprit = null;
         if (message.terminatedOpcode() == RdmapOpcode.READ_REQUEST) {
@@ -207,30 +187,22 @@ final class DuplexStream {
         }
     }
 
-    /**
-     * Whether TCP has refused a part of what it was given last, as the peer takes too little.
-     */
+    /** Whether TCP has refused a part of what it was given last, as the peer takes too little. */
     boolean isHeldUp() {
         return outbound.isHeldUp();
     }
 
-    /**
-     * The bytes that TCP has taken.
-     */
+    /** The bytes that TCP has taken. */
     long sentBytes() {
         return outbound.handedToTcp();
     }
 
-    /**
-     * The length of the longest Send that the peer was sent.
-     */
+    /** The length of the longest Send that the peer was sent. */
     int longestSendBytes() {
         return outbound.longestSendBytes();
     }
 
-    /**
-     * Forgets what was on its way in either direction. From here on none of the memory of this connection is touched.
-     */
+    /** Forgets what was on its way in either direction. From here on none of the memory of this connection is touched. */
     void close() {
         inbound.close();
         outbound.close();

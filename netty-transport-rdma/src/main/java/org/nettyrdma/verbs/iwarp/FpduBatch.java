@@ -69,9 +69,7 @@ final class FpduBatch {
         return vectorStart == vectorEnd && ownStart == own.position();
     }
 
-    /**
-     * Whether another segment fits, whatever it is.
-     */
+    /** Whether another segment fits, whatever it is. */
     boolean hasRoom() {
         return own.remaining() >= MAX_OWN_BYTES_PER_FPDU && MAX_VECTOR - vectorEnd >= 2 * MAX_PIECES
                 && payloadBytes < (checksum ? TARGET_BYTES_WITH_CRC : TARGET_BYTES);
@@ -97,16 +95,12 @@ final class FpduBatch {
         own.putShort((short) (segmentLength - FpduLayout.ULPDU_OFFSET)).putShort(DdpControl.encode(opcode, last));
     }
 
-    /**
-     * Adds the body of a Read Request or of a Terminate.
-     */
+    /** Adds the body of a Read Request or of a Terminate. */
     ByteBuffer body() {
         return own;
     }
 
-    /**
-     * Adds payload, and moves the cursor behind it.
-     */
+    /** Adds payload, and moves the cursor behind it. */
     void payload(MemoryCursor source, int length) {
         int missing = length;
         boolean copy = length <= MAX_COPIED_BYTES;
@@ -140,11 +134,7 @@ final class FpduBatch {
         vector[vectorEnd++] = view;
     }
 
-    /**
-     * Ends the segment with pad and CRC.
-     *
-     * @return the size of the FPDU in bytes
-     */
+    /** Ends the segment with pad and CRC. Returns the size of the FPDU in bytes. */
     int end(int segmentLength) {
         int padLength = FpduLayout.padLength(segmentLength - FpduLayout.ULPDU_OFFSET);
         for (int i = 0; i < padLength; i++) {
@@ -176,11 +166,7 @@ final class FpduBatch {
         }
     }
 
-    /**
-     * Writes as much as the socket takes; when that was all, the batch is empty again.
-     *
-     * @return the bytes written
-     */
+    /** Writes as much as the socket takes; when that was all, the batch is empty again. Returns the bytes written. */
     long writeTo(SocketChannel channel) throws IOException {
         closeOwn();
         long n = vectorEnd - vectorStart == 1 ? channel.write(vector[vectorStart])

@@ -23,9 +23,7 @@ final class FpduLayout {
     private FpduLayout() {
     }
 
-    /**
-     * The number of pad bytes that follow a ULPDU.
-     */
+    /** The number of pad bytes that follow a ULPDU. */
     static int padLength(int ulpduLength) {
         return -(ULPDU_OFFSET + ulpduLength) & MAX_PAD_LENGTH;
     }

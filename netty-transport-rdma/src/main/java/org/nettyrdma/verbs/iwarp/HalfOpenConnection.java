@@ -11,9 +11,7 @@ import org.nettyrdma.verbs.support.SocketHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * An accepted TCP connection that has not sent its whole MPA request.
- */
+/** An accepted TCP connection that has not sent its whole MPA request. */
 final class HalfOpenConnection implements SocketHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(HalfOpenConnection.class);
@@ -87,9 +85,7 @@ final class HalfOpenConnection implements SocketHandler {
         close();
     }
 
-    /**
-     * Drops the connection.
-     */
+    /** Drops the connection. */
     void close() {
         listener.halfOpenEnded(this);
         SocketFailures.closeQuietly(channel);

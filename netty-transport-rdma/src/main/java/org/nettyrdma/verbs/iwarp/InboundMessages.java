@@ -58,9 +58,7 @@ final class InboundMessages {
         this.outboundReads = outboundReads;
     }
 
-    /**
-     * The peer's first segment may be an empty Send that only announces it (RFC 6581, section 9.2) and uses no receive.
-     */
+    /** The peer's first segment may be an empty Send that only announces it (RFC 6581, section 9.2) and uses no receive. */
     void expectReadyBySend() {
         readyBySend = true;
     }
@@ -300,9 +298,7 @@ final class InboundMessages {
         }
     }
 
-    /**
-     * Whether a message has begun of which segments are missing.
-     */
+    /** Whether a message has begun of which segments are missing. */
     boolean isInsideMessage() {
         return unfinished != NONE;
     }
@@ -311,16 +307,12 @@ final class InboundMessages {
         return payloadLength;
     }
 
-    /**
-     * Whether another segment of the same message follows, which may have more than so many bytes of payload.
-     */
+    /** Whether another segment of the same message follows, which may have more than so many bytes of payload. */
     boolean isFollowedByMoreThan(int bytes) {
         return !last && bytesBehind > bytes;
     }
 
-    /**
-     * Whether it is known how far the current message can go on; not of a Send.
-     */
+    /** Whether it is known how far the current message can go on; not of a Send. */
     boolean isEndKnown() {
         return bytesBehind != Integer.MAX_VALUE;
     }

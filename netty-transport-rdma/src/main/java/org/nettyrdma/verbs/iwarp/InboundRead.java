@@ -28,9 +28,7 @@ final class InboundRead {
         endPosition = SendSlot.NOT_KNOWN;
     }
 
-    /**
-     * Becomes equal to a Read that waits for its answer.
-     */
+    /** Becomes equal to a Read that waits for its answer. */
     void set(InboundRead other) {
         set(other.source, other.sourceOffset, other.size, other.sinkTag, other.sinkOffset);
     }

@@ -36,9 +36,7 @@ final class InboundReadQueue {
         return tail - head == depth;
     }
 
-    /**
-     * Takes a copy of a Read in. The queue must not be full.
-     */
+    /** Takes a copy of a Read in. The queue must not be full. */
     void add(InboundRead read) {
         assert !isFull();
         if (tail - head == reads.length) {
@@ -62,9 +60,7 @@ final class InboundReadQueue {
         return next == tail ? null : reads[index(next)];
     }
 
-    /**
-     * The oldest waiting Read is being answered.
-     */
+    /** The oldest waiting Read is being answered. */
     void takeWaiting() {
         next++;
     }

@@ -86,16 +86,12 @@ final class InboundStream {
         return waitingForReceive;
     }
 
-    /**
-     * How many FPDUs have arrived.
-     */
+    /** How many FPDUs have arrived. */
     long fpdus() {
         return fpdus;
     }
 
-    /**
-     * How much has arrived, whole FPDUs or not.
-     */
+    /** How much has arrived, whole FPDUs or not. */
     long receivedBytes() {
         return receivedBytes;
     }
@@ -134,18 +130,14 @@ final class InboundStream {
         return true;
     }
 
-    /**
-     * A receive has been posted: takes in what was left in the staging buffer.
-     */
+    /** A receive has been posted: takes in what was left in the staging buffer. */
     void resume() throws IOException {
         waitingForReceive = false;
         parse();
         releaseStaging();
     }
 
-    /**
-     * Gives its buffer back; nothing may be read any more.
-     */
+    /** Gives its buffer back; nothing may be read any more. */
     void close() {
         stagingStart = stagingEnd;
         releaseStaging();

@@ -5,9 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import org.nettyrdma.verbs.support.SocketConnectionRequest;
 
-/**
- * A TCP connection whose MPA request has arrived and is not answered.
- */
+/** A TCP connection whose MPA request has arrived and is not answered. */
 final class IwarpConnectionRequest extends SocketConnectionRequest {
 
     private final MpaFrame request;

@@ -15,9 +15,7 @@ import org.nettyrdma.verbs.support.SocketFailures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A listening TCP socket, and the connections on it whose MPA request is not complete.
- */
+/** A listening TCP socket, and the connections on it whose MPA request is not complete. */
 final class IwarpListener implements ConnectionListener, Acceptor.Owner {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(IwarpListener.class);

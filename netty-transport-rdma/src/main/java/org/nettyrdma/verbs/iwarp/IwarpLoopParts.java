@@ -7,9 +7,7 @@ import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.TimerQueue;
 
-/**
- * What the connections of one event loop share.
- */
+/** What the connections of one event loop share. */
 final class IwarpLoopParts {
 
     private static final int MAX_IDLE_BATCHES = 64;

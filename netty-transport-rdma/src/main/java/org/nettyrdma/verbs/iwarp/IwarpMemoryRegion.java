@@ -3,9 +3,7 @@ package org.nettyrdma.verbs.iwarp;
 import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.MemoryRegion;
 
-/**
- * Registered memory. Software reaches all of the process's memory, so registering costs nothing and needs no key.
- */
+/** Registered memory. Software reaches all of the process's memory, so registering costs nothing and needs no key. */
 final class IwarpMemoryRegion implements MemoryRegion {
 
     private final ByteBuffer memory;

@@ -10,9 +10,7 @@ import org.nettyrdma.verbs.support.LoopCore;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
-/**
- * Software iWARP over the TCP of the Java runtime. Can be used everywhere.
- */
+/** Software iWARP over the TCP of the Java runtime. Can be used everywhere. */
 public final class IwarpProvider implements VerbsProvider {
 
     private static final int MAX_QUEUE_DEPTH = 16384;

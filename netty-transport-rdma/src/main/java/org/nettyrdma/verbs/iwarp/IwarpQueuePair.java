@@ -190,9 +190,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
         }
     }
 
-    /**
-     * Writes this side's frame; then a responder is done, and an initiator reads the answer.
-     */
+    /** Writes this side's frame; then a responder is done, and an initiator reads the answer. */
     private void negotiate() throws IOException {
         channel.write(setupFrame);
         if (setupFrame.hasRemaining()) {
@@ -467,9 +465,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
         moveToError();
     }
 
-    /**
-     * Ends the connection and completes everything. The listener hears of it in the order of events.
-     */
+    /** Ends the connection and completes everything. The listener hears of it in the order of events. */
     private void end(IOException cause, ByteBuffer privateData) {
         boolean wasEstablished = state == State.ESTABLISHED;
         if (state == State.ENDED || state == State.CLOSED) {

@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/**
- * Counters of a provider. They only grow; every one may be read from any thread.
- */
+/** Counters of a provider. They only grow; every one may be read from any thread. */
 public final class IwarpStatistics {
 
     final LongAdder connections = new LongAdder();

@@ -3,9 +3,7 @@ package org.nettyrdma.verbs.iwarp;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.support.SendSlot;
 
-/**
- * A place in local memory that consists of one or more pieces, and how far a message has got in it. Reusable.
- */
+/** A place in local memory that consists of one or more pieces, and how far a message has got in it. Reusable. */
 final class MemoryCursor {
 
     private MemoryRegion region;
@@ -15,9 +13,7 @@ final class MemoryCursor {
     private SendSlot pieces;
     private int nextPiece;
 
-    /**
-     * Starts at the first byte of a single piece.
-     */
+    /** Starts at the first byte of a single piece. */
     void start(MemoryRegion newRegion, int offset, int length) {
         pieces = null;
         region = newRegion;
@@ -25,9 +21,7 @@ final class MemoryCursor {
         pieceRemaining = length;
     }
 
-    /**
-     * Starts at the first byte of the pieces of a work request.
-     */
+    /** Starts at the first byte of the pieces of a work request. */
     void start(SendSlot request) {
         pieces = request;
         nextPiece = 0;
@@ -35,9 +29,7 @@ final class MemoryCursor {
         skipToNextByte();
     }
 
-    /**
-     * Forgets the memory, so that it can be collected.
-     */
+    /** Forgets the memory, so that it can be collected. */
     void clear() {
         start(null, 0, 0);
     }

@@ -78,9 +78,7 @@ record MpaFrame(boolean reply, int flags, int revision, byte[] privateData) {
         return (flags & FLAG_REJECT) != 0;
     }
 
-    /**
-     * Whether the private data begins with read depths. In revision 1 the bit is reserved and means nothing.
-     */
+    /** Whether the private data begins with read depths. In revision 1 the bit is reserved and means nothing. */
     boolean isEnhanced() {
         return revision >= ENHANCED_REVISION && (flags & FLAG_ENHANCED) != 0;
     }
@@ -105,9 +103,7 @@ record MpaFrame(boolean reply, int flags, int revision, byte[] privateData) {
         return outboundWord() & READ_DEPTH_MASK;
     }
 
-    /**
-     * What the user of the other side sent along, without the read depths.
-     */
+    /** What the user of the other side sent along, without the read depths. */
     ByteBuffer userData() {
         int offset = isEnhanced() ? READ_DEPTHS_LENGTH : 0;
         return ByteBuffer.wrap(privateData, offset, privateData.length - offset).slice().asReadOnlyBuffer();

@@ -21,9 +21,7 @@ record MpaNegotiation(int inboundReadDepth, int outboundReadDepth, boolean check
 
     private static final byte[] NO_DATA = {};
 
-    /**
-     * The request of an initiator.
-     */
+    /** The request of an initiator. */
     static MpaFrame request(QueuePairAttributes attributes, byte[] privateData) {
         return MpaFrame.enhanced(false, crcFlag(attributes.checksum()), PowerOfTwo.atMost(attributes.inboundReadDepth()),
                 PowerOfTwo.atMost(attributes.outboundReadDepth()), privateData);
@@ -54,16 +52,12 @@ record MpaNegotiation(int inboundReadDepth, int outboundReadDepth, boolean check
         return new MpaNegotiation(reply.outboundReadDepth(), Math.min(outbound, reply.inboundReadDepth()), checksum, false);
     }
 
-    /**
-     * What is left where two sides do not agree: enough to say so.
-     */
+    /** What is left where two sides do not agree: enough to say so. */
     static MpaNegotiation none(boolean checksum) {
         return new MpaNegotiation(0, 0, checksum, false);
     }
 
-    /**
-     * What a responder has when it accepts.
-     */
+    /** What a responder has when it accepts. */
     static MpaNegotiation afterRequest(QueuePairAttributes attributes, MpaFrame request) {
         boolean checksum = attributes.checksum() || request.wantsCrc();
         int inbound = PowerOfTwo.atMost(attributes.inboundReadDepth());
@@ -79,9 +73,7 @@ record MpaNegotiation(int inboundReadDepth, int outboundReadDepth, boolean check
                 isPeerToPeer(request) && readyBy(request) == 0);
     }
 
-    /**
-     * The answer of a responder that accepts; its revision is the request's.
-     */
+    /** The answer of a responder that accepts; its revision is the request's. */
     MpaFrame reply(MpaFrame request, byte[] privateData) {
         int flags = crcFlag(checksum);
         if (!request.isEnhanced()) {
@@ -96,9 +88,7 @@ record MpaNegotiation(int inboundReadDepth, int outboundReadDepth, boolean check
         return MpaFrame.enhanced(true, flags, inboundWord, outboundWord, privateData);
     }
 
-    /**
-     * The answer of a responder that refuses. In the enhanced form the read depths are present and 0.
-     */
+    /** The answer of a responder that refuses. In the enhanced form the read depths are present and 0. */
     static MpaFrame rejection(MpaFrame request, byte[] privateData) {
         int flags = MpaFrame.FLAG_REJECT | crcFlag(request.wantsCrc());
         return request.isEnhanced() ? MpaFrame.enhanced(true, flags, 0, 0, privateData)

@@ -42,11 +42,7 @@ final class OutboundReadQueue {
         return head == tail;
     }
 
-    /**
-     * Takes in a Read that is being asked for. The queue must not be full.
-     *
-     * @return the sink tag to ask with
-     */
+    /** Takes in a Read that is being asked for. The queue must not be full. Returns the sink tag to ask with. */
     int add(SendSlot request) {
         assert !isFull();
         if (tail - head == requests.length) {
@@ -71,23 +67,17 @@ final class OutboundReadQueue {
         return sinkTags[index(head)];
     }
 
-    /**
-     * The bytes of the oldest Read that have arrived, which is also the tagged offset at which its answer continues.
-     */
+    /** The bytes of the oldest Read that have arrived, which is also the tagged offset at which its answer continues. */
     int oldestReceived() {
         return oldestReceived;
     }
 
-    /**
-     * The bytes of the oldest Read that have not arrived.
-     */
+    /** The bytes of the oldest Read that have not arrived. */
     int oldestMissing() {
         return requests[index(head)].totalBytes() - oldestReceived;
     }
 
-    /**
-     * Where the next bytes of the oldest Read go.
-     */
+    /** Where the next bytes of the oldest Read go. */
     MemoryCursor oldestCursor() {
         return oldestCursor;
     }
@@ -97,11 +87,7 @@ final class OutboundReadQueue {
         oldestReceived += bytes;
     }
 
-    /**
-     * The oldest Read has been answered in full.
-     *
-     * @return its work request
-     */
+    /** The oldest Read has been answered in full. Returns its work request. */
     SendSlot removeOldest() {
         int index = index(head++);
         SendSlot request = requests[index];

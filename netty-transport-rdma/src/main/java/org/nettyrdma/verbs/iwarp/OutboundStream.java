@@ -60,16 +60,12 @@ final class OutboundStream {
         this.batchPool = batchPool;
     }
 
-    /**
-     * Messages can be sent from now on. A responder must wait for the initiator's first FPDU (RFC 5044, section 7.1.2).
-     */
+    /** Messages can be sent from now on. A responder must wait for the initiator's first FPDU (RFC 5044, section 7.1.2). */
     void release() {
         heldBack = false;
     }
 
-    /**
-     * Sends an empty RDMA Write before anything else. It touches nothing; it tells a responder that it may send.
-     */
+    /** Sends an empty RDMA Write before anything else. It touches nothing; it tells a responder that it may send. */
     void announce() {
         owedAnnouncements++;
     }
@@ -97,17 +93,13 @@ final class OutboundStream {
         return false;
     }
 
-    /**
-     * Completes work requests that are done, in their order.
-     */
+    /** Completes work requests that are done, in their order. */
     void complete() {
         inboundReads.complete(handedToTcp);
         requests.complete(handedToTcp);
     }
 
-    /**
-     * Tries to hand a Terminate to TCP. It goes behind what the socket has not taken yet, or not at all.
-     */
+    /** Tries to hand a Terminate to TCP. It goes behind what the socket has not taken yet, or not at all. */
     void writeTerminate(SocketChannel channel, TerminateReason reason, byte[] header, int headerLength) throws IOException {
         if (batch != null && !batch.isEmpty()) {
             batch.writeTo(channel);
@@ -119,9 +111,7 @@ final class OutboundStream {
         batch.writeTo(channel);
     }
 
-    /**
-     * Forgets everything; nothing may be sent any more.
-     */
+    /** Forgets everything; nothing may be sent any more. */
     void close() {
         if (batch != null) {
             batch.clear();
@@ -159,9 +149,7 @@ final class OutboundStream {
         return request != null || answer != null;
     }
 
-    /**
-     * Chooses the next message. One that has a single segment of its own kind is encoded at once.
-     */
+    /** Chooses the next message. One that has a single segment of its own kind is encoded at once. */
     private boolean beginMessage() {
         if (heldBack) {
             return false;

@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
 
-/**
- * The peer ended the connection with a Terminate.
- */
+/** The peer ended the connection with a Terminate. */
 final class PeerTerminatedException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -3,9 +3,7 @@ package org.nettyrdma.verbs.iwarp;
 import org.nettyrdma.verbs.support.SendSlot;
 
 
-/**
- * The messages of RDMAP version 1 (RFC 5040, section 4.1) with their codes on the wire.
- */
+/** The messages of RDMAP version 1 (RFC 5040, section 4.1) with their codes on the wire. */
 enum RdmapOpcode {
     WRITE(0, true),
     READ_REQUEST(1, false),
@@ -36,9 +34,7 @@ enum RdmapOpcode {
         return code;
     }
 
-    /**
-     * Whether its segments name the memory they go to.
-     */
+    /** Whether its segments name the memory they go to. */
     boolean isTagged() {
         return tagged;
     }
@@ -54,9 +50,7 @@ enum RdmapOpcode {
         return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     }
 
-    /**
-     * The message that carries a work request.
-     */
+    /** The message that carries a work request. */
     static RdmapOpcode of(SendSlot request) {
         return switch (request.opcode()) {
             case SEND -> request.isSolicited() ? SEND_WITH_SOLICITED_EVENT : SEND;

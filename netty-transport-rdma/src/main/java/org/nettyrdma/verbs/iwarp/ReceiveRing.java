@@ -5,9 +5,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.PowerOfTwo;
 
-/**
- * The receive queue: buffers for incoming Sends, used and completed in posting order.
- */
+/** The receive queue: buffers for incoming Sends, used and completed in posting order. */
 final class ReceiveRing implements ReceiveSource {
 
     private final int depth;
@@ -30,11 +28,7 @@ final class ReceiveRing implements ReceiveSource {
         this.deliveries = deliveries;
     }
 
-    /**
-     * Takes a buffer in.
-     *
-     * @return {@code false} if the queue is full
-     */
+    /** Takes a buffer in. Returns {@code false} if the queue is full. */
     boolean offer(long workRequestId, MemoryRegion region, int offset, int length) {
         if (tail - head == depth) {
             return false;

@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.iwarp;
 
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
-/**
- * Where one connection finds buffers for the Sends of its peer: one after the other, each for one message.
- */
+/** Where one connection finds buffers for the Sends of its peer: one after the other, each for one message. */
 interface ReceiveSource {
 
     /** What came of the attempt to get a buffer. */
@@ -26,28 +24,18 @@ interface ReceiveSource {
      */
     Outcome take(MemoryCursor cursor, boolean isWhole, boolean stageable);
 
-    /**
-     * The size of the buffer that is taken, in bytes.
-     */
+    /** The size of the buffer that is taken, in bytes. */
     int takenLength();
 
-    /**
-     * A whole message is in the buffer that was taken.
-     */
+    /** A whole message is in the buffer that was taken. */
     void completeTaken(int byteLength, boolean invalidated, int invalidatedTag);
 
-    /**
-     * The buffer that was taken could not take its message.
-     */
+    /** The buffer that was taken could not take its message. */
     void failTaken(WorkCompletionStatus status, int vendorError);
 
-    /**
-     * What could be read has been read, and the connection has nothing more to do for now.
-     */
+    /** What could be read has been read, and the connection has nothing more to do for now. */
     void turnEnded();
 
-    /**
-     * Completes as flushed what belongs to the connection. It takes no more buffers.
-     */
+    /** Completes as flushed what belongs to the connection. It takes no more buffers. */
     void flush();
 }

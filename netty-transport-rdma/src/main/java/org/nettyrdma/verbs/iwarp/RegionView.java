@@ -12,9 +12,7 @@ final class RegionView {
     private MemoryRegion region;
     private ByteBuffer view;
 
-    /**
-     * Moves the window. The result is valid until the next call.
-     */
+    /** Moves the window. The result is valid until the next call. */
     ByteBuffer select(MemoryRegion newRegion, int offset, int length) {
         if (region != newRegion) {
             view = newRegion.memory().duplicate();

@@ -6,9 +6,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 import java.util.Map;
 
-/**
- * What every TCP connection of the provider is set to.
- */
+/** What every TCP connection of the provider is set to. */
 final class TcpOptions {
 
     /**

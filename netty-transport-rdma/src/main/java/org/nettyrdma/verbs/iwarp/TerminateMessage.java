@@ -44,32 +44,24 @@ record TerminateMessage(int layerAndType, int code, RdmapOpcode terminatedOpcode
         return new TerminateMessage(layerAndType, code, opcode, tag);
     }
 
-    /**
-     * Whether the peer refused access to its memory, as far as that can be told.
-     */
+    /** Whether the peer refused access to its memory, as far as that can be told. */
     boolean isAccessError() {
         return terminatedOpcode == RdmapOpcode.WRITE
                 || layerAndType == REMOTE_PROTECTION || layerAndType == swapped(REMOTE_PROTECTION);
     }
 
-    /**
-     * Whether a message was longer than the peer's receive buffer for it, as far as that can be told.
-     */
+    /** Whether a message was longer than the peer's receive buffer for it, as far as that can be told. */
     boolean isMessageTooLong() {
         return TerminateReason.of(layerAndType, code) == TerminateReason.MESSAGE_TOO_LONG
                 || TerminateReason.of(swapped(layerAndType), code) == TerminateReason.MESSAGE_TOO_LONG;
     }
 
-    /**
-     * Both bytes as one number, for logs.
-     */
+    /** Both bytes as one number, for logs. */
     int vendorError() {
         return layerAndType << Byte.SIZE | code;
     }
 
-    /**
-     * The message in words, in both readings.
-     */
+    /** The message in words, in both readings. */
     String describe() {
         String about = terminatedOpcode == null ? "" : String.format(", about %s with steering tag 0x%08x",
                 terminatedOpcode, terminatedTag);

@@ -65,9 +65,7 @@ enum TerminateReason {
         return layer;
     }
 
-    /**
-     * Layer and type as the RFC packs them into one byte.
-     */
+    /** Layer and type as the RFC packs them into one byte. */
     int layerAndType() {
         return layer.number << 4 | type;
     }

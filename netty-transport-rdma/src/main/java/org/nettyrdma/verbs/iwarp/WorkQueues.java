@@ -12,9 +12,7 @@ import org.nettyrdma.verbs.support.SteeringTagTable;
  */
 record WorkQueues(SendRing sends, ReceiveSource receives, SteeringTagTable steeringTags) {
 
-    /**
-     * Completes everything as flushed, and exposes nothing any more. What an Error keeps back is completed by the next call.
-     */
+    /** Completes everything as flushed, and exposes nothing any more. What an Error keeps back is completed by the next call. */
     void flush() {
         steeringTags.clear();
         try {

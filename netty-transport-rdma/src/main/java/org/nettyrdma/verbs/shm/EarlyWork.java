@@ -9,9 +9,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.support.GrowingQueue;
 import org.nettyrdma.verbs.support.SteeringTag;
 
-/**
- * What a user has posted and exposed before it is known which provider carries the connection.
- */
+/** What a user has posted and exposed before it is known which provider carries the connection. */
 final class EarlyWork {
 
     private record Receive(long workRequestId, MemoryRegion region, int offset, int length) {

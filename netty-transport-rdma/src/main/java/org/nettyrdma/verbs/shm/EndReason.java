@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
-/**
- * Why one side has ended a connection, as its control file says.
- */
+/** Why one side has ended a connection, as its control file says. */
 enum EndReason {
     /** In order. */
     CLOSED(1, "closed in order", null),

@@ -295,11 +295,7 @@ final class Exchange {
         return block;
     }
 
-    /**
-     * Hands to the peer what waits, as far as there is room.
-     *
-     * @return whether this has looked at the peer's memory
-     */
+    /** Hands to the peer what waits, as far as there is room. Returns whether this has looked at the peer's memory. */
     boolean publish() {
         if (!sends.hasWaiting() && !grants.hasWaiting()) {
             return false;

@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import org.nettyrdma.verbs.SendWorkRequest;
 
-/**
- * What an entry of a ring asks for, or grants.
- */
+/** What an entry of a ring asks for, or grants. */
 enum Operation {
     /** The other side takes the pieces into its next receive. */
     SEND,

@@ -11,9 +11,7 @@ import org.nettyrdma.verbs.support.DirectMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The memory that this process has allocated, each piece a file that only this process writes. Safe for use from any thread.
- */
+/** The memory that this process has allocated, each piece a file that only this process writes. Safe for use from any thread. */
 final class OwnBlocks {
 
     static final char KIND = 'b';

@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
 
-/**
- * The peer has ended the connection, and said why.
- */
+/** The peer has ended the connection, and said why. */
 final class PeerEndedException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -9,9 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import jdk.net.ExtendedSocketOptions;
 
-/**
- * Who is at the other end of a socket, as the system says: a user with whom this process may be connected.
- */
+/** Who is at the other end of a socket, as the system says: a user with whom this process may be connected. */
 final class PeerUser {
 
     private final UserPrincipal user;

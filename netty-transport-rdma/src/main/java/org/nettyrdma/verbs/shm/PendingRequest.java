@@ -10,9 +10,7 @@ import org.nettyrdma.verbs.support.TimerQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * An accepted connection that has not sent its whole request.
- */
+/** An accepted connection that has not sent its whole request. */
 final class PendingRequest implements SocketHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(PendingRequest.class);

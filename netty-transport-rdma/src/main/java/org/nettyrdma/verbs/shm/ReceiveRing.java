@@ -6,9 +6,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.PowerOfTwo;
 
-/**
- * The receive queue of one connection: buffers for incoming Sends, filled and completed in posting order.
- */
+/** The receive queue of one connection: buffers for incoming Sends, filled and completed in posting order. */
 final class ReceiveRing implements ReceiveSource {
 
     private final int depth;

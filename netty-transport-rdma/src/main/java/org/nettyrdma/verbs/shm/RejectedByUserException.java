@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import java.net.ConnectException;
 
-/**
- * Whoever listens was reached, and does not want the connection.
- */
+/** Whoever listens was reached, and does not want the connection. */
 final class RejectedByUserException extends ConnectException {
 
     private static final long serialVersionUID = 1L;

@@ -3,9 +3,7 @@ package org.nettyrdma.verbs.shm;
 import java.util.function.IntSupplier;
 import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
-/**
- * New steering tags; and tags that a user was told already, for the queue pair that is to honour them.
- */
+/** New steering tags; and tags that a user was told already, for the queue pair that is to honour them. */
 final class ReplayedTags implements IntSupplier {
 
     private final IntSupplier generator = new SteeringTagGenerator();

@@ -7,9 +7,7 @@ import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
 
-/**
- * Listens over TCP and over shared memory. Over TCP it also tells those who ask where to find it in the shared directory.
- */
+/** Listens over TCP and over shared memory. Over TCP it also tells those who ask where to find it in the shared directory. */
 final class SameHostListener implements ConnectionListener {
 
     private final SameHostContext context;

@@ -6,9 +6,7 @@ import org.nettyrdma.verbs.support.GrowingQueue;
 import org.nettyrdma.verbs.support.SendRing;
 import org.nettyrdma.verbs.support.SendSlot;
 
-/**
- * The send queue, and how its work requests become entries of this side's ring. Positions count these entries.
- */
+/** The send queue, and how its work requests become entries of this side's ring. Positions count these entries. */
 final class SendQueue {
 
     private final SendRing ring;

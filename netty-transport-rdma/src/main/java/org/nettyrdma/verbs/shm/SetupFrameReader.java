@@ -5,9 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 
-/**
- * Reads one frame, and not a byte beyond it.
- */
+/** Reads one frame, and not a byte beyond it. */
 final class SetupFrameReader {
 
     private final ByteBuffer buffer = ByteBuffer.allocate(SetupFrame.MAX_BYTES).limit(SetupFrame.PREFIX_BYTES);

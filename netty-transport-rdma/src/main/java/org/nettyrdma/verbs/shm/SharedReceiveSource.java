@@ -7,9 +7,7 @@ import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.SharedReceiveTaker;
 
-/**
- * What one connection has of a shared receive queue: nothing but in its turn, as every message is copied whole.
- */
+/** What one connection has of a shared receive queue: nothing but in its turn, as every message is copied whole. */
 final class SharedReceiveSource extends SharedReceiveTaker implements ReceiveSource {
 
     private final TakenReceives mine;

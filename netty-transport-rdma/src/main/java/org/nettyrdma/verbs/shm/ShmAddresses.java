@@ -36,9 +36,7 @@ final class ShmAddresses {
     private ShmAddresses() {
     }
 
-    /**
-     * Whether an address is a path of Netty's kind. Its library need not be there: where it is not, nobody can have made one.
-     */
+    /** Whether an address is a path of Netty's kind. Its library need not be there: where it is not, nobody can have made one. */
     private static boolean isNettyPath(SocketAddress address) {
         return address.getClass().getName().equals("io.netty.channel.unix.DomainSocketAddress");
     }
@@ -132,9 +130,7 @@ final class ShmAddresses {
                 + directory.shared());
     }
 
-    /**
-     * Whether the directory knows somebody who may be the one that listens at an address. Only he himself can tell.
-     */
+    /** Whether the directory knows somebody who may be the one that listens at an address. Only he himself can tell. */
     static boolean isHinted(ProcessDirectory directory, InetSocketAddress inet) throws IOException {
         return Files.exists(directory.shared().port(name(inet.getAddress()), inet.getPort()))
                 || Files.exists(directory.shared().port(ANY, inet.getPort())) && isOfThisHost(inet.getAddress());

@@ -6,9 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import org.nettyrdma.verbs.support.SocketConnectionRequest;
 
-/**
- * A domain socket on which a request has arrived that is not answered.
- */
+/** A domain socket on which a request has arrived that is not answered. */
 final class ShmConnectionRequest extends SocketConnectionRequest {
 
     private final SetupFrame frame;

@@ -15,9 +15,7 @@ import org.nettyrdma.verbs.support.SocketFailures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A listening domain socket, and the connections on it whose request is not complete.
- */
+/** A listening domain socket, and the connections on it whose request is not complete. */
 final class ShmListener implements ConnectionListener, Acceptor.Owner {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ShmListener.class);

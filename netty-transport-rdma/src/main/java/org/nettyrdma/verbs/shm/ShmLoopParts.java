@@ -10,9 +10,7 @@ import org.nettyrdma.verbs.support.LoopCore;
 import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.TimerQueue;
 
-/**
- * What the connections of one event loop share.
- */
+/** What the connections of one event loop share. */
 class ShmLoopParts {
 
     private static final int SIGNAL_BYTES = 64;

@@ -3,9 +3,7 @@ package org.nettyrdma.verbs.shm;
 import java.nio.ByteBuffer;
 import org.nettyrdma.verbs.MemoryRegion;
 
-/**
- * A block of memory that peers can map, under the number of its file.
- */
+/** A block of memory that peers can map, under the number of its file. */
 final class ShmMemoryRegion implements MemoryRegion {
 
     private final ByteBuffer memory;

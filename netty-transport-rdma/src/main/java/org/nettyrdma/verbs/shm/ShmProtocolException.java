@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
 
-/**
- * The peer has broken the rules of the rings, or used memory that it may not.
- */
+/** The peer has broken the rules of the rings, or used memory that it may not. */
 final class ShmProtocolException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -431,9 +431,7 @@ final class ShmQueuePair implements QueuePair {
         closeTimer = parts.timers().schedule(lingerMillis, () -> end(null, NO_DATA, EndReason.CLOSED));
     }
 
-    /**
-     * Ends the connection and completes everything. The listener hears of it in the order of events.
-     */
+    /** Ends the connection and completes everything. The listener hears of it in the order of events. */
     private void end(IOException cause, ByteBuffer privateData, EndReason reason) {
         if (state == State.ENDED || state == State.CLOSED) {
             return;

@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/**
- * What has happened on all connections of a provider. Safe for use from any thread.
- */
+/** What has happened on all connections of a provider. Safe for use from any thread. */
 public final class ShmStatistics {
 
     final LongAdder connections = new LongAdder();

@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import org.nettyrdma.verbs.support.SteeringTagTable;
 
-/**
- * What was posted on a queue pair and has not completed, the Reads of its peer, and what the peer may access.
- */
+/** What was posted on a queue pair and has not completed, the Reads of its peer, and what the peer may access. */
 record WorkQueues(SendQueue sends, ReceiveSource receives, GrantQueue grants, SteeringTagTable steeringTags) {
 
     /**

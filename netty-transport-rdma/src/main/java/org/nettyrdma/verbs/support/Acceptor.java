@@ -18,9 +18,7 @@ public final class Acceptor implements SocketHandler {
     /** Until another event loop, if it is not busy for long, has closed sockets. */
     private static final int SHORT_PAUSE_MILLIS = 10;
 
-    /**
-     * Whether the system will have a descriptor, or memory, for one more socket.
-     */
+    /** Whether the system will have a descriptor, or memory, for one more socket. */
     public enum Room {
         /** Sockets of this event loop are closed with its next selection. */
         MADE,
@@ -30,9 +28,7 @@ public final class Acceptor implements SocketHandler {
         NONE
     }
 
-    /**
-     * What becomes of a connection until its request is there.
-     */
+    /** What becomes of a connection until its request is there. */
     public interface Owner {
 
         /**

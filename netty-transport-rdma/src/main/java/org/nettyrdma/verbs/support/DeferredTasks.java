@@ -1,15 +1,11 @@
 package org.nettyrdma.verbs.support;
 
-/**
- * What a context does at the start of its next poll. Used by one event loop only.
- */
+/** What a context does at the start of its next poll. Used by one event loop only. */
 public final class DeferredTasks {
 
     private final GrowingQueue<Runnable> tasks = new GrowingQueue<>(16);
 
-    /**
-     * Creates an empty queue.
-     */
+    /** Creates an empty queue. */
     public DeferredTasks() {
         // See above.
     }

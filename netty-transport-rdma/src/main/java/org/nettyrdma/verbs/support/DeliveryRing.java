@@ -37,9 +37,7 @@ public final class DeliveryRing {
     private int head;
     private int size;
 
-    /**
-     * Creates an empty queue.
-     */
+    /** Creates an empty queue. */
     public DeliveryRing() {
         allocate();
     }

@@ -107,9 +107,7 @@ public final class GrowingQueue<T> {
         }
     }
 
-    /**
-     * Takes all out. Allocates nothing.
-     */
+    /** Takes all out. Allocates nothing. */
     public void clear() {
         Arrays.fill(waiting, null);
         size = 0;

@@ -21,9 +21,7 @@ public final class IntTable<V> {
     private Object[] values = new Object[FEWEST_SLOTS];
     private int size;
 
-    /**
-     * Creates an empty table.
-     */
+    /** Creates an empty table. */
     public IntTable() {
         // There is nothing to set.
     }
@@ -150,9 +148,7 @@ public final class IntTable<V> {
         return all;
     }
 
-    /**
-     * Takes all entries out. Allocates nothing.
-     */
+    /** Takes all entries out. Allocates nothing. */
     public void clear() {
         Arrays.fill(values, null);
         size = 0;

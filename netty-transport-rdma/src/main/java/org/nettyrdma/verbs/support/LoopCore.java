@@ -114,9 +114,7 @@ public final class LoopCore {
         wakeState.endSleep();
     }
 
-    /**
-     * Ends the current or the next sleep. Any thread.
-     */
+    /** Ends the current or the next sleep. Any thread. */
     public void wakeup() {
         if (wakeState.wake()) {
             sockets.wakeup();
@@ -142,9 +140,7 @@ public final class LoopCore {
         closers.add(closer);
     }
 
-    /**
-     * Closes what stands on the sockets, and then these; does nothing if that was done.
-     */
+    /** Closes what stands on the sockets, and then these; does nothing if that was done. */
     public void close() {
         if (sockets.isOpen()) {
             try {

@@ -1,8 +1,6 @@
 package org.nettyrdma.verbs.support;
 
-/**
- * Rounding to powers of two.
- */
+/** Rounding to powers of two. */
 public final class PowerOfTwo {
 
     private PowerOfTwo() {

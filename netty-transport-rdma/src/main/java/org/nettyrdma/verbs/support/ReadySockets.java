@@ -163,9 +163,7 @@ public final class ReadySockets {
         return selector.isOpen();
     }
 
-    /**
-     * Closes all sockets.
-     */
+    /** Closes all sockets. */
     public void close() {
         for (SelectionKey key : selector.keys()) {
             SocketFailures.closeQuietly(key.channel());

@@ -80,9 +80,7 @@ public final class SendRing {
         return next == tail ? null : slots[index(next)];
     }
 
-    /**
-     * The oldest waiting work request is under way.
-     */
+    /** The oldest waiting work request is under way. */
     public void takeWaiting() {
         next++;
     }
@@ -131,9 +129,7 @@ public final class SendRing {
         return null;
     }
 
-    /**
-     * Completes all as flushed.
-     */
+    /** Completes all as flushed. */
     public void flush() {
         while (head != tail) {
             completeOldest(WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0, 0);

@@ -27,9 +27,7 @@ public final class SendSlot {
     private long startPosition;
     private long endPosition;
 
-    /**
-     * Creates one that has no work request.
-     */
+    /** Creates one that has no work request. */
     public SendSlot() {
         // See set().
     }
@@ -62,9 +60,7 @@ public final class SendSlot {
         endPosition = NOT_KNOWN;
     }
 
-    /**
-     * Forgets the memory, so that it can be collected.
-     */
+    /** Forgets the memory, so that it can be collected. */
     public void clear() {
         Arrays.fill(regions, 0, pieceCount, null);
         pieceCount = 0;

@@ -5,9 +5,7 @@ import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * What becomes of a socket where something has failed.
- */
+/** What becomes of a socket where something has failed. */
 public final class SocketFailures {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(SocketFailures.class);

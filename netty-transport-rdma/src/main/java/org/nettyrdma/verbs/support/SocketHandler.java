@@ -2,9 +2,7 @@ package org.nettyrdma.verbs.support;
 
 import java.io.IOException;
 
-/**
- * What a context does with a socket that is ready; attached to the socket's selection key.
- */
+/** What a context does with a socket that is ready; attached to the socket's selection key. */
 public interface SocketHandler {
 
     /**

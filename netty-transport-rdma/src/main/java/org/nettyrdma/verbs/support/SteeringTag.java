@@ -162,9 +162,7 @@ public final class SteeringTag {
         return readsInProgress > 0;
     }
 
-    /**
-     * A Read of the peer begins.
-     */
+    /** A Read of the peer begins. */
     public void readStarted() {
         readsInProgress++;
     }

@@ -18,9 +18,7 @@ public final class SteeringTagGenerator implements IntSupplier {
     private final byte[] bytes = new byte[BUFFER_BYTES];
     private final ByteBuffer buffer = ByteBuffer.wrap(bytes).position(BUFFER_BYTES);
 
-    /**
-     * Creates a generator; to be used by one thread at a time.
-     */
+    /** Creates a generator; to be used by one thread at a time. */
     public SteeringTagGenerator() {
         // The first tags are drawn when they are asked for.
     }

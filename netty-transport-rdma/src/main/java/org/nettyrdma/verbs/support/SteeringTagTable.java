@@ -99,9 +99,7 @@ public final class SteeringTagTable {
         return false;
     }
 
-    /**
-     * Withdraws all tags. Allocates nothing: a connection may end for want of memory.
-     */
+    /** Withdraws all tags. Allocates nothing: a connection may end for want of memory. */
     public void clear() {
         if (tags != null) {
             tags.forEach(SteeringTag::invalidate);

@@ -4,17 +4,13 @@ import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/**
- * What a context does later, by a clock that tests can move. Used by one event loop only.
- */
+/** What a context does later, by a clock that tests can move. Used by one event loop only. */
 public final class TimerQueue {
 
     /** Fewer cancelled timers are not worth a look. */
     private static final int MIN_CANCELLED = 64;
 
-    /**
-     * Something to be done later, unless cancelled.
-     */
+    /** Something to be done later, unless cancelled. */
     public static final class Timer implements Comparable<Timer> {
 
         private final TimerQueue queue;
@@ -27,9 +23,7 @@ public final class TimerQueue {
             this.task = task;
         }
 
-        /**
-         * Forgets the task. Can be called again, and when the task has run.
-         */
+        /** Forgets the task. Can be called again, and when the task has run. */
         public void cancel() {
             if (task != null) {
                 task = null;

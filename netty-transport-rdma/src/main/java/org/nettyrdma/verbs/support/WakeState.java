@@ -17,9 +17,7 @@ public final class WakeState {
 
     private final AtomicInteger state = new AtomicInteger(AWAKE);
 
-    /**
-     * Creates the state of a loop that runs.
-     */
+    /** Creates the state of a loop that runs. */
     public WakeState() {
         // See above.
     }
@@ -33,9 +31,7 @@ public final class WakeState {
         return state.compareAndSet(AWAKE, ASLEEP);
     }
 
-    /**
-     * The loop runs again, also if it was not to sleep; whoever has asked to wake it has got that.
-     */
+    /** The loop runs again, also if it was not to sleep; whoever has asked to wake it has got that. */
     public void endSleep() {
         state.set(AWAKE);
     }

@@ -30,9 +30,7 @@ import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 import org.nettyrdma.testkit.TestAddress;
 
-/**
- * An RDMA device with both ends of its connections in this process: what the tests of the native library work on.
- */
+/** An RDMA device with both ends of its connections in this process: what the tests of the native library work on. */
 final class NativeDevice implements AutoCloseable {
 
     private static final String IN_USE = "(errno 16)";

@@ -23,9 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Where the native library comes from, each time in a process of its own: Java loads a library once.
- */
+/** Where the native library comes from, each time in a process of its own: Java loads a library once. */
 @EnabledIfSystemProperty(named = NativeLibraryTest.BUILT, matches = "true")
 class NativeLoadingTest {
 

@@ -63,9 +63,7 @@ class FragmentationTest {
         return Hex.bytes(digits.toString());
     }
 
-    /**
-     * Sends the stream, cut into the given pieces, on a new connection, and checks what comes out.
-     */
+    /** Sends the stream, cut into the given pieces, on a new connection, and checks what comes out. */
     private void check(boolean checksum, int[] cuts, IntFunction<String> name) throws IOException {
         byte[] stream = stream(checksum);
         steeringTags.add(TAG);

@@ -30,9 +30,7 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.support.LoopCore;
 import org.nettyrdma.verbs.support.SteeringTagGenerator;
 
-/**
- * One or two contexts of the provider that the test's own thread pumps, so that no test waits for anything but progress.
- */
+/** One or two contexts of the provider that the test's own thread pumps, so that no test waits for anything but progress. */
 final class IwarpTestPeer implements AutoCloseable, CompletionHandler {
 
     static final QueuePairAttributes ATTRIBUTES = new QueuePairAttributes(64, 64, 16, 16, false, 2000);

@@ -13,9 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
-/**
- * The other end of a TCP connection, played byte by byte. What it has to wait for it gets by pumping the provider's contexts.
- */
+/** The other end of a TCP connection, played byte by byte. What it has to wait for it gets by pumping the provider's contexts. */
 final class RawPeer implements AutoCloseable {
 
     private final IwarpTestPeer peer;

@@ -119,11 +119,7 @@ final class DurableCall extends LoopPromise<ByteBuf> implements Runnable {
         }
     }
 
-    /**
-     * Drops the reference to the arguments.
-     *
-     * @return whether this was the first time
-     */
+    /** Drops the reference to the arguments. Returns whether this was the first time. */
     boolean release() {
         if (released) {
             return false;

@@ -13,9 +13,7 @@ import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Keeps one connection to the server: makes it, and makes it again when it has ended. Event loop of the client.
- */
+/** Keeps one connection to the server: makes it, and makes it again when it has ended. Event loop of the client. */
 final class LinkKeeper {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(LinkKeeper.class);

@@ -187,11 +187,7 @@ final class RpcLink {
         }
     }
 
-    /**
-     * A call has timed out.
-     *
-     * @return how many have since the last answer
-     */
+    /** A call has timed out. Returns how many have since the last answer. */
     int timedOut() {
         return ++timedOut;
     }

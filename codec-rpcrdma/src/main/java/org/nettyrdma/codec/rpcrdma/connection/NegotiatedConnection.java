@@ -73,12 +73,7 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
         channel.attr(KEY).set(this);
     }
 
-    /**
-     * The connection of a channel.
-     *
-     * @param channel any channel
-     * @return its connection, {@code null} if it has none
-     */
+    /** The connection of a channel, {@code null} if it has none. */
     public static NegotiatedConnection of(Channel channel) {
         return channel.attr(KEY).get();
     }
@@ -121,11 +116,7 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
         return server;
     }
 
-    /**
-     * Whether the version is settled and will not change.
-     *
-     * @return {@code true} if it does not change any more
-     */
+    /** Whether the version is settled and will not change. */
     public boolean isAgreed() {
         return agreed;
     }
@@ -133,8 +124,6 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
     /**
      * Whether the {@link ConnectionHandler}, if there is one, has nothing more to do for calls and replies of the version that is
      * agreed on.
-     *
-     * @return {@code true} if it may be passed by
      */
     public boolean isSettled() {
         return settled;
@@ -145,39 +134,22 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
         settled = isSettled;
     }
 
-    /**
-     * Whether a client may go on in version 1 where its server does not speak version 2.
-     *
-     * @return {@code true} if it may
-     */
+    /** Whether a client may go on in version 1 where its server does not speak version 2. */
     public boolean isFallbackPossible() {
         return policy.speaks(RpcRdmaVersion.ONE);
     }
 
-    /**
-     * The version that calls are sent in, as far as it is known.
-     *
-     * @return the version
-     */
+    /** The version that calls are sent in, as far as it is known. */
     public RpcRdmaVersion version() {
         return version;
     }
 
-    /**
-     * Whether a message of this version may come from the peer, after the codec has let it through.
-     *
-     * @param received version of a message
-     * @return {@code true} if it may
-     */
+    /** Whether a message of this version may come from the peer, after the codec has let it through. */
     boolean accepts(RpcRdmaVersion received) {
         return received == version || server && !agreed && policy.speaks(received);
     }
 
-    /**
-     * The version is settled. Fires the new terms.
-     *
-     * @param newVersion the version that both sides speak
-     */
+    /** Both sides speak this version, and will not change it. Fires the new terms. */
     public void agree(RpcRdmaVersion newVersion) {
         version = newVersion;
         agreed = true;
@@ -193,8 +165,6 @@ public final class NegotiatedConnection implements RpcRdmaConnection {
     /**
      * Which calls from server to client the peer supports. In version 1 these are calls without chunks; version 1 does not tell
      * whether the peer supports them at all.
-     *
-     * @return what it copes with
      */
     public ReverseRequestSupport peerReverseSupport() {
         return version == RpcRdmaVersion.ONE ? ReverseRequestSupport.INLINE

@@ -8,11 +8,7 @@ import io.netty.buffer.ByteBuf;
  */
 public interface InlineReceiver {
 
-    /**
-     * The format of what it takes.
-     *
-     * @return {@code null} as long as it takes nothing
-     */
+    /** The format of what it takes, {@code null} as long as it takes nothing. */
     HeaderFormat format();
 
     /**

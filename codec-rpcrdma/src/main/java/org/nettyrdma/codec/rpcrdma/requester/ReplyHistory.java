@@ -88,9 +88,7 @@ final class ReplyHistory {
             return (long) largestBytes * HEADROOM <= replyBytes;
         }
 
-        /**
-         * What the next reply needs in all likelihood, in bytes, with some to spare; more than there is if that is not known.
-         */
+        /** What the next reply needs in all likelihood, in bytes, with some to spare; more than there is if that is not known. */
         long guessBytes() {
             return replies < ENOUGH_REPLIES ? Long.MAX_VALUE : (long) largestBytes * HEADROOM;
         }

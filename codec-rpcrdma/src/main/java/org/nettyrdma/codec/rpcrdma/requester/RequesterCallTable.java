@@ -118,11 +118,7 @@ public final class RequesterCallTable {
         }
     }
 
-    /**
-     * Gives a call its memory if it need not wait for it.
-     *
-     * @return whether it has the memory
-     */
+    /** Gives a call its memory if it need not wait for it. Returns whether it has the memory. */
     boolean tryAdmit(long bytes) {
         return admission.tryAdmit(bytes);
     }
@@ -161,11 +157,7 @@ public final class RequesterCallTable {
         WaitingWrite.tellWritability(ctx.channel(), WRITABILITY_INDEX, admission.waiting() > 0);
     }
 
-    /**
-     * Takes back a call that waits for memory.
-     *
-     * @return whether it was still waiting
-     */
+    /** Takes back a call that waits for memory. Returns whether it was still waiting. */
     boolean withdraw(WaitingRequest call) {
         boolean waited = admission.remove(call);
         if (waited) {

@@ -265,11 +265,7 @@ final class RequestArrivals {
         }
     }
 
-    /**
-     * A call is wanted.
-     *
-     * @return whether one that is held will be passed on
-     */
+    /** A call is wanted. Returns whether one that is held will be passed on. */
     boolean passHeldSoon() {
         if (held.isEmpty()) {
             return false;

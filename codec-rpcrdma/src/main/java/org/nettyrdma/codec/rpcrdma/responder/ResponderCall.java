@@ -58,11 +58,7 @@ final class ResponderCall {
         return next;
     }
 
-    /**
-     * Appends a later call with the same XID.
-     *
-     * @return the first of the calls
-     */
+    /** Appends a later call with the same XID. Returns the first of the calls. */
     ResponderCall append(ResponderCall later) {
         ResponderCall first = distinct();
         ResponderCall last = first;
