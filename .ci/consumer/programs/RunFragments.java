@@ -40,7 +40,7 @@ public final class RunFragments {
         System.exit(0); // some of them start what they do not end
     }
 
-    private static Channel connect(EventLoopGroup group, Channel server, RpcRdma rpcRdma) throws Exception {
+    static Channel connect(EventLoopGroup group, Channel server, RpcRdma rpcRdma) throws Exception {
         Channel channel = new Bootstrap().group(group).channel(RdmaChannel.class).handler(rpcRdma)
                 .connect(server.localAddress()).sync().channel();
         ByteBuf question = Unpooled.buffer().writeInt(42);
