@@ -25,7 +25,8 @@ public interface VerbsContext extends AutoCloseable {
 
     /**
      * Creates a queue pair for a connection that a peer asked for, possibly through another context of the same provider. From
-     * now on the request belongs to the new queue pair, also when this method fails, unless it is of another provider.
+     * now on the request belongs to the new queue pair, also when this method fails, unless it is of another provider. The peer
+     * is rejected when this fails, and when the queue pair ends without {@link QueuePair#accept}.
      *
      * @param attributes queue depths and limits
      * @param listener   told of the life of the connection

@@ -17,8 +17,8 @@ import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.ByteArrayOutputStream;
-import java.io.EOFException;
 import java.io.PrintStream;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -333,7 +333,7 @@ class StreamFaultTest extends StreamFixture {
             for (int i = 0; i < 20; i++) {
                 ChannelFuture connect = bootstrap().handler(new End()).connect(listener.localAddress());
                 assertTrue(connect.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
-                assertInstanceOf(EOFException.class, connect.cause(), connect::toString);
+                assertInstanceOf(ConnectException.class, connect.cause(), connect::toString);
                 assertTrue(((RdmaStreamChannel) connect.channel()).releaseFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
             }
         } finally {

@@ -111,12 +111,22 @@ public abstract class VerbsConnectingContract extends VerbsFixture {
     }
 
     @Test
-    void shouldDropARequestThatItCannotTakeUp() throws IOException {
+    void shouldRejectARequestWhoseQueuePairIsClosedWithoutAnAnswer() throws IOException {
+        request(new byte[0]);
+        server.queuePair = server.context.createQueuePair(ATTRIBUTES, server, requests.remove());
+        server.queuePair.close();
+        pumpUntil(() -> client.events.contains("connectFailed"));
+        assertInstanceOf(ConnectException.class, client.cause);
+    }
+
+    @Test
+    void shouldRejectARequestThatItCannotTakeUp() throws IOException {
         request(new byte[0]);
         int tooMany = Integer.MAX_VALUE;
         assertThrows(Throwable.class, () -> server.context.createQueuePair(
                 new QueuePairAttributes(tooMany, tooMany, 4, 4, false, 1000), server, requests.remove()));
         pumpUntil(() -> client.events.contains("connectFailed"));
+        assertInstanceOf(ConnectException.class, client.cause);
         assertEquals(List.of(), server.events);
     }
 

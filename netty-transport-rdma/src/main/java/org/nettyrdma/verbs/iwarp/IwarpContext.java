@@ -58,7 +58,7 @@ final class IwarpContext implements VerbsContext {
         try {
             return add(new IwarpQueuePair(parts, attributes, listener, taken, queuePairs::remove));
         } catch (Throwable t) {
-            taken.channel().close();
+            taken.refuse();
             throw t;
         }
     }

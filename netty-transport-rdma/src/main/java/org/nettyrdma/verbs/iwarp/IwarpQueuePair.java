@@ -468,6 +468,7 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
     /** Ends the connection and completes everything. The listener hears of it in the order of events. */
     private void end(IOException cause, ByteBuffer privateData) {
         boolean wasEstablished = state == State.ESTABLISHED;
+        boolean unanswered = state == State.CREATED && request != null;
         if (state == State.ENDED || state == State.CLOSED) {
             return;
         }
@@ -484,6 +485,8 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
             if (wasEstablished) {
                 parts.draining().drain(channel, key, PeerAddress.of(remoteAddress), stream.sentBytes(),
                         dropped || aborted ? 0 : attributes.closeTimeoutMillis());
+            } else if (unanswered) {
+                request.refuse();
             } else if (channel != null) {
                 SocketFailures.closeQuietly(channel);
             }

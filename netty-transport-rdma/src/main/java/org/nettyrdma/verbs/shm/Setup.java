@@ -1,5 +1,6 @@
 package org.nettyrdma.verbs.shm;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -241,7 +242,7 @@ final class Setup implements SocketHandler {
         try {
             return new PeerControl(file);
         } catch (NoSuchFileException e) {
-            throw new ShmProtocolException(EndReason.FAILED, "%s does not exist", file);
+            throw new EOFException("the peer has closed the connection before it stood: " + file + " does not exist");
         }
     }
 
@@ -331,7 +332,9 @@ final class Setup implements SocketHandler {
             own.close();
             own = null;
         }
-        if (channel != null) {
+        if (request != null && !stands) {
+            request.refuse(); // does nothing if accept() has rejected
+        } else if (channel != null) {
             SocketFailures.closeQuietly(channel);
         }
     }

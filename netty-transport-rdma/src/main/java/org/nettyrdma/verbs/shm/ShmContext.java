@@ -76,7 +76,7 @@ final class ShmContext implements VerbsContext {
         try {
             return add(new ShmQueuePair(parts, attributes, listener, taken, queuePairs::remove));
         } catch (Throwable t) {
-            taken.channel().close();
+            taken.refuse();
             throw t;
         }
     }

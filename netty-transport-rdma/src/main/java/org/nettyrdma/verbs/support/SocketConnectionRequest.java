@@ -59,6 +59,18 @@ public abstract class SocketConnectionRequest implements ConnectionRequest {
     }
 
     /**
+     * Rejects a request that was taken: its queue pair has ended without an answer, or has not come about. RDMA devices do the
+     * same when an identifier that was asked for a connection is destroyed.
+     */
+    public final void refuse() {
+        try {
+            reject(channel, rejection(ByteBuffer.allocate(0)));
+        } finally { // also without memory for the answer
+            SocketFailures.closeQuietly(channel);
+        }
+    }
+
+    /**
      * What tells the peer that it is rejected.
      *
      * @param privateData of the user, for the peer

@@ -416,7 +416,8 @@ class HostileShmPeerTest {
         try (HostileShmPeer other = new HostileShmPeer(settings, address)) {
             Files.delete(other.path());
             side.accept(0);
-            assertEquals(other.path() + " does not exist", side.cause.getMessage());
+            assertEquals("the peer has closed the connection before it stood: " + other.path() + " does not exist",
+                    side.cause.getMessage());
         }
     }
 
