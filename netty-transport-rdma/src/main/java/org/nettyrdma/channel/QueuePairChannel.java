@@ -7,8 +7,11 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ConnectionPendingException;
@@ -399,9 +402,12 @@ abstract class QueuePairChannel extends AbstractChannel {
             }
         }
 
-        /** Adds to the cause of a failed attempt where it led, as Netty's transports do. */
-        final Throwable annotate(Throwable cause, SocketAddress remoteAddress) {
-            return annotateConnectException(cause, remoteAddress);
+        /** Adds to the cause of a failed attempt where it led, as Netty's transports do, also where the peer broke a protocol. */
+        final Throwable annotate(IOException cause, SocketAddress remoteAddress) {
+            if (cause instanceof SocketException || cause instanceof InterruptedIOException || cause instanceof RdmaException) {
+                return annotateConnectException(cause, remoteAddress);
+            }
+            return annotateConnectException(new ConnectException(cause.getMessage()).initCause(cause), remoteAddress);
         }
 
         @Override

@@ -3,6 +3,7 @@ package org.nettyrdma.channel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
@@ -18,6 +19,7 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
@@ -71,6 +73,25 @@ class SilentServerTest {
             for (SocketChannel waiting : backlog) {
                 waiting.close();
             }
+            group.shutdownGracefully();
+        }
+    }
+
+    /** Who has many servers needs to know which of them it is. */
+    @ParameterizedTest
+    @ValueSource(classes = {RdmaChannel.class, RdmaStreamChannel.class})
+    void shouldNameTheServerThatAnswersOnPlainTcp(Class<? extends Channel> type) throws Exception {
+        RdmaEventLoopGroup group = new RdmaEventLoopGroup(1, Rdma.provider("iwarp"));
+        try (ServerSocket plain = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            SocketAddress address = plain.getLocalSocketAddress();
+            ChannelFuture connect = new Bootstrap().group(group).channel(type).handler(new ChannelInboundHandlerAdapter())
+                    .connect(address);
+            try (Socket accepted = plain.accept()) {
+                accepted.getOutputStream().write("-ERR unknown command\r\n".getBytes(StandardCharsets.US_ASCII));
+                Throwable cause = assertInstanceOf(ConnectException.class, Endpoint.awaitFailure(connect));
+                assertTrue(cause.getMessage().endsWith("perhaps the peer is on plain TCP: " + address), cause::toString);
+            }
+        } finally {
             group.shutdownGracefully();
         }
     }

@@ -378,7 +378,7 @@ class StreamFaultTest extends StreamFixture {
             try (RawStreamPeer peer = RawStreamPeer.accept(c, "02" + RawStreamPeer.HELLO.substring(2))) {
                 peer.send("80010080");
                 assertTrue(connect.await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
-                assertInstanceOf(StreamProtocolException.class, connect.cause());
+                assertInstanceOf(StreamProtocolException.class, connect.cause().getCause().getCause());
             }
         }
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
