@@ -12,6 +12,7 @@ import io.netty.util.concurrent.ThreadAwareExecutor;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
@@ -33,6 +34,9 @@ public final class RdmaIoHandler implements IoHandler {
     /** The first versions of Netty 4.2 do not ask how busy an event loop is. */
     static final boolean REPORTS_ACTIVE_TIME =
             Stream.of(IoHandlerContext.class.getMethods()).anyMatch(method -> method.getName().equals("reportActiveIoTime"));
+
+    /** As long as event loops rest in between. */
+    private static final long LONGEST_DRAIN_BETWEEN_TASKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final IoEventLoop eventLoop;
     private final Host host = new Host();
@@ -99,18 +103,20 @@ public final class RdmaIoHandler implements IoHandler {
         return work;
     }
 
-    /** A {@link io.netty.channel.ManualIoEventLoop} calls only this while it ends, which a quiet period can make long. */
+    /**
+     * Event loops call this again and again during a quiet period, which can be longer than peers have time to take what was
+     * sent, and rest in between.
+     */
     @Override
     public void prepareToDestroy() {
         host.context = null;
-        io.closeChannels();
-        io.run();
+        io.drain(LONGEST_DRAIN_BETWEEN_TASKS_NANOS);
     }
 
     @Override
     public void destroy() {
         host.context = null;
-        io.drain();
+        io.drain(Long.MAX_VALUE);
         io.end();
     }
 

@@ -16,6 +16,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoop;
@@ -41,6 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.channel.IdleStrategy;
 import org.nettyrdma.channel.Rdma;
 import org.nettyrdma.channel.RdmaChannel;
+import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RdmaServerStreamChannel;
 import org.nettyrdma.channel.RdmaStreamChannel;
@@ -257,6 +259,25 @@ class RdmaIoHandlerTest {
         while (!loop.isTerminated()) {
             loop.runNow();
         }
+        received.complete.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** By default peers have as long as the quiet period lasts, for most of which the event loop rests. */
+    @Test
+    void shouldSendAllThatWasWrittenDuringTheQuietPeriod() throws Exception {
+        int bytes = 24 << 20;
+        int quietMillis = 4000;
+        var received = new Answer(bytes);
+        Channel server = listen(group, RdmaServerStreamChannel.class, received);
+        var loops = new MultiThreadIoEventLoopGroup(1, RdmaIoHandler.newFactory());
+        Channel client = new Bootstrap().group(loops).channel(RdmaStreamChannel.class).option(ChannelOption.SO_SNDBUF, bytes)
+                .option(RdmaChannelOption.CLOSE_TIMEOUT_MILLIS, quietMillis).handler(new ChannelInboundHandlerAdapter())
+                .connect(server.localAddress()).sync().channel();
+        client.eventLoop().submit(() -> {
+            client.writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes]));
+            loops.shutdownGracefully(quietMillis, TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS), TimeUnit.MILLISECONDS);
+        }).sync();
+        assertTrue(loops.terminationFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
         received.complete.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 

@@ -439,22 +439,26 @@ public final class RdmaIo {
      * Goes on without tasks and timers of the event loop until {@link #isDrained()}, at most until the longest
      * {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS} of all channels that there were has passed since the first
      * {@link #closeChannels()}.
+     *
+     * @param mostNanos longest time to go on, in nanoseconds
      */
-    public void drain() {
+    public void drain(long mostNanos) {
         closeChannels();
         int timeoutMillis = longestCloseTimeoutMillis;
         for (QueuePairChannel channel : channels.values()) {
             timeoutMillis = Math.max(timeoutMillis, channel.closeTimeoutMillis());
         }
-        long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
-        long leftNanos = timeoutNanos - (System.nanoTime() - closingSinceNanos);
-        while (leftNanos > 0 && !isDrained()) {
+        long startNanos = System.nanoTime();
+        long limitNanos = Math.min(mostNanos, TimeUnit.MILLISECONDS.toNanos(timeoutMillis) - (startNanos - closingSinceNanos));
+        long leftNanos;
+        do {
             idle = false; // the wait is here
-            if (run() == 0) {
+            int work = run();
+            leftNanos = limitNanos - (System.nanoTime() - startNanos);
+            if (work == 0 && leftNanos > 0 && !isDrained()) {
                 awaitWhileDraining(Math.min(leftNanos, LONGEST_WAIT_WHILE_DRAINING_NANOS));
             }
-            leftNanos = timeoutNanos - (System.nanoTime() - closingSinceNanos);
-        }
+        } while (leftNanos > 0 && !isDrained());
     }
 
     private void awaitWhileDraining(long nanos) {
