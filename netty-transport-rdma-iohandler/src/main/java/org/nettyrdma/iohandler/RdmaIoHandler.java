@@ -116,8 +116,11 @@ public final class RdmaIoHandler implements IoHandler {
     @Override
     public void destroy() {
         host.context = null;
-        io.drain(Long.MAX_VALUE);
-        io.end();
+        try {
+            io.drain(Long.MAX_VALUE);
+        } finally { // also after an Error
+            io.end();
+        }
     }
 
     /** Channels register themselves. */

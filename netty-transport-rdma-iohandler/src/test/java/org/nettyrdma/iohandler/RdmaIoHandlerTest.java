@@ -30,7 +30,10 @@ import io.netty.channel.nio.NioIoHandle;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.Future;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -46,6 +49,8 @@ import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.channel.RdmaServerChannel;
 import org.nettyrdma.channel.RdmaServerStreamChannel;
 import org.nettyrdma.channel.RdmaStreamChannel;
+import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.VerbsProvider;
 
 class RdmaIoHandlerTest {
 
@@ -279,6 +284,36 @@ class RdmaIoHandlerTest {
         }).sync();
         assertTrue(loops.terminationFuture().await(TIMEOUT_SECONDS, TimeUnit.SECONDS));
         received.complete.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldCloseItsContextThoughThereIsNoMemoryForItsEnd() throws Exception {
+        var atItsEnd = new CompletableFuture<Void>();
+        var closed = new CompletableFuture<Void>();
+        VerbsContext context = with(VerbsContext.class, Rdma.provider().openContext(), Map.of("isDrained", () -> {
+            if (atItsEnd.isDone()) {
+                throw new OutOfMemoryError("for the test");
+            }
+            return null;
+        }, "close", () -> closed.complete(null)));
+        VerbsProvider provider = with(VerbsProvider.class, Rdma.provider(), Map.of("openContext", () -> context));
+        var loops = new MultiThreadIoEventLoopGroup(1, RdmaIoHandler.newFactory(provider, IdleStrategy.BLOCKING));
+        Channel channel = new RdmaStreamChannel();
+        loops.register(channel).sync();
+        channel.close().sync();
+        atItsEnd.complete(null);
+        loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+        assertTrue(loops.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertTrue(closed.isDone());
+    }
+
+    /** Some methods do something else first. */
+    private static <T> T with(Class<T> type, T delegate, Map<String, Callable<?>> others) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+            Callable<?> other = others.get(method.getName());
+            Object result = other == null ? null : other.call();
+            return type == VerbsProvider.class && result != null ? result : method.invoke(delegate, arguments);
+        }));
     }
 
     @Test

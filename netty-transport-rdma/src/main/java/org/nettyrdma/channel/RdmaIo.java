@@ -471,10 +471,9 @@ public final class RdmaIo {
 
     /** Closes the context, and ends what has not come to its end. */
     public void end() {
-        List<QueuePairChannel> lost = channels.values();
         attempt(context::close);
         context = new LostContext(new RejectedExecutionException("the event loop has ended"));
-        lost.forEach(channel -> attempt(channel::contextClosed));
+        channels.values().forEach(channel -> attempt(channel::contextClosed));
     }
 
     /** What has completed, for the channel that it is of. */
