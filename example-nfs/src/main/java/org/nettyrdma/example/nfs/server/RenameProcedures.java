@@ -1,7 +1,6 @@
 package org.nettyrdma.example.nfs.server;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -76,13 +75,6 @@ final class RenameProcedures {
             boolean replacesDirectory = replaced.attributes().isDirectory();
             AccessControl.require(!isDirectory || replacesDirectory, NfsStatus.NOTDIR);
             AccessControl.require(isDirectory || !replacesDirectory, NfsStatus.ISDIR);
-            AccessControl.require(!replacesDirectory || isEmpty(replaced), NfsStatus.NOTEMPTY);
-        }
-    }
-
-    private static boolean isEmpty(FileObject directory) throws IOException {
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory.path())) {
-            return !entries.iterator().hasNext();
         }
     }
 

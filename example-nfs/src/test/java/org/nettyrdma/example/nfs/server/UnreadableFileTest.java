@@ -97,6 +97,16 @@ class UnreadableFileTest {
             }
         },
 
+        REPLACE_A_DIRECTORY {
+            @Override
+            void run(Path root, NfsTestClient owner, FileHandle top) {
+                FileHandle directory = owner.makeDirectory(top, "directory");
+                owner.mode(owner.makeDirectory(top, "replaced"), 0300);
+                owner.rename(top, "directory", top, "replaced").ok(in -> List.of(WccData.read(in), WccData.read(in)));
+                assertEquals(directory, owner.lookup(top, "replaced").handle());
+            }
+        },
+
         LEAVE_THE_TARGET_OF_A_LINK {
             @Override
             void run(Path root, NfsTestClient owner, FileHandle top) throws IOException {
