@@ -191,10 +191,19 @@ final class ServeCommand implements Callable<Integer> {
                         + new NfsEndpoint(transport, NetUtil.toAddressString(address.getAddress()), address.getPort(), "/"));
             }
         }
-        if (exported != null && !noRootSquash && new UnixSystem().getUid() == 0) {
-            out.println("user 0 of clients is user 65534 here and may do little; --no-root-squash makes it user 0");
+        if (exported != null) {
+            out.print(ownersHint(new UnixSystem().getUid(), noRootSquash));
         }
         out.flush();
+    }
+
+    /** Whom of the clients a folder is of little use to if user {@code user} serves it: a line, or nothing. */
+    static String ownersHint(long user, boolean noRootSquash) {
+        if (user != 0) {
+            return "new files belong to user " + user + ", as whom this server runs; to others of the clients they are a "
+                    + "stranger's" + (noRootSquash ? ", but not to user 0\n" : ", also to user 0 without --no-root-squash\n");
+        }
+        return noRootSquash ? "" : "user 0 of clients is user 65534 here and may do little; --no-root-squash makes it user 0\n";
     }
 
     /** A process that a signal ends would report the signal and not success, hence the explicit exit code. */

@@ -16,8 +16,9 @@ import org.nettyrdma.codec.oncrpc.RpcProgram;
  * <p><b>Who may do what.</b> Callers say who they are with AUTH_SYS, and are believed; without it they are anonymous, as
  * is who is {@linkplain Squash squashed}. The modes of the files decide, and besides them what the operating system lets
  * this process do. New files belong to the caller where this process may give files away (on the default file system that takes
- * root), else to the user of this process; then they get no set-id bits. The number 2^32 - 1 is nobody's: calls of such a user or
- * group are refused, and no file is given to it. Nor is a file given to who is squashed.
+ * root), else to the user of this process; then they get no set-id bits, and the caller may use them as far as their modes let
+ * others. The number 2^32 - 1 is nobody's: calls of such a user or group are refused, and no file is given to it. Nor is a file
+ * given to who is squashed.
  *
  * <p><b>What stays inside.</b> Symbolic links are never followed, and handles carry a checksum under a secret key. Handles stay
  * good when files are renamed, and after a restart where there is a {@linkplain NfsServiceOptions#stateDirectory() state

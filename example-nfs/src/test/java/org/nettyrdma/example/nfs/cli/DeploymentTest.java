@@ -40,6 +40,15 @@ class DeploymentTest {
         assertServes(words.subList(words.indexOf(NfsCommand.class.getName()) + 1, words.size()));
     }
 
+    /** The folder is closed to all but a user whose number nobody knows before; with user 0 squashed no client got in. */
+    @Test
+    void shouldLetUserZeroOfClientsIntoTheFolderOfTheUnit() throws IOException {
+        Map<String, String> unit = unit();
+
+        assertEquals("0700", unit.get("Service.StateDirectoryMode"));
+        assertTrue(unit.get("Service.ExecStart").contains(" serve --statistics --no-root-squash "), unit::toString);
+    }
+
     @Test
     void shouldLetTheUnitWriteWhereTheServerDoes() throws IOException {
         Map<String, String> unit = unit();

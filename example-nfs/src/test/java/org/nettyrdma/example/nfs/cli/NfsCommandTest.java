@@ -150,6 +150,17 @@ class NfsCommandTest extends CommandTest {
     }
 
     @Test
+    void shouldSayWhoOfTheClientsCanUseAServedFolder() {
+        assertEquals("", ServeCommand.ownersHint(0, true));
+        assertEquals("user 0 of clients is user 65534 here and may do little; --no-root-squash makes it user 0\n",
+                ServeCommand.ownersHint(0, false));
+        assertEquals("new files belong to user 1000, as whom this server runs; to others of the clients they are a stranger's, "
+                + "also to user 0 without --no-root-squash\n", ServeCommand.ownersHint(1000, false));
+        assertEquals("new files belong to user 1000, as whom this server runs; to others of the clients they are a stranger's, "
+                + "but not to user 0\n", ServeCommand.ownersHint(1000, true));
+    }
+
+    @Test
     void shouldExitWith1AndOneLineWhenTheServerRefuses() {
         assertEquals(1, run("ls", url(Transport.RDMA, "/nothing")));
         assertEquals("nfs ls: /nothing: no such file or directory (NFS3ERR_NOENT), answered to LOOKUP", err.strip());
