@@ -36,10 +36,13 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What calls over TCP take of a budget: clients are sockets that send what is written out by hand, and a well-behaved one. */
+@Execution(ExecutionMode.CONCURRENT) // its tests share nothing, and most wait
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // reading from a socket cannot be interrupted
 class TcpMemoryTest {
 
