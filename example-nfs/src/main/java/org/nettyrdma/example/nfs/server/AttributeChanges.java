@@ -102,7 +102,7 @@ final class AttributeChanges {
     void apply(Credentials caller, FileObject file, Sattr changes) throws IOException {
         if (changes.size().isPresent()) {
             clearSetIdBits(caller, file);
-            resize(file, changes.size().getAsLong());
+            resize(openFiles.forWriting(file), changes.size().getAsLong());
         }
         changeOwner(caller, file, changes);
         if (changes.mode().isPresent()) {
@@ -180,12 +180,13 @@ final class AttributeChanges {
     }
 
     /**
-     * Opens a file whose size is to grow, for {@link #extend}, or returns {@code null} if it is not. A file system that knows no
-     * holes, as that in memory, fills them with zeros: that may take long, and nobody is to wait for the name lock meanwhile.
-     * After that, {@link #apply} finds the size set.
+     * Opens a file whose size is to change, for {@link #resize}, or returns {@code null} if it is not. A file system that knows
+     * no holes, as that in memory, fills them with zeros, and others free the blocks of a file one by one where they are apart:
+     * that may take long, and nobody is to wait for the name lock meanwhile. After that, {@link #apply} finds the size set.
      */
-    OpenFile openToExtend(Credentials caller, FileObject file, Sattr changes) throws IOException {
-        if (changes.size().orElse(0) <= file.attributes().size()) {
+    OpenFile openToResize(Credentials caller, FileObject file, Sattr changes) throws IOException {
+        long size = file.attributes().size();
+        if (changes.size().orElse(size) == size) {
             return null;
         }
         clearSetIdBits(caller, file);
@@ -193,15 +194,9 @@ final class AttributeChanges {
     }
 
     /** With the lock of the contents alone. */
-    static void extend(OpenFile file, long size) throws IOException {
+    static void resize(OpenFile file, long size) throws IOException {
         try (file) {
             setSize(file.channel(), size);
-        }
-    }
-
-    private void resize(FileObject file, long size) throws IOException {
-        try (OpenFile open = openFiles.forWriting(file)) {
-            setSize(open.channel(), size);
         }
     }
 

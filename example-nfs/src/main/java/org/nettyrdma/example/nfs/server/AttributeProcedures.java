@@ -37,7 +37,7 @@ final class AttributeProcedures {
 
     /**
      * One SETATTR. Takes the locks itself: that of the contents comes first, so that nobody waits for names while a file is
-     * written, nor while it is extended. Also to set mode and times Java opens the file.
+     * written, nor while its size is set. Also to set mode and times Java opens the file.
      */
     private final class AttributeChange {
 
@@ -59,30 +59,30 @@ final class AttributeProcedures {
         private void withContents() throws IOException {
             FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
             try {
-                OpenFile toExtend = call.locked(tree.exclusiveNames(), this::applyOrOpen);
-                if (toExtend != null) {
-                    extend(toExtend);
-                    call.locked(tree.exclusiveNames(), this::applyExtended);
+                OpenFile toResize = call.locked(tree.exclusiveNames(), this::applyOrOpen);
+                if (toResize != null) {
+                    resize(toResize);
+                    call.locked(tree.exclusiveNames(), this::applyResized);
                 }
             } finally {
                 contentsOfFile.release();
             }
         }
 
-        /** Returns the file, opened, if it has to be extended first; {@code null} when done. */
+        /** Returns the file, opened, if it has to be resized first; {@code null} when done. */
         private OpenFile applyOrOpen() throws IOException {
             FileObject file = find();
             AccessControl.require(arguments.guard() == null || arguments.guard().equals(file.attributes().changeTime()),
                     NfsStatus.NOT_SYNC);
             changes.requireAllowed(call.caller(), file, arguments.attributes());
-            OpenFile toExtend = changes.openToExtend(call.caller(), file, arguments.attributes());
-            if (toExtend == null) {
+            OpenFile toResize = changes.openToResize(call.caller(), file, arguments.attributes());
+            if (toResize == null) {
                 apply(file);
             }
-            return toExtend;
+            return toResize;
         }
 
-        private void applyExtended() throws IOException {
+        private void applyResized() throws IOException {
             FileObject file = find();
             changes.requireAllowed(call.caller(), file, arguments.attributes());
             apply(file);
@@ -100,9 +100,9 @@ final class AttributeProcedures {
             slot.write();
         }
 
-        private void extend(OpenFile toExtend) throws IOException {
+        private void resize(OpenFile toResize) throws IOException {
             try {
-                AttributeChanges.extend(toExtend, arguments.attributes().size().getAsLong());
+                AttributeChanges.resize(toResize, arguments.attributes().size().getAsLong());
             } catch (IOException | RuntimeException e) {
                 call.locked(tree.exclusiveNames(), () -> {
                     slot.fill(null); // what was found without the lock is not the state before any more

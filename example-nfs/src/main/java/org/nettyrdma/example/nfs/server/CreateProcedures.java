@@ -60,7 +60,7 @@ final class CreateProcedures {
     /**
      * One CREATE. Takes the locks itself: that of the contents comes first, and which file that is only names tell. So where a
      * file is there, begins again with its lock, as often as another file is there then. So does a new file that is not to be
-     * empty. To extend either takes no lock of names, see {@link AttributeChanges#openToExtend}.
+     * empty. To set the size of either takes no lock of names, see {@link AttributeChanges#openToResize}.
      */
     private final class FileCreation {
 
@@ -87,8 +87,8 @@ final class CreateProcedures {
                     resize.setsSize() ? contents.exclusive(resize.file()) : contents.shared(resize.file());
             try {
                 Resize next = createOrTell(resize);
-                if (next != null && next.toExtend() != null) {
-                    extend(next);
+                if (next != null && next.toResize() != null) {
+                    resize(next);
                     next = createOrTell(next);
                 }
                 return next;
@@ -121,9 +121,9 @@ final class CreateProcedures {
             });
         }
 
-        private void extend(Resize resize) throws IOException {
+        private void resize(Resize resize) throws IOException {
             try {
-                AttributeChanges.extend(resize.toExtend(), resize.changes().size().getAsLong());
+                AttributeChanges.resize(resize.toResize(), resize.changes().size().getAsLong());
             } catch (IOException | RuntimeException e) {
                 call.locked(tree.exclusiveNames(), () -> {
                     slot.fill(null);
@@ -139,10 +139,10 @@ final class CreateProcedures {
 
         private Resize resizeOrTell(FileObject file, Resize locked) throws IOException {
             changes.requireAllowed(locked.caller(), file, locked.changes());
-            if (locked.toExtend() == null) {
-                OpenFile toExtend = changes.openToExtend(locked.caller(), file, locked.changes());
-                if (toExtend != null) {
-                    return new Resize(locked.file(), locked.caller(), locked.changes(), locked.isNew(), toExtend);
+            if (locked.toResize() == null) {
+                OpenFile toResize = changes.openToResize(locked.caller(), file, locked.changes());
+                if (toResize != null) {
+                    return new Resize(locked.file(), locked.caller(), locked.changes(), locked.isNew(), toResize);
                 }
             }
             changes.apply(locked.caller(), file, locked.changes());
@@ -198,9 +198,9 @@ final class CreateProcedures {
      * @param caller   who asked for it
      * @param changes  the size, if it is to be set, and what setting it would change of a new file
      * @param isNew    whether it is to be taken away again if that fails
-     * @param toExtend the file, opened, where it has to be extended first, else {@code null}
+     * @param toResize the file, opened, where its size has to be set first, else {@code null}
      */
-    private record Resize(FileId file, Credentials caller, Sattr changes, boolean isNew, OpenFile toExtend) {
+    private record Resize(FileId file, Credentials caller, Sattr changes, boolean isNew, OpenFile toResize) {
         private boolean setsSize() {
             return changes.size().isPresent();
         }

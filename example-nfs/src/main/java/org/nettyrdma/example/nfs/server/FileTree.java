@@ -10,6 +10,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.nettyrdma.example.nfs.LocalNames;
+import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -160,6 +161,17 @@ final class FileTree {
         FileObject child = seen(directory.node(), name, path, status);
         child.node().use();
         return child;
+    }
+
+    /** The file of a name that a caller may take away, or {@code null} if there is none. The caller has the name lock. */
+    FileObject removable(Credentials caller, DirectoryOperationArguments name) throws IOException {
+        FileObject directory = locate(name.directory()).requireDirectory();
+        AccessControl.requireSearch(caller, directory.attributes());
+        FileObject file = FileNames.isDot(name.name()) ? null : childOrNull(directory, name.name());
+        if (file != null) {
+            AccessControl.requireRemove(caller, directory.attributes(), file.attributes());
+        }
+        return file;
     }
 
     FileObject parent(FileObject directory) throws IOException {

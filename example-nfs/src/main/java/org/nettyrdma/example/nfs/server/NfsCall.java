@@ -141,7 +141,8 @@ final class NfsCall {
 
     /** Opens a file or a directory that this call changes next, while it has a descriptor for it and nothing has happened. */
     void willChange(FileObject file) throws IOException {
-        OpenFile open = forcedIn == null ? null : forcedIn.toForce(file);
+        boolean isOpen = toForce.stream().anyMatch(open -> open.id().equals(file.node().id()));
+        OpenFile open = forcedIn == null || isOpen ? null : forcedIn.toForce(file);
         if (open != null) {
             toForce.add(open);
         }

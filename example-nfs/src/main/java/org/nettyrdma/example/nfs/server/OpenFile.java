@@ -1,9 +1,10 @@
 package org.nettyrdma.example.nfs.server;
 
+import java.io.Closeable;
 import java.nio.channels.FileChannel;
 
 /** An open file, in use until it is closed, which gives it back to {@link OpenFiles}. */
-final class OpenFile implements AutoCloseable {
+final class OpenFile implements Closeable {
 
     private final OpenFiles cache;
     private final FileId id;

@@ -16,10 +16,10 @@ import java.nio.file.SecureDirectoryStream;
 import java.nio.file.attribute.FileAttribute;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedList;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.nettyrdma.example.nfs.protocol.FileType;
@@ -29,9 +29,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Files kept open between calls, because clients read and write a file with many calls and never say that they are done. A
- * bounded number, the one used longest ago leaves first, or is left by its last user. Each call closes what has left once it has
- * no lock. Reading and writing use separate channels, as the process may be allowed only one of them. Thread safe: the monitor
- * guards the map and the counters in {@link OpenFile}; files are opened and closed outside of it.
+ * bounded number, the one used longest ago leaves first, or is left by its last user. Each call closes what it made leave once
+ * it has no lock. Reading and writing use separate channels, as the process may be allowed only one of them. Thread safe: the
+ * monitor guards the map and the counters in {@link OpenFile}; files are opened and closed outside of it.
  */
 final class OpenFiles implements AutoCloseable {
 
@@ -54,7 +54,7 @@ final class OpenFiles implements AutoCloseable {
     }
 
     /** Where a file is to be opened, whatever happens to the names on the way there. */
-    private record Place(SecureDirectoryStream<Path> directory, Path name) implements Closeable {
+    private record Place(FileId file, SecureDirectoryStream<Path> directory, Path name) implements Closeable {
         @Override
         public void close() {
             closeUnused(directory);
@@ -73,8 +73,8 @@ final class OpenFiles implements AutoCloseable {
     private final int maxFiles;
     private final long idleNanos;
     private final Map<Key, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
-    /** Those that are kept no longer and that nobody uses, see {@link #closeEvicted}. */
-    private final Queue<OpenFile> toClose = new ConcurrentLinkedQueue<>();
+    /** Those that this thread made be kept no longer, or was the last to use, see {@link #closeEvicted}. */
+    private final ThreadLocal<Queue<OpenFile>> toClose = ThreadLocal.withInitial(LinkedList::new);
     /** Held by who waits for a lease of a file. */
     private final FileLocks leases = new FileLocks();
     /** Shared by who forces a file, see {@link #force}. */
@@ -118,6 +118,49 @@ final class OpenFiles implements AutoCloseable {
         });
     }
 
+    /**
+     * Does something that takes a name of a file away, with the name lock. The file is open until that is done: the system frees
+     * the blocks of a file without a name when nobody has it open any more, which takes minutes where they are many and apart. So
+     * this call does that, without the lock. What this process may neither read nor write cannot be kept so.
+     *
+     * @param find finds the file, with the name lock shared; {@code null} if there is none. How it fails is of no consequence
+     * @param step what is to be done; the caller has no lock
+     * @throws NfsException JUKEBOX if another call waits for a lease of the file
+     */
+    void withBlocks(NfsCall.Step<FileObject> find, NfsCall.Action step) throws IOException {
+        Closeable opened = openAny(find);
+        try {
+            step.run();
+        } finally {
+            closeUnused(opened);
+        }
+    }
+
+    private Closeable openAny(NfsCall.Step<FileObject> find) throws NfsException {
+        Closeable found;
+        try {
+            found = tree.withNames(() -> openOrPlace(find.run()));
+        } catch (IOException | RuntimeException e) {
+            return null; // who takes the name finds that, too, and knows how to answer it
+        }
+        if (!(found instanceof Place place)) {
+            return found;
+        }
+        try (place) {
+            Closeable read = openAlone(place, READ);
+            return read != null ? read : openAlone(place, WRITE);
+        }
+    }
+
+    private Closeable openOrPlace(FileObject file) throws IOException {
+        if (file == null || file.attributes().type() != FileType.REGULAR) {
+            return null;
+        }
+        OpenFile writing = useOrNull(new Key(file.node().id(), true));
+        OpenFile known = writing != null ? writing : useOrNull(new Key(file.node().id(), false));
+        return known != null ? known : placeOf(file);
+    }
+
     private static void closeUnused(Closeable opened) {
         try {
             if (opened != null) {
@@ -130,12 +173,12 @@ final class OpenFiles implements AutoCloseable {
 
     private Closeable awaitLease(FileId id, boolean forWriting, Credentials caller) throws IOException {
         try (Place place = tree.withNames(() -> placeOf(id, forWriting, caller))) {
-            return place == null ? null : openAlone(id, place, forWriting ? WRITE : READ);
+            return place == null ? null : openAlone(place, forWriting ? WRITE : READ);
         }
     }
 
-    private Closeable openAlone(FileId id, Place place, OpenOption how) throws NfsException {
-        FileLocks.Held waiting = leases.exclusiveWithin(id, MAX_WAIT_MILLIS);
+    private Closeable openAlone(Place place, OpenOption how) throws NfsException {
+        FileLocks.Held waiting = leases.exclusiveWithin(place.file(), MAX_WAIT_MILLIS);
         AccessControl.require(waiting != null, NfsStatus.JUKEBOX);
         try {
             return opener.openIn(place.directory(), place.name(), how);
@@ -162,14 +205,19 @@ final class OpenFiles implements AutoCloseable {
             } else {
                 AccessControl.requireReadData(caller, file.attributes());
             }
-            DirectoryStream<Path> directory = Files.newDirectoryStream(file.path().getParent());
-            if (directory instanceof SecureDirectoryStream<Path> secure) {
-                return new Place(secure, file.path().getFileName());
-            }
-            directory.close();
+            return placeOf(file);
         } catch (IOException e) {
             LOGGER.trace("the file cannot be opened without the name lock", e);
         }
+        return null;
+    }
+
+    private static Place placeOf(FileObject file) throws IOException {
+        DirectoryStream<Path> directory = Files.newDirectoryStream(file.path().getParent());
+        if (directory instanceof SecureDirectoryStream<Path> secure) {
+            return new Place(file.node().id(), secure, file.path().getFileName());
+        }
+        directory.close();
         return null;
     }
 
@@ -294,7 +342,7 @@ final class OpenFiles implements AutoCloseable {
 
     synchronized void release(OpenFile file) {
         if (file.unuse(System.nanoTime())) {
-            toClose.add(file);
+            toClose.get().add(file);
         }
     }
 
@@ -310,11 +358,13 @@ final class OpenFiles implements AutoCloseable {
     }
 
     /**
-     * Closes the files that are kept no longer, and that nobody uses. That may take long: a file system of a network writes back
-     * what it has of them, and others free the blocks of a removed one. So the caller has no lock.
+     * Closes the files that this thread made be kept no longer, and that nobody uses. That may take long: a file system of a
+     * network writes back what it has of them, and others free the blocks of a removed one. So the caller has no lock, and the
+     * call of nobody else waits for it.
      */
     void closeEvicted() {
-        for (OpenFile file = toClose.poll(); file != null; file = toClose.poll()) {
+        Queue<OpenFile> own = toClose.get();
+        for (OpenFile file = own.poll(); file != null; file = own.poll()) {
             closeChannel(file);
         }
     }
@@ -347,7 +397,7 @@ final class OpenFiles implements AutoCloseable {
 
     private void evict(OpenFile file) {
         if (file != null && file.evict()) {
-            toClose.add(file);
+            toClose.get().add(file);
         }
     }
 

@@ -61,9 +61,9 @@ final class ProcedureTable {
         put(NfsProcedure.MKDIR, Names.EXCLUSIVE, false, creation::makeDirectory);
         put(NfsProcedure.SYMLINK, Names.EXCLUSIVE, false, creation::makeSymbolicLink);
         put(NfsProcedure.MKNOD, Names.EXCLUSIVE, false, creation::makeNode);
-        put(NfsProcedure.REMOVE, Names.EXCLUSIVE, false, removal::removeFile);
+        put(NfsProcedure.REMOVE, Names.UNLOCKED, false, removal::removeFile);
         put(NfsProcedure.RMDIR, Names.EXCLUSIVE, false, removal::removeDirectory);
-        put(NfsProcedure.RENAME, Names.EXCLUSIVE, false, renaming::rename);
+        put(NfsProcedure.RENAME, Names.UNLOCKED, false, renaming::rename);
         put(NfsProcedure.LINK, Names.UNLOCKED, false, renaming::link);
         put(NfsProcedure.READDIR, Names.UNLOCKED, true, directories::readDirectory);
         put(NfsProcedure.READDIRPLUS, Names.UNLOCKED, true, directories::readDirectoryPlus);

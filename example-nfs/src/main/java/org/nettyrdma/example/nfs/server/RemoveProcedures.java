@@ -20,9 +20,15 @@ final class RemoveProcedures {
         this.names = names;
     }
 
+    /** Takes the lock itself, since the file is open meanwhile. */
     void removeFile(NfsCall call) throws IOException {
         DirectoryOperationArguments arguments = DirectoryOperationArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
+        openFiles.withBlocks(() -> tree.removable(call.caller(), arguments),
+                () -> call.locked(tree.exclusiveNames(), () -> removeFile(call, arguments, slot)));
+    }
+
+    private void removeFile(NfsCall call, DirectoryOperationArguments arguments, AttributeSlot slot) throws IOException {
         FileObject directory = openDirectory(arguments, slot);
         AccessControl.requireSearch(call.caller(), directory.attributes());
         AccessControl.require(!FileNames.isDot(arguments.name()), NfsStatus.ISDIR);

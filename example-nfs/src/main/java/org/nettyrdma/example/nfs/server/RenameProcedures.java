@@ -30,10 +30,17 @@ final class RenameProcedures {
         this.names = names;
     }
 
+    /** Takes the lock itself, since a file that is replaced is open meanwhile. */
     void rename(NfsCall call) throws IOException {
         RenameArguments arguments = RenameArguments.read(call.arguments());
         AttributeSlot fromSlot = call.changes();
         AttributeSlot toSlot = call.changes();
+        openFiles.withBlocks(() -> tree.removable(call.caller(), arguments.to()),
+                () -> call.locked(tree.exclusiveNames(), () -> rename(call, arguments, fromSlot, toSlot)));
+    }
+
+    private void rename(NfsCall call, RenameArguments arguments, AttributeSlot fromSlot, AttributeSlot toSlot)
+            throws IOException {
         FileObject fromDirectory = fromSlot.fill(tree.locate(arguments.from().directory())).requireDirectory();
         FileObject toDirectory = toSlot.fill(tree.locate(arguments.to().directory())).requireDirectory();
         AccessControl.require(!export.readOnly(), NfsStatus.ROFS);

@@ -43,7 +43,8 @@ class LeasedFileTest extends OpenFileTest {
                 client.setAttributes(file, Sattr.NONE.withTimes(TimeChange.NONE, TimeChange.SERVER_TIME), null)),
         CREATE((client, file, directory) -> client.create(directory, "file", CreateMode.UNCHECKED, Sattr.NONE.withSize(0), 0)),
         CREATE_AGAIN((client, file, directory) -> client.create(directory, "file", CreateMode.UNCHECKED, Sattr.NONE, 0)),
-        LINK((client, file, directory) -> client.link(file, directory, "link"));
+        LINK((client, file, directory) -> client.link(file, directory, "link")),
+        REMOVE((client, file, directory) -> client.remove(directory, "file"));
 
         private final Call call;
 
@@ -124,7 +125,7 @@ class LeasedFileTest extends OpenFileTest {
 
     /** Names change while a call waits; it uses what it was called for. */
     @ParameterizedTest
-    @EnumSource(value = Use.class, names = {"CREATE", "CREATE_AGAIN"}, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = Use.class, names = {"CREATE", "CREATE_AGAIN", "REMOVE"}, mode = EnumSource.Mode.EXCLUDE)
     void shouldUseTheFileOfTheHandleWhateverHasItsName(Use use) throws Exception {
         FutureTask<NfsStatus> waiting = begin(use);
         client.rename(top, "file", top, "moved").expect(NfsStatus.OK);

@@ -42,6 +42,11 @@ abstract class OpenFileTest extends NfsTest {
     /** Puts something else into the place of a channel that was opened for the file called "file". */
     abstract FileChannel replace(FileChannel channel) throws IOException;
 
+    /** The same where the file is only to be open. */
+    Closeable replaceUnused(Closeable opened) {
+        return opened;
+    }
+
     /** The file called "file" is about to be opened. */
     void opening() {
         // nothing holds that up
@@ -67,7 +72,8 @@ abstract class OpenFileTest extends NfsTest {
                 if (name.endsWith("file")) {
                     opening();
                 }
-                return OpenFiles.Opener.super.openIn(directory, name, how);
+                Closeable opened = OpenFiles.Opener.super.openIn(directory, name, how);
+                return name.endsWith("file") ? replaceUnused(opened) : opened;
             }
         });
         programs = newPrograms(tree, openFiles, verifier, options());

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 
 /** A file that takes long to close, as one that a file system of a network has to write back. */
@@ -71,6 +72,19 @@ class SlowCloseTest extends OpenFileTest {
         client.create(top, "other");
         NfsTestClient caller = another();
         assertNamesAreServedWhile(() -> caller.rename(top, "other", top, "file").status());
+    }
+
+    @Test
+    void shouldNotCloseInOneCallWhatAnotherHasRemoved() throws Exception {
+        openFiles.evict(FileHandles.claimedId(file)); // as a call does that goes on, to have the change on the disk
+        NfsTestClient other = another();
+        FutureTask<NfsStatus> task = new FutureTask<>(() -> other.call(NfsProcedure.GETATTR, top::write).status());
+        new Thread(task).start();
+        assertEquals(NfsStatus.OK, task.get(GIVE_UP_NANOS, TimeUnit.NANOSECONDS));
+        mayClose.countDown();
+        assertEquals(1, closing.getCount(), "closed");
+        openFiles.closeEvicted();
+        assertEquals(0, closing.getCount(), "not closed");
     }
 
     @Test
