@@ -27,8 +27,11 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
  */
 final class FileTree {
 
-    /** Deeper paths come from names that another process moved into a circle while we did not look. */
-    private static final int MAX_DEPTH = 100_000;
+    /**
+     * Linux takes no paths of more. A file system in memory takes any, and looks at each name on the way. Deeper ones come also
+     * from names that another process moved into a circle while we did not look.
+     */
+    private static final int MAX_DEPTH = 2048;
 
     private final Path rootPath;
     private final AttributeStore store;
@@ -154,6 +157,7 @@ final class FileTree {
 
     FileObject childOrNull(FileObject directory, String name) throws IOException {
         Path path = LocalNames.child(directory.path(), FileNames.requireComponent(name));
+        AccessControl.require(path.getNameCount() - rootPath.getNameCount() <= MAX_DEPTH, NfsStatus.NAMETOOLONG);
         FileStatus status = readOrNull(path);
         if (status == null) {
             return null;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -264,6 +265,22 @@ class CreateProceduresTest extends NfsTest {
             assertEquals(02755, client.attributes(below).mode());
             assertEquals(USER, client.attributes(other.create(directory, "file")).groupId());
         }
+    }
+
+    /** Each call looks at all names above: nobody is to make that longer and longer. */
+    @Test
+    void shouldMakeNoDirectoriesDeeperThanPathsOfLinuxGo() {
+        assumeTrue(fileSystem == TestFileSystem.MEMORY, "the system has a limit itself");
+        FileHandle deepest = top;
+        int depth = 0;
+        NfsTestClient.Reply reply = client.makeDirectoryReply(top, "d", Sattr.NONE);
+        while (reply.status() == NfsStatus.OK && ++depth <= 2048) {
+            deepest = reply.ok(Created::read).handle();
+            reply = client.makeDirectoryReply(deepest, "d", Sattr.NONE);
+        }
+        assertChanges(reply, NfsStatus.NAMETOOLONG);
+        assertChanges(client.create(deepest, "f", CreateMode.UNCHECKED, Sattr.NONE, 0), NfsStatus.NAMETOOLONG);
+        client.attributes(deepest);
     }
 
     @Test
