@@ -12,9 +12,9 @@ import org.nettyrdma.verbs.support.Rings;
 
 /**
  * The Sends, RDMA Writes and RDMA Reads of one channel that the device has not completed. They complete in the order in
- * which they were posted, so that they form a ring, which grows with use. Messages stay in the {@link ChannelOutboundBuffer}
- * until then, which has a reference on each. Netty drops these at once when a channel is closed, while the device may still read
- * or write the memory. So {@link #hold} is called before, also where the end of the connection fails them. Event loop only.
+ * which they were posted, so that they are the first of the {@link ChannelOutboundBuffer}, where they stay until then, and which
+ * has a reference on each. Netty drops these at once when a channel is closed, while the device may still read or write the
+ * memory. So {@link #hold} is called before, also where the end of the connection fails them. Event loop only.
  */
 final class SendQueue {
 
@@ -25,6 +25,7 @@ final class SendQueue {
     private final int channelId;
     private final RdmaChannelStatistics statistics;
     private final int depth;
+    /** A ring for those that are held. It grows earlier, when something is posted, so that it needs no memory at the end. */
     private Object[] messages = new Object[INITIAL_ENTRIES];
     /** Where the reads go: a {@link Pin} on a sink that is registered, or else a buffer. {@code null} before the first read. */
     private Object[] sinks;
@@ -33,10 +34,13 @@ final class SendQueue {
     private int reserved; // entries of the device's queue that are used for invalidations
     private boolean full;
     private boolean mayRead;
+    private int failed; // before the ones that are outstanding, in the outbound buffer
     private int toSkip;
+    private int kept; // while the messages are being held
     /** This has a reference of its own on each message. */
     private boolean held;
-    private final ChannelOutboundBuffer.MessageProcessor poster = this::postUnlessPosted;
+    private ChannelOutboundBuffer outbound; // null before the first message
+    private final ChannelOutboundBuffer.MessageProcessor visitor = this::visit;
 
     SendQueue(PostingTools tools, QueuePair queuePair, int channelId, RdmaChannelConfig config,
               RdmaChannelStatistics statistics) {
@@ -54,25 +58,32 @@ final class SendQueue {
      *                     turn
      */
     void postFlushed(ChannelOutboundBuffer in, boolean readsAllowed) throws Exception {
+        if (outbound == null) {
+            outbound = in;
+        }
         mayRead = readsAllowed;
-        removeCancelled(in);
+        removeCancelled();
         while (outstanding == 0 && isRefused(in.current())) {
             in.remove(OutboundFilter.noReads());
-            removeCancelled(in);
+            removeCancelled();
         }
-        toSkip = outstanding; // exactly the first ones, not counting what was cancelled before it was flushed
+        toSkip = failed + outstanding; // exactly the first ones, not counting what was cancelled before it was flushed
         full = false;
-        in.forEachFlushedMessage(poster);
+        in.forEachFlushedMessage(visitor);
         if (full && !hasRoom()) {
             statistics.increment(Counter.FULL_SEND_QUEUES);
         }
     }
 
-    private boolean postUnlessPosted(Object message) throws IOException {
+    private boolean visit(Object message) throws IOException {
         if (toSkip > 0) {
             toSkip--;
             return true;
         }
+        return held ? keep(message) : postIfPossible(message);
+    }
+
+    private boolean postIfPossible(Object message) throws IOException {
         if (!hasRoom() || isRefused(message)) { // which waits for those before it: only the oldest can be taken out
             full = true;
             return false;
@@ -107,7 +118,6 @@ final class SendQueue {
             releaseSink(sink); // not posted, so that no completion will come
             throw t;
         }
-        messages[index(number)] = message;
         if (sink != null) {
             sinks[index(number)] = sink;
         }
@@ -169,31 +179,39 @@ final class SendQueue {
             return;
         }
         held = true;
-        for (int number = head; number != head + outstanding; number++) {
+        toSkip = failed;
+        if (outstanding > 0) {
             try {
-                retain(messages[index(number)]);
-            } catch (IllegalReferenceCountException e) { // released once too often by its owner; the others are kept all the same
-                messages[index(number)] = Unpooled.EMPTY_BUFFER;
+                outbound.forEachFlushedMessage(visitor);
+            } catch (Exception e) {
+                throw new AssertionError(e); // keep() throws none
             }
         }
     }
 
-    /** Whether {@link #hold} was called: then the promises have failed, or are about to. */
-    boolean isHeld() {
-        return held;
+    private boolean keep(Object message) {
+        int index = index(head + kept);
+        messages[index] = message;
+        try {
+            retain(message);
+        } catch (IllegalReferenceCountException e) { // released once too often by its owner; the others are kept all the same
+            messages[index] = Unpooled.EMPTY_BUFFER;
+        }
+        kept++;
+        return kept < outstanding;
     }
 
     /**
-     * The device has finished with the oldest message.
-     *
-     * @return the message, to be found in the outbound buffer; it may have been released if the channel is closed
+     * The device has finished with the oldest message. With success it is taken out of the outbound buffer, unless it was held,
+     * which succeeds its promise.
      */
-    Object complete(int slot, boolean success) {
+    void complete(int slot, boolean success) {
         if (outstanding == 0 || slot != slot(head)) {
             throw new IllegalStateException("completion for send slot " + slot + ", expected " + slot(head) + ", " + outstanding
                     + " outstanding");
         }
-        Object message = messages[index(head)];
+        removeCancelled();
+        Object message = held ? messages[index(head)] : outbound.current();
         try {
             if (success) {
                 if (message instanceof RdmaRead read) {
@@ -204,33 +222,22 @@ final class SendQueue {
         } finally {
             freeOldest();
         }
-        return message;
-    }
-
-    /**
-     * Takes a completed message out of the outbound buffer, which succeeds its promise.
-     *
-     * @param in {@code null} if the channel is closed: then Netty has failed the promise already
-     */
-    static void confirm(Object message, ChannelOutboundBuffer in) {
-        if (in == null) {
-            return;
+        if (!success) {
+            failed++;
+        } else if (!held) {
+            outbound.remove();
+            removeCancelled(); // no later completion may be due
         }
-        removeCancelled(in);
-        if (in.current() != message) {
-            throw new IllegalStateException("completed: " + message + ", but the oldest message is " + in.current());
-        }
-        in.remove();
-        removeCancelled(in); // no later completion may be due
     }
 
     /**
      * Entries that were cancelled before they were flushed have become empty buffers. They are never posted, but count until they
      * are taken out.
      */
-    private static void removeCancelled(ChannelOutboundBuffer in) {
-        while (in.current() == Unpooled.EMPTY_BUFFER) { // what is written empty is another object: see OutboundFilter
-            in.remove();
+    private void removeCancelled() {
+        // What is written empty is another object: see OutboundFilter.
+        while (!held && outbound.current() == Unpooled.EMPTY_BUFFER) {
+            outbound.remove();
         }
     }
 
@@ -263,16 +270,15 @@ final class SendQueue {
 
     private void freeOldest() {
         int index = index(head);
-        Object message = messages[index];
         Object sink = sinks == null ? null : sinks[index];
         if (sink != null) {
             releaseSink(sink);
             sinks[index] = null;
         }
         if (held) {
-            release(message);
+            release(messages[index]);
+            messages[index] = null;
         }
-        messages[index] = null;
         head++;
         outstanding--;
     }

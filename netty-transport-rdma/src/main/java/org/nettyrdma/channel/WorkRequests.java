@@ -126,11 +126,9 @@ final class WorkRequests implements PostedWork {
                 }
             }
             case WorkRequestId.SEND -> {
-                Object message = sends.complete(slot, success);
+                sends.complete(slot, success);
                 if (!success) {
                     failed(status, "a Send, RDMA Write or RDMA Read", vendorError);
-                } else if (!sends.isHeld()) {
-                    SendQueue.confirm(message, channel.unsafe().outboundBuffer());
                 }
             }
             case WorkRequestId.INVALIDATE -> {

@@ -2,6 +2,7 @@ package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -62,8 +63,9 @@ class SendQueueTest {
     private void complete(SendQueue queue, Object expected) {
         long id = posted.remove(0);
         assertEquals(CHANNEL_ID, WorkRequestId.channelId(id));
-        assertSame(expected, queue.complete(WorkRequestId.slot(id), true));
-        SendQueue.confirm(expected, outbound());
+        assertSame(expected, outbound().current());
+        queue.complete(WorkRequestId.slot(id), true);
+        assertNotSame(expected, outbound().current());
     }
 
     @Test
@@ -146,8 +148,7 @@ class SendQueueTest {
         outbound().remove(new ClosedChannelException());
         assertEquals(0, notPosted.refCnt());
         for (ReferenceCounted message : messages) {
-            assertSame(message, queue.complete(WorkRequestId.slot(posted.remove(0)), message != messages.get(3)));
-            SendQueue.confirm(message, null);
+            queue.complete(WorkRequestId.slot(posted.remove(0)), message != messages.get(3));
             assertEquals(0, message.refCnt());
         }
         assertEquals(0, queue.outstanding());
@@ -182,8 +183,28 @@ class SendQueueTest {
         queue.releasePosted();
         for (ByteBuf message : messages) {
             assertEquals(1, message.refCnt());
-            SendQueue.confirm(message, outbound());
+            outbound().remove();
             assertEquals(0, message.refCnt());
+        }
+    }
+
+    /** The outbound buffer keeps those with which the device has failed until the channel fails them. */
+    @Test
+    void shouldHoldThoseBehindOneWithWhichTheDeviceHasFailed() throws Exception {
+        SendQueue queue = newQueue();
+        List<ByteBuf> messages = List.of(newMessage(), newMessage(), newMessage());
+        for (ByteBuf message : messages) {
+            write(message, 8);
+        }
+        queue.postFlushed(outbound(), true);
+        queue.complete(WorkRequestId.slot(posted.remove(0)), false);
+        queue.hold();
+        assertEquals(List.of(1, 2, 2), messages.stream().map(ReferenceCounted::refCnt).toList());
+        queue.complete(WorkRequestId.slot(posted.remove(0)), false);
+        queue.complete(WorkRequestId.slot(posted.remove(0)), false);
+        for (ByteBuf message : messages) {
+            assertEquals(1, message.refCnt());
+            outbound().remove();
         }
     }
 

@@ -29,7 +29,6 @@ class GrowingArraysTest {
             "BindingTable", "",                           // filled when it is made
             "ControlCredits", "maxUnproven",              // twice; no more are taken
             "PeerCharacteristics", "",                    // MAX_WAITING is 16
-            "RequesterCallTable", "",                     // MAX_SPARE is 16
             "StreamReceiver", "TargetList.ENTRIES",
             "StreamRing", "2",                            // two blocks, of which one is taken out before one is added
             "XidMap", "2 * room, 0.5f");                  // a larger one takes its place before it has to grow

@@ -133,7 +133,10 @@ final class InboundMessages {
             throw new ProtocolViolationException(TerminateReason.RDMAP_VERSION, "RDMAP version %d, understood is 1",
                     DdpControl.rdmapVersion(rdmap));
         }
-        opcode = RdmapOpcode.of(DdpControl.opcode(rdmap));
+        RdmapOpcode arrived = RdmapOpcode.of(DdpControl.opcode(rdmap));
+        if (opcode != arrived) { // see Pool
+            opcode = arrived;
+        }
         if (opcode == null || opcode.isTagged() != tagged) {
             throw new ProtocolViolationException(TerminateReason.UNEXPECTED_OPCODE, "opcode %d in %s segment",
                     DdpControl.opcode(rdmap), tagged ? "a tagged" : "an untagged");

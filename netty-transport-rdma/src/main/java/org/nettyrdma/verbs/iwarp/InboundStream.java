@@ -56,13 +56,14 @@ final class InboundStream {
     /** Where the header lies in the staging buffer, unless it has been copied. */
     private int headerStart = NOT_STAGED;
 
-    /** Bytes from {@code stagingStart} to {@code stagingEnd} have arrived and are not used; {@code null} while there are none. */
-    private ByteBuffer staging;
+    /** Bytes from {@code stagingStart} to {@code stagingEnd} have arrived and are not used. */
+    private ByteBuffer staging; // or the last one, see Pool
+    private boolean hasStaging;
     private int stagingStart;
     private int stagingEnd;
     private int stagingReadBytes = MIN_STAGING_READ_BYTES * 2;
 
-    private State state = State.HEADER;
+    private boolean inSegment; // behind its header
     private int segmentLength;
     private int payloadRemaining;
     private boolean waitingForReceive;
@@ -108,8 +109,9 @@ final class InboundStream {
         boolean more = true;
         long manyFpdus = fpdus + MANY_SEGMENTS;
         for (int i = 0; more && i < MAX_READS; i++) {
-            long wanted = state == State.PAYLOAD ? prepareScatter() : prepareStaging();
-            long n = state == State.PAYLOAD ? channel.read(scatter, 0, scatterCount) : channel.read(staging);
+            boolean payload = state() == State.PAYLOAD;
+            long wanted = payload ? prepareScatter() : prepareStaging();
+            long n = payload ? channel.read(scatter, 0, scatterCount) : channel.read(staging);
             clearStaging();
             if (n < 0) {
                 releaseStaging();
@@ -117,7 +119,7 @@ final class InboundStream {
                 return false;
             }
             receivedBytes += n;
-            if (state == State.PAYLOAD) {
+            if (payload) {
                 takeScattered((int) n);
             } else {
                 stagingEnd += (int) n;
@@ -161,7 +163,7 @@ final class InboundStream {
 
     private long prepareStaging() {
         // What is left is shorter than a header or a trailer, unless a message is staged until it is whole.
-        if (staging == null || staging.capacity() < stagingReadBytes) {
+        if (!hasStaging || staging.capacity() < stagingReadBytes) {
             moveStaging(stagingBuffers.take(stagingReadBytes));
         } else if (stagingStart > 0) {
             staging.put(0, staging, stagingStart, stagingEnd - stagingStart);
@@ -187,7 +189,7 @@ final class InboundStream {
         }
         int behind = !messages.isFollowedByMoreThan(MAX_STAGED_TAIL_BYTES) ? stagingReadBytes
                 : messages.isEndKnown() ? CONTINUATION_READ_BYTES : MIN_STAGING_READ_BYTES;
-        if (staging == null || staging.capacity() < behind) {
+        if (!hasStaging || staging.capacity() < behind) {
             moveStaging(stagingBuffers.take(behind));
             behind = Math.min(behind, staging.capacity());
         }
@@ -208,21 +210,23 @@ final class InboundStream {
     private void placed(int bytes) {
         messages.placed(bytes);
         payloadRemaining -= bytes;
-        if (payloadRemaining == 0) {
-            state = State.TRAILER;
-        }
+    }
+
+    /** What comes next of the stream. */
+    private State state() {
+        return !inSegment ? State.HEADER : payloadRemaining > 0 ? State.PAYLOAD : State.TRAILER;
     }
 
     private void parse() throws IOException {
         boolean progress = true;
         while (progress) {
-            progress = switch (state) {
+            progress = switch (state()) {
                 case HEADER -> parseHeader();
                 case PAYLOAD -> copyPayload();
                 case TRAILER -> parseTrailer();
             };
         }
-        if (state != State.HEADER) {
+        if (inSegment) {
             keepHeader();
         }
     }
@@ -257,7 +261,7 @@ final class InboundStream {
         }
         stagingStart += length;
         payloadRemaining = messages.payloadLength();
-        state = payloadRemaining > 0 ? State.PAYLOAD : State.TRAILER;
+        inSegment = true;
         return true;
     }
 
@@ -295,7 +299,7 @@ final class InboundStream {
         stagingStart += padLength + FpduLayout.CRC_LENGTH;
         messages.end();
         fpdus++;
-        state = State.HEADER;
+        inSegment = false;
         return true;
     }
 
@@ -315,7 +319,7 @@ final class InboundStream {
 
     /** Bulk payload should not pass through the staging buffer, many smaller messages should come with one read. */
     private void adaptStagingRead(boolean filled) {
-        if (state == State.PAYLOAD && payloadRemaining > MAX_COPIED_BYTES) {
+        if (inSegment && payloadRemaining > MAX_COPIED_BYTES) {
             stagingReadBytes = MIN_STAGING_READ_BYTES;
         } else if (filled) {
             stagingReadBytes = Math.min(stagingReadBytes * 2, StagingBuffers.LARGE_BYTES);
@@ -324,30 +328,33 @@ final class InboundStream {
 
     /** Bytes are found by index, which counts only below the limit. */
     private void clearStaging() {
-        if (staging != null) {
+        if (hasStaging) {
             staging.clear();
         }
     }
 
     /** Moves what is staged to the start of another buffer. */
     private void moveStaging(ByteBuffer other) {
-        if (staging != null) {
+        if (hasStaging) {
             other.put(0, staging, stagingStart, stagingEnd - stagingStart);
             stagingBuffers.give(staging);
         }
-        staging = other;
+        if (staging != other) {
+            staging = other;
+        }
+        hasStaging = true;
         stagingEnd -= stagingStart;
         stagingStart = 0;
     }
 
     /** A connection that is not being read has a buffer as small as it can be, or none. */
     private void releaseStaging() {
-        if (staging == null) {
+        if (!hasStaging) {
             return;
         }
         if (stagingStart == stagingEnd) {
             stagingBuffers.give(staging);
-            staging = null;
+            hasStaging = false;
             stagingStart = 0;
             stagingEnd = 0;
         } else if (StagingBuffers.isLarge(staging) && stagingEnd - stagingStart <= StagingBuffers.SMALL_BYTES) {
@@ -356,8 +363,8 @@ final class InboundStream {
     }
 
     private void checkEnd() throws EOFException {
-        if (state != State.HEADER || stagingEnd > stagingStart) {
-            throw new EOFException("the peer closed the connection within an FPDU: " + state + ", " + payloadRemaining
+        if (inSegment || stagingEnd > stagingStart) {
+            throw new EOFException("the peer closed the connection within an FPDU: " + state() + ", " + payloadRemaining
                     + " payload bytes missing");
         }
         if (messages.isInsideMessage()) {

@@ -1,9 +1,13 @@
 package org.nettyrdma.verbs.iwarp;
 
 import org.nettyrdma.verbs.MemoryRegion;
+import org.nettyrdma.verbs.support.Pool;
 import org.nettyrdma.verbs.support.SendSlot;
 
-/** A place in local memory that consists of one or more pieces, and how far a message has got in it. Reusable. */
+/**
+ * A place in local memory that consists of one or more pieces, and how far a message has got in it. Reusable. Most messages of
+ * an event loop lie in the same region and have the same slot, which is not stored again: see {@link Pool}.
+ */
 final class MemoryCursor {
 
     private MemoryRegion region;
@@ -16,14 +20,16 @@ final class MemoryCursor {
     /** Starts at the first byte of a single piece. */
     void start(MemoryRegion newRegion, int offset, int length) {
         pieces = null;
-        region = newRegion;
+        lieIn(newRegion);
         position = offset;
         pieceRemaining = length;
     }
 
     /** Starts at the first byte of the pieces of a work request. */
     void start(SendSlot request) {
-        pieces = request;
+        if (pieces != request) {
+            pieces = request;
+        }
         nextPiece = 0;
         pieceRemaining = 0;
         skipToNextByte();
@@ -66,10 +72,16 @@ final class MemoryCursor {
 
     private void skipToNextByte() {
         while (pieceRemaining == 0 && pieces != null && nextPiece < pieces.pieceCount()) {
-            region = pieces.region(nextPiece);
+            lieIn(pieces.region(nextPiece));
             position = pieces.offset(nextPiece);
             pieceRemaining = pieces.length(nextPiece);
             nextPiece++;
+        }
+    }
+
+    private void lieIn(MemoryRegion newRegion) {
+        if (region != newRegion) {
+            region = newRegion;
         }
     }
 }

@@ -31,7 +31,8 @@ final class OutboundStream {
     private final boolean checksum;
     private final Pool<FpduBatch> batchPool;
 
-    private FpduBatch batch;
+    private FpduBatch batch; // or the last one, see Pool
+    private boolean hasBatch;
     private long encodedBytes;
     private long handedToTcp;
     private boolean heldBack = true;
@@ -43,8 +44,9 @@ final class OutboundStream {
 
     // The message whose segments are being encoded: a work request, or else an answer.
     private final MemoryCursor source = new MemoryCursor();
-    private SendSlot request;
-    private InboundRead answer;
+    private boolean inMessage;
+    private InboundRead answer; // or null
+    private SendSlot request; // or the last one, see Pool
     private int messageBytes;
     private int encodedOfMessage;
 
@@ -77,10 +79,10 @@ final class OutboundStream {
      */
     boolean writeTo(SocketChannel channel) throws IOException {
         for (int i = 0; i < MAX_WRITES; i++) {
-            if (batch == null || batch.isEmpty()) {
+            if (!isHeldUp()) {
                 encode();
             }
-            if (batch == null || batch.isEmpty()) {
+            if (!isHeldUp()) {
                 releaseEmptyBatch();
                 return true;
             }
@@ -101,9 +103,9 @@ final class OutboundStream {
 
     /** Tries to hand a Terminate to TCP. It goes behind what the socket has not taken yet, or not at all. */
     void writeTerminate(SocketChannel channel, TerminateReason reason, byte[] header, int headerLength) throws IOException {
-        if (batch != null && !batch.isEmpty()) {
+        if (isHeldUp()) {
             batch.writeTo(channel);
-            if (!batch.isEmpty()) {
+            if (isHeldUp()) {
                 return;
             }
         }
@@ -113,40 +115,42 @@ final class OutboundStream {
 
     /** Forgets everything; nothing may be sent any more. */
     void close() {
-        if (batch != null) {
+        if (hasBatch) {
             batch.clear();
             releaseEmptyBatch();
         }
         source.clear();
+        batch = null;
         request = null;
         answer = null;
+        inMessage = false;
     }
 
     private FpduBatch batch() {
-        if (batch == null) {
-            batch = batchPool.take();
+        if (!hasBatch) {
+            FpduBatch taken = batchPool.take();
+            if (batch != taken) {
+                batch = taken;
+            }
+            hasBatch = true;
             batch.bind(checksum);
         }
         return batch;
     }
 
     private void releaseEmptyBatch() {
-        if (batch != null && batch.isEmpty()) {
+        if (hasBatch && batch.isEmpty()) {
+            hasBatch = false;
             batchPool.give(batch);
-            batch = null;
         }
     }
 
     private void encode() {
-        while ((batch == null || batch.hasRoom()) && (inMessage() || beginMessage())) {
-            if (inMessage()) {
+        while ((!hasBatch || batch.hasRoom()) && (inMessage || beginMessage())) {
+            if (inMessage) {
                 encodeSegment();
             }
         }
-    }
-
-    private boolean inMessage() {
-        return request != null || answer != null;
     }
 
     /** Chooses the next message. One that has a single segment of its own kind is encoded at once. */
@@ -180,13 +184,14 @@ final class OutboundStream {
         }
         inboundReads.takeWaiting();
         answer = read;
+        inMessage = true;
         messageBytes = read.size();
         encodedOfMessage = 0;
         read.start(source);
     }
 
     boolean isHeldUp() {
-        return batch != null && !batch.isEmpty();
+        return hasBatch && !batch.isEmpty();
     }
 
     long handedToTcp() {
@@ -204,7 +209,10 @@ final class OutboundStream {
         if (slot.isRead()) {
             encodeReadRequest(slot);
         } else {
-            request = slot;
+            if (request != slot) {
+                request = slot;
+            }
+            inMessage = true;
             messageBytes = slot.totalBytes();
             if (messageBytes > longestSendBytes && RdmapOpcode.of(slot) != RdmapOpcode.WRITE) {
                 longestSendBytes = messageBytes;
@@ -247,7 +255,7 @@ final class OutboundStream {
             }
         }
         answer = null;
-        request = null;
+        inMessage = false;
     }
 
     private void encodeReadRequest(SendSlot slot) {

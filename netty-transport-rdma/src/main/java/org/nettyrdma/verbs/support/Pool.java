@@ -8,6 +8,11 @@ import java.util.function.Supplier;
  * Objects that the connections of a context share. A connection holds one only while it has use for it, so idle connections
  * need none, and one that was given back last is taken first, while the processor's cache still has it.
  *
+ * <p>So connections that take turns get the same object again and again, and one that leaves in its field what it has given back
+ * mostly need not store it anew. That counts: G1 looks through the neighbourhood of each old object in which a reference was
+ * stored since it last did. With few connections it seldom does; with 1000, whose calls come a while after each other, it did so
+ * for each field of each message, which took a third of all processor time.
+ *
  * @param <T> what is pooled
  */
 public final class Pool<T> {
@@ -51,8 +56,7 @@ public final class Pool<T> {
             return maker.get();
         }
         @SuppressWarnings("unchecked")
-        T pooled = (T) idle[--idleCount];
-        idle[idleCount] = null;
+        T pooled = (T) idle[--idleCount]; // and it stays there, where it mostly returns to
         return pooled;
     }
 
@@ -63,7 +67,10 @@ public final class Pool<T> {
      */
     public void give(T unused) {
         if (idleCount < maxIdle && hasRoom()) {
-            idle[idleCount++] = unused;
+            if (idle[idleCount] != unused) {
+                idle[idleCount] = unused;
+            }
+            idleCount++;
         } else {
             disposer.accept(unused);
         }

@@ -13,6 +13,7 @@ public final class SendRing {
     private static final int INITIAL_SLOTS = 8;
 
     private final int depth;
+    /** Those that are complete stay, since the same ones are likely to come again: see {@link Pool}. */
     private SendSlot[] slots = new SendSlot[INITIAL_SLOTS];
     private final DeliveryRing deliveries;
     private final Pool<SendSlot> slotPool;
@@ -49,7 +50,10 @@ public final class SendRing {
         }
         SendSlot slot = slotPool.take();
         slot.set(request);
-        slots[index(tail++)] = slot;
+        int index = index(tail++);
+        if (slots[index] != slot) {
+            slots[index] = slot;
+        }
         return true;
     }
 
@@ -138,11 +142,9 @@ public final class SendRing {
     }
 
     private void completeOldest(WorkCompletionStatus status, int byteLength, int vendorError) {
-        int index = index(head);
-        SendSlot slot = slots[index];
+        SendSlot slot = slots[index(head)];
         deliveries.complete(slot.workRequestId(), status, byteLength, vendorError);
-        slots[index] = null; // not before its completion is there to be delivered, for which there may be no memory
-        head++;
+        head++; // not before its completion is there to be delivered, for which there may be no memory
         next = Math.max(next, head);
         slot.clear();
         slotPool.give(slot);

@@ -112,11 +112,12 @@ final class ReplyDelivery {
      */
     void repliedInline(RequesterCall call, ByteBuf message) {
         try {
-            deliverWhole(call, message);
+            count(call, message, ReplyRoute.INLINE);
         } finally {
             call.releaseMessage();
-            calls.delivered(call);
+            calls.delivered(call); // before the caller makes the next call, which can be this one again
         }
+        ctx.fireChannelRead(message);
     }
 
     /** The peer can no longer touch the memory of the call, unless the device has kept its access. */
@@ -161,7 +162,8 @@ final class ReplyDelivery {
     /** Passes up the reply or the failure of a call. */
     private void deliver(RequesterCall call, RpcRdmaMessage reply) {
         if (isInline(call, reply)) {
-            deliverWhole(call, reply.content()); // with the reference of the message
+            count(call, reply.content(), ReplyRoute.INLINE);
+            ctx.fireChannelRead(reply.content()); // with the reference of the message
             return;
         }
         ByteBuf message = null;
@@ -188,12 +190,6 @@ final class ReplyDelivery {
         } else {
             ctx.fireUserEventTriggered(new RpcCallFailure(call.xid(), failure));
         }
-    }
-
-    /** Passes up a reply that has nothing to put together. */
-    private void deliverWhole(RequesterCall call, ByteBuf message) {
-        count(call, message, ReplyRoute.INLINE);
-        ctx.fireChannelRead(message);
     }
 
     /** Whether the message is the whole reply, as most are: then there is nothing to put together, and nothing to check. */

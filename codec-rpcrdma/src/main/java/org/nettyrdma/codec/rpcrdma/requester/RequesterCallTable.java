@@ -3,9 +3,7 @@ package org.nettyrdma.codec.rpcrdma.requester;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.nio.channels.ClosedChannelException;
-import java.util.ArrayDeque;
 import java.util.List;
-import java.util.Queue;
 import java.util.function.IntConsumer;
 import org.nettyrdma.codec.oncrpc.MemoryAdmission;
 import org.nettyrdma.codec.oncrpc.MemoryBudget;
@@ -47,8 +45,12 @@ public final class RequesterCallTable {
     private final IntConsumer unanswerable;
     private final MemoryAdmission admission;
     private final XidMap<RequesterCall> outstanding = new XidMap<>();
-    /** Of calls that have ended; only of those to which nothing refers. */
-    private final Queue<RequesterCall> spare = new ArrayDeque<>();
+    /**
+     * Of calls that have ended; only of those to which nothing else refers. One that is taken stays in its place, so that a
+     * connection with one call at a time stores it once: a reference that is stored in an old object is work for G1.
+     */
+    private final RequesterCall[] spare = new RequesterCall[MAX_SPARE];
+    private int spareCount;
     /**
      * Calls that have ended, while their memory is being withdrawn or their reply fetched: some of them may be sent again after
      * that.
@@ -173,8 +175,7 @@ public final class RequesterCallTable {
 
     /** What is kept of a call that is going to be {@linkplain #add added}; {@link RequesterCall#begin} has to follow. */
     RequesterCall newCall() {
-        RequesterCall used = spare.poll();
-        return used == null ? new RequesterCall(this, ctx) : used;
+        return spareCount == 0 ? new RequesterCall(this, ctx) : spare[--spareCount];
     }
 
     /** A call is about to be written. */
@@ -190,10 +191,13 @@ public final class RequesterCallTable {
         call.releaseMessage();
     }
 
-    /** The reply to a call that was {@linkplain #take taken} has been delivered; nothing more is to be done for it. */
+    /** Nothing more is to be done for a call that was {@linkplain #take taken} than to deliver its reply. */
     void delivered(RequesterCall call) {
-        if (call.end() && spare.size() < MAX_SPARE) {
-            spare.add(call);
+        if (call.end() && spareCount < MAX_SPARE) {
+            if (spare[spareCount] != call) {
+                spare[spareCount] = call;
+            }
+            spareCount++;
         }
     }
 
