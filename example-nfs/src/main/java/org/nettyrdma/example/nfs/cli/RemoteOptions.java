@@ -1,10 +1,8 @@
 package org.nettyrdma.example.nfs.cli;
 
-import com.sun.security.auth.module.UnixSystem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.nettyrdma.codec.oncrpc.AuthSys;
@@ -58,16 +56,15 @@ final class RemoteOptions {
 
     /** Whether commands are user 0 to the server, if it lets them. */
     boolean isRoot() {
-        return userId.orElseGet(() -> (int) new UnixSystem().getUid()) == 0;
+        return userId.orElseGet(() -> ProcessUser.current().userId()) == 0;
     }
 
     private AuthSys credential() {
-        UnixSystem process = new UnixSystem();
+        ProcessUser process = ProcessUser.current();
         // Further groups belong to the process's user, not to one that was named.
         List<Integer> groups = userId.isPresent() ? List.of()
-                : Arrays.stream(process.getGroups()).limit(AuthSys.MAX_GROUPS).mapToObj(group -> (int) group).toList();
-        return new AuthSys(0, machineName(), userId.orElse((int) process.getUid()), groupId.orElse((int) process.getGid()),
-                groups);
+                : process.groupIds().stream().limit(AuthSys.MAX_GROUPS).toList();
+        return new AuthSys(0, machineName(), userId.orElse(process.userId()), groupId.orElse(process.groupId()), groups);
     }
 
     /** Not from InetAddress, which may wait for a name server. Servers use the name for their logs at most. */

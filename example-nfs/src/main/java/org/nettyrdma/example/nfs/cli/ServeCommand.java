@@ -1,6 +1,5 @@
 package org.nettyrdma.example.nfs.cli;
 
-import com.sun.security.auth.module.UnixSystem;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.netty.util.NetUtil;
 import java.io.IOException;
@@ -85,6 +84,10 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--no-root-squash", description = "Let user 0 of clients be user 0 here; default: it becomes 65534.")
     private boolean noRootSquash;
 
+    @Option(names = "--all-squash",
+            description = "Let all users of clients be the user of this server here, or 65534 if that is user 0.")
+    private boolean allSquash;
+
     @Option(names = "--async",
             description = "Answer before changed names and attributes are on the disk: faster, but what was answered just before "
                     + "the machine loses its power may be undone. What WRITE and COMMIT say holds either way.")
@@ -122,12 +125,15 @@ final class ServeCommand implements Callable<Integer> {
         if (metricsAddress != null && metricsPort.isEmpty()) {
             throw new ParameterException(spec.commandLine(), "--metrics-bind is for --metrics-port only");
         }
+        if (allSquash && noRootSquash) {
+            throw new ParameterException(spec.commandLine(), "--all-squash and --no-root-squash exclude each other");
+        }
         if (exported != null && !Files.isDirectory(exported)) {
             throw new NotDirectoryException(exported.toString());
         }
         try (FileSystem memory = exported == null ? MemoryFileSystem.create(Runtime.getRuntime().maxMemory() / 2) : null) {
             Path root = memory == null ? exported.toRealPath() : memory.getPath("/");
-            Export export = Export.of(root).withReadOnly(readOnly).withSquash(noRootSquash ? Squash.NONE : Squash.ROOT);
+            Export export = export(root, squash(), ProcessUser.current()).withReadOnly(readOnly);
             CompositeMeterRegistry meters = new CompositeMeterRegistry();
             statistics.addTo(meters);
             MetricsEndpoint metrics = startMetrics(meters);
@@ -138,6 +144,15 @@ final class ServeCommand implements Callable<Integer> {
             new CountDownLatch(1).await();
             return ExitCode.OK;
         }
+    }
+
+    private Squash squash() {
+        return allSquash ? Squash.ALL : noRootSquash ? Squash.NONE : Squash.ROOT;
+    }
+
+    static Export export(Path root, Squash squash, ProcessUser user) {
+        Export export = Export.of(root).withSquash(squash);
+        return squash == Squash.ALL && !user.isRoot() ? export.withAnonymous(user.userId(), user.groupId()) : export;
     }
 
     private NfsServerOptions options(Path root, boolean inMemory) {
@@ -192,18 +207,27 @@ final class ServeCommand implements Callable<Integer> {
             }
         }
         if (exported != null) {
-            out.print(ownersHint(new UnixSystem().getUid(), noRootSquash));
+            out.print(ownersHint(ProcessUser.current(), squash()));
         }
         out.flush();
     }
 
-    /** Whom of the clients a folder is of little use to if user {@code user} serves it: a line, or nothing. */
-    static String ownersHint(long user, boolean noRootSquash) {
-        if (user != 0) {
-            return "new files belong to user " + user + ", as whom this server runs; to others of the clients they are a "
-                    + "stranger's" + (noRootSquash ? ", but not to user 0\n" : ", also to user 0 without --no-root-squash\n");
+    /** Whom of the clients a folder is of little use to if that user serves it: a line, or nothing. */
+    static String ownersHint(ProcessUser user, Squash squash) {
+        if (user.isRoot()) {
+            return switch (squash) {
+                case NONE -> "";
+                case ROOT -> "user 0 of clients is user 65534 here and may do little; --no-root-squash makes it user 0\n";
+                case ALL -> "all users of clients are user 65534 here and may do little\n";
+            };
         }
-        return noRootSquash ? "" : "user 0 of clients is user 65534 here and may do little; --no-root-squash makes it user 0\n";
+        String id = Integer.toUnsignedString(user.userId());
+        if (squash == Squash.ALL) {
+            return "all users of clients are user " + id + " here, as whom this server runs\n";
+        }
+        return "new files belong to user " + id + ", as whom this server runs; of the users of clients only that one"
+                + (squash == Squash.NONE ? " and user 0 have" : " has")
+                + " the rights of an owner; --all-squash makes all that one\n";
     }
 
     /** A process that a signal ends would report the signal and not success, hence the explicit exit code. */

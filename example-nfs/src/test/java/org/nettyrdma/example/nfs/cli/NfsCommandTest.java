@@ -35,6 +35,8 @@ import org.nettyrdma.codec.rpcrdma.VersionPolicy;
 import org.nettyrdma.example.nfs.RdmaSettings;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
+import org.nettyrdma.example.nfs.server.Export;
+import org.nettyrdma.example.nfs.server.Squash;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.VerbsContext;
@@ -42,6 +44,9 @@ import org.nettyrdma.verbs.VerbsProvider;
 import picocli.CommandLine;
 
 class NfsCommandTest extends CommandTest {
+
+    private static final ProcessUser ROOT = new ProcessUser(0, 0, List.of());
+    private static final ProcessUser ORDINARY = new ProcessUser(1000, 100, List.of());
 
     @ParameterizedTest
     @ValueSource(strings = {"serve", "demo", "ls", "cat", "get", "put", "stat", "mkdir", "rm", "ping", "dump"})
@@ -151,13 +156,34 @@ class NfsCommandTest extends CommandTest {
 
     @Test
     void shouldSayWhoOfTheClientsCanUseAServedFolder() {
-        assertEquals("", ServeCommand.ownersHint(0, true));
+        assertEquals("", ServeCommand.ownersHint(ROOT, Squash.NONE));
         assertEquals("user 0 of clients is user 65534 here and may do little; --no-root-squash makes it user 0\n",
-                ServeCommand.ownersHint(0, false));
-        assertEquals("new files belong to user 1000, as whom this server runs; to others of the clients they are a stranger's, "
-                + "also to user 0 without --no-root-squash\n", ServeCommand.ownersHint(1000, false));
-        assertEquals("new files belong to user 1000, as whom this server runs; to others of the clients they are a stranger's, "
-                + "but not to user 0\n", ServeCommand.ownersHint(1000, true));
+                ServeCommand.ownersHint(ROOT, Squash.ROOT));
+        assertEquals("all users of clients are user 65534 here and may do little\n", ServeCommand.ownersHint(ROOT, Squash.ALL));
+        assertEquals("new files belong to user 1000, as whom this server runs; of the users of clients only that one has the "
+                + "rights of an owner; --all-squash makes all that one\n", ServeCommand.ownersHint(ORDINARY, Squash.ROOT));
+        assertEquals("new files belong to user 1000, as whom this server runs; of the users of clients only that one and user 0 "
+                + "have the rights of an owner; --all-squash makes all that one\n",
+                ServeCommand.ownersHint(ORDINARY, Squash.NONE));
+        assertEquals("all users of clients are user 1000 here, as whom this server runs\n",
+                ServeCommand.ownersHint(ORDINARY, Squash.ALL));
+    }
+
+    @Test
+    void shouldServeAllUsersAsThatOfTheServerButNeverAsUser0() {
+        Export ofUser = ServeCommand.export(Path.of("/"), Squash.ALL, ORDINARY);
+        assertEquals(List.of(Squash.ALL, 1000, 100),
+                List.of(ofUser.squash(), ofUser.anonymousUserId(), ofUser.anonymousGroupId()));
+        for (Export other : List.of(ServeCommand.export(Path.of("/"), Squash.ALL, ROOT),
+                ServeCommand.export(Path.of("/"), Squash.ROOT, ORDINARY))) {
+            assertEquals(List.of(65534, 65534), List.of(other.anonymousUserId(), other.anonymousGroupId()));
+        }
+    }
+
+    @Test
+    void shouldRefuseToSquashAllAndNotUser0() {
+        assertEquals(2, run("serve", "--all-squash", "--no-root-squash"));
+        assertTrue(err.contains("--all-squash and --no-root-squash exclude each other"), err);
     }
 
     @Test
