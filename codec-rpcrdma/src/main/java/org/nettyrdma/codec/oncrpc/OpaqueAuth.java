@@ -2,6 +2,9 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.util.internal.EmptyArrays;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -14,6 +17,9 @@ public final class OpaqueAuth {
 
     /** AUTH_NONE with an empty body (RFC 5531, section 10.1). */
     public static final OpaqueAuth NONE = new OpaqueAuth(AuthFlavor.AUTH_NONE.code(), EmptyArrays.EMPTY_BYTES);
+
+    /** Eight bytes of a body, as a buffer reads them. */
+    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
     private final int flavor;
     private final byte[] body;
@@ -79,13 +85,16 @@ public final class OpaqueAuth {
      * costs nothing.
      */
     static OpaqueAuth read(ByteBuf in, String field, OpaqueAuth previous) {
-        int flavor = Xdr.readInt(in, field);
-        int length = Xdr.readOpaqueLength(in, MAX_BODY_BYTES, field);
-        OpaqueAuth known = length == 0 ? NONE : previous;
+        long flavorAndLength = Xdr.readHyper(in, field);
+        if (flavorAndLength == 0) {
+            return NONE;
+        }
+        int flavor = (int) (flavorAndLength >>> Integer.SIZE);
+        int length = Xdr.requireOpaque(in, flavorAndLength & 0xFFFF_FFFFL, MAX_BODY_BYTES, field);
         int start = in.readerIndex();
         in.skipBytes(Xdr.paddedLength(length));
-        if (known.matches(flavor, in, start, length)) {
-            return known;
+        if (previous.matches(flavor, in, start, length)) {
+            return previous;
         }
         byte[] body = new byte[length];
         in.getBytes(start, body);
@@ -96,7 +105,13 @@ public final class OpaqueAuth {
         if (flavor != otherFlavor || body.length != length) {
             return false;
         }
-        for (int i = 0; i < length; i++) {
+        int i = 0;
+        for (; i <= length - Long.BYTES; i += Long.BYTES) {
+            if ((long) LONG.get(body, i) != in.getLong(start + i)) {
+                return false;
+            }
+        }
+        for (; i < length; i++) {
             if (body[i] != in.getByte(start + i)) {
                 return false;
             }
@@ -110,8 +125,10 @@ public final class OpaqueAuth {
      * @param out where to write
      */
     public void write(ByteBuf out) {
-        out.writeInt(flavor);
-        Xdr.writeOpaque(out, body);
+        Xdr.writeTwoInts(out, flavor, body.length);
+        if (body.length > 0) {
+            Xdr.writeFixedOpaque(out, body);
+        }
     }
 
     /**

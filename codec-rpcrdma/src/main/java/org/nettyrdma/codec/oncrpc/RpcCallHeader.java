@@ -39,8 +39,7 @@ public record RpcCallHeader(int xid, int program, int version, int procedure, Op
         if (RpcMessageType.peek(in) != RpcMessageType.CALL) {
             throw new RpcCallHeaderException("not a call, " + in.readableBytes() + " bytes", null);
         }
-        int xid = in.readInt();
-        in.skipBytes(Integer.BYTES);
+        int xid = (int) (in.readLong() >>> Integer.SIZE);
         if (in.readableBytes() >= Integer.BYTES && in.getInt(in.readerIndex()) != RPC_VERSION) {
             throw new RpcCallHeaderException("RPC version " + Integer.toUnsignedString(in.readInt()) + ", only 2 is spoken",
                     new RpcReplyHeader.RpcMismatch(xid, new VersionRange(RPC_VERSION, RPC_VERSION)));
@@ -49,10 +48,10 @@ public record RpcCallHeader(int xid, int program, int version, int procedure, Op
             throw new RpcCallHeaderException("the call ends within its header",
                     new RpcReplyHeader.Accepted(xid, AcceptStatus.GARBAGE_ARGS));
         }
-        in.skipBytes(Integer.BYTES);
-        int program = in.readInt();
-        int version = in.readInt();
-        int procedure = in.readInt();
+        int program = (int) in.readLong();
+        long versionAndProcedure = in.readLong();
+        int version = (int) (versionAndProcedure >>> Integer.SIZE);
+        int procedure = (int) versionAndProcedure;
         OpaqueAuth credential = readAuth(in, "credential", previousCredential, xid, AuthStatus.AUTH_BADCRED);
         OpaqueAuth verifier = readAuth(in, "verifier", OpaqueAuth.NONE, xid, AuthStatus.AUTH_BADVERF);
         return new RpcCallHeader(xid, program, version, procedure, credential, verifier);
@@ -77,12 +76,9 @@ public record RpcCallHeader(int xid, int program, int version, int procedure, Op
 
     /** Writes a header which nobody keeps, so that there need not be one. */
     static void write(ByteBuf out, int xid, int program, int version, int procedure, OpaqueAuth credential, OpaqueAuth verifier) {
-        out.writeInt(xid);
-        out.writeInt(RpcMessageType.CALL.code());
-        out.writeInt(RPC_VERSION);
-        out.writeInt(program);
-        out.writeInt(version);
-        out.writeInt(procedure);
+        Xdr.writeTwoInts(out, xid, RpcMessageType.CALL.code());
+        Xdr.writeTwoInts(out, RPC_VERSION, program);
+        Xdr.writeTwoInts(out, version, procedure);
         credential.write(out);
         verifier.write(out);
     }

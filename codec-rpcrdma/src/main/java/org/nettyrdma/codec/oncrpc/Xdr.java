@@ -168,7 +168,11 @@ public final class Xdr {
      * @throws XdrException if the length exceeds {@code maxBytes}, or data or padding are not all present
      */
     public static int readOpaqueLength(ByteBuf in, int maxBytes, String field) {
-        long length = readUnsignedInt(in, field);
+        return requireOpaque(in, readUnsignedInt(in, field), maxBytes, field);
+    }
+
+    /** Checks a length that was read: it is in bounds, and the data and its padding follow. */
+    static int requireOpaque(ByteBuf in, long length, int maxBytes, String field) {
         if (length > maxBytes) {
             throw new XdrException(field + " is " + length + " bytes long, limit " + maxBytes);
         }
@@ -184,6 +188,11 @@ public final class Xdr {
      */
     public static void writeInt(ByteBuf out, int value) {
         out.writeInt(value);
+    }
+
+    /** Writes two 32-bit integers for the price of one: most of it is what the buffer checks. */
+    static void writeTwoInts(ByteBuf out, int first, int second) {
+        out.writeLong((long) first << Integer.SIZE | Integer.toUnsignedLong(second));
     }
 
     /**

@@ -10,6 +10,7 @@ import static org.nettyrdma.codec.oncrpc.Hex.hex;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.util.Arrays;
 import java.util.function.IntFunction;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
@@ -62,6 +63,32 @@ class HeaderTest {
         assertNotSame(first, RpcCallHeader.read(hex(CALL.replace("000003e8", "000003e9")), first).credential());
         assertSame(OpaqueAuth.NONE, RpcCallHeader.read(hex("00000001 00000000 00000002 00000000 00000000 00000000"
                 + "00000000 00000000 00000000 00000000"), first).credential());
+    }
+
+    @Test
+    void shouldTakeNoCredentialForAnotherThatDiffersInOneByte() {
+        for (int length = 1; length <= 25; length++) {
+            byte[] body = new byte[length];
+            Arrays.fill(body, (byte) 0x5A);
+            OpaqueAuth known = new OpaqueAuth(7, body);
+            assertSame(known, readAgain(known, known));
+            for (int at = 0; at < length; at++) {
+                body[at]++;
+                OpaqueAuth other = new OpaqueAuth(7, body);
+                body[at]--;
+                assertEquals(other, readAgain(other, known));
+            }
+            OpaqueAuth otherFlavor = new OpaqueAuth(8, body);
+            assertEquals(otherFlavor, readAgain(otherFlavor, known));
+        }
+    }
+
+    private static OpaqueAuth readAgain(OpaqueAuth sent, OpaqueAuth known) {
+        ByteBuf wire = Unpooled.buffer();
+        sent.write(wire);
+        OpaqueAuth read = OpaqueAuth.read(wire, "credential", known);
+        assertEquals(0, wire.readableBytes());
+        return read;
     }
 
     @Test
