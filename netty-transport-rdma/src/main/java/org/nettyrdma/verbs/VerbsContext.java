@@ -91,8 +91,8 @@ public interface VerbsContext extends AutoCloseable {
     void await(long timeoutNanos) throws IOException;
 
     /**
-     * Whether {@link #await} costs no more than {@link #poll} where there is something to deliver. Then who has nothing left to
-     * do awaits at once, without a poll that would find nothing. Always the same.
+     * Whether {@link #poll} has nothing to do as far as is known, and {@link #await} costs no more where something has come
+     * since. Then who has nothing left to do awaits at once, without a poll that would find nothing.
      *
      * @return {@code true} if so
      */

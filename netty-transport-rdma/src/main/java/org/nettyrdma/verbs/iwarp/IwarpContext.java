@@ -101,10 +101,10 @@ final class IwarpContext implements VerbsContext {
         parts.core().await(timeoutNanos, () -> true);
     }
 
-    /** Both are one system call. */
+    /** Both are one system call; but what is here already is polled with none, and without a look at the clock. */
     @Override
     public boolean canAwaitUnpolled() {
-        return true;
+        return !parts.core().hasWork();
     }
 
     @Override

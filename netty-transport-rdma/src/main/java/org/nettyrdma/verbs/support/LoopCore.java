@@ -102,7 +102,7 @@ public final class LoopCore {
      * @throws IOException if the selector fails
      */
     public void await(long timeoutNanos, BooleanSupplier fallAsleep) throws IOException {
-        if (!deliveries.isEmpty() || !deferred.isEmpty()) {
+        if (hasWork()) {
             return;
         }
         if (wakeState.beginSleep()) {
@@ -112,6 +112,15 @@ public final class LoopCore {
             }
         }
         wakeState.endSleep();
+    }
+
+    /**
+     * Whether there is something to do without looking for ready sockets.
+     *
+     * @return {@code true} if so
+     */
+    public boolean hasWork() {
+        return !deliveries.isEmpty() || !deferred.isEmpty() || sockets.hasWork();
     }
 
     /** Ends the current or the next sleep. Any thread. */

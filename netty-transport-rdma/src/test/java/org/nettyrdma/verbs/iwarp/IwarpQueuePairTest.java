@@ -87,6 +87,19 @@ class IwarpQueuePairTest {
         assertArrayEquals(data, server.bytes(0, messages * length));
     }
 
+    /** Who would wait would look at the clock, and come back at once. */
+    @Test
+    void shouldBePolledForWhatIsHereAlready() throws IOException {
+        establish(IwarpTestPeer.ATTRIBUTES);
+        server.receive(1, 0, 10);
+        peer.pump("an end of all work", () -> peer.client.canAwaitUnpolled());
+        client.send(2, 0, 10);
+        assertFalse(peer.client.canAwaitUnpolled());
+        peer.client.await(-1);
+        client.expectCompletion(2, 0);
+        assertTrue(peer.client.canAwaitUnpolled());
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 513, 65473, 3_000_001})
     void shouldWriteAndReadMemoryOfThePeer(int length) throws IOException {
