@@ -46,7 +46,7 @@ final class AttributeChanges {
         requireAllowedTimes(caller, now, changes.accessTime(), changes.modifyTime());
         if (changes.accessTime().isSet() || changes.modifyTime().isSet()) {
             // The same: all but symbolic links are opened. A pipe without a writer would never be, and keep the name lock.
-            AccessControl.require(mayBeOpened(now) || now.type() == FileType.SYMBOLIC_LINK, NfsStatus.NOTSUPP);
+            AccessControl.require(!file.isSpecial(), NfsStatus.NOTSUPP);
         }
     }
 

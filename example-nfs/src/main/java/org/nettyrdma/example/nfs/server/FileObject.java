@@ -14,6 +14,14 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
  */
 record FileObject(FileNode node, Path path, Fattr attributes) {
 
+    /** Whether it is a pipe, a socket or a device: to open it may wait for another process, or do something. */
+    boolean isSpecial() {
+        return switch (attributes.type()) {
+            case REGULAR, DIRECTORY, SYMBOLIC_LINK -> false;
+            case BLOCK_DEVICE, CHARACTER_DEVICE, SOCKET, FIFO -> true;
+        };
+    }
+
     FileObject requireDirectory() throws NfsException {
         AccessControl.require(attributes.isDirectory(), NfsStatus.NOTDIR);
         return this;

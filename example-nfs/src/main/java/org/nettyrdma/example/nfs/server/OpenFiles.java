@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -53,11 +54,13 @@ final class OpenFiles implements AutoCloseable {
     private record Key(FileId id, boolean forWriting) {
     }
 
-    /** Where a file is to be opened, whatever happens to the names on the way there. */
-    private record Place(FileId file, SecureDirectoryStream<Path> directory, Path name) implements Closeable {
+    /** Where a file is to be opened, whatever happens to the names on the way there. Counted until it is closed. */
+    private record Place(FileId file, SecureDirectoryStream<Path> directory, Path name, AtomicInteger places)
+            implements Closeable {
         @Override
         public void close() {
             closeUnused(directory);
+            places.decrementAndGet();
         }
     }
 
@@ -75,6 +78,8 @@ final class OpenFiles implements AutoCloseable {
     private final Map<Key, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
     /** Those that this thread made be kept no longer, or was the last to use, see {@link #closeEvicted}. */
     private final ThreadLocal<Queue<OpenFile>> toClose = ThreadLocal.withInitial(LinkedList::new);
+    /** How many files are being opened with no lock of names, see {@link #requireMovable}. Goes up with that lock shared. */
+    private final AtomicInteger places = new AtomicInteger();
     /** Held by who waits for a lease of a file. */
     private final FileLocks leases = new FileLocks();
     /** Shared by who forces a file, see {@link #force}. */
@@ -212,13 +217,25 @@ final class OpenFiles implements AutoCloseable {
         return null;
     }
 
-    private static Place placeOf(FileObject file) throws IOException {
+    private Place placeOf(FileObject file) throws IOException {
         DirectoryStream<Path> directory = Files.newDirectoryStream(file.path().getParent());
         if (directory instanceof SecureDirectoryStream<Path> secure) {
-            return new Place(file.node().id(), secure, file.path().getFileName());
+            Place place = new Place(file.node().id(), secure, file.path().getFileName(), places);
+            places.incrementAndGet();
+            return place;
         }
         directory.close();
         return null;
+    }
+
+    /**
+     * Lets no pipe and no device get another name while a file is opened without the name lock: it could come into the place of
+     * that file. To open a pipe is to wait for its other end, which may never come. The caller has the name lock alone.
+     *
+     * @throws NfsException JUKEBOX if the file is one of them, and another is being opened so
+     */
+    void requireMovable(FileObject file) throws NfsException {
+        AccessControl.require(!file.isSpecial() || places.get() == 0, NfsStatus.JUKEBOX);
     }
 
     OpenFile forReading(FileObject file) throws IOException {

@@ -53,6 +53,7 @@ final class RenameProcedures {
         boolean isSameFile = replaced != null && replaced.node() == file.node();
         if (!isSameFile) { // nothing happens, and takes no permission: both names stay, says RFC 1813, section 3.3.14
             requireAllowed(call.caller(), fromDirectory, file, toDirectory, replaced);
+            openFiles.requireMovable(file);
             call.willChange(toDirectory);
             if (fromDirectory.node() != toDirectory.node()) {
                 call.willChange(fromDirectory);
@@ -119,6 +120,7 @@ final class RenameProcedures {
         AccessControl.require(tree.childOrNull(directory, name) == null, NfsStatus.EXIST);
         AccessControl.requireAdd(call.caller(), directory.attributes());
         requireLinkable(file);
+        openFiles.requireMovable(file);
         long nameBytes = names.bytesOf(file);
         names.requireRoom(nameBytes);
         call.willChangeIfReadable(file);
