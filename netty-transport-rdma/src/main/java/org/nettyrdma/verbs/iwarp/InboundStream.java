@@ -33,10 +33,11 @@ final class InboundStream {
     /** So many reads in a row at most, lest one connection starve the others. */
     private static final int MAX_READS = 16;
     /**
-     * No further read after so many segments. Those with data do not come in such numbers, but a read finds thousands that are
-     * empty. Each takes more time here than at a peer that sends the same bytes again and again.
+     * No further read after so many segments, and shorter ones. Those with data do not come in such numbers, but a read finds
+     * thousands that are empty. Each takes more time here than at a peer that sends the same bytes again and again, and hundreds
+     * of such peers hold the others up.
      */
-    private static final int MANY_SEGMENTS = 1024;
+    private static final int MANY_SEGMENTS = 128;
 
     private static final int NOT_STAGED = -1;
 
@@ -110,6 +111,7 @@ final class InboundStream {
         long manyFpdus = fpdus + MANY_SEGMENTS;
         for (int i = 0; more && i < MAX_READS; i++) {
             boolean payload = state() == State.PAYLOAD;
+            long fpdusBefore = fpdus;
             long wanted = payload ? prepareScatter() : prepareStaging();
             long n = payload ? channel.read(scatter, 0, scatterCount) : channel.read(staging);
             clearStaging();
@@ -125,7 +127,7 @@ final class InboundStream {
                 stagingEnd += (int) n;
             }
             parse();
-            adaptStagingRead(n == wanted);
+            adaptStagingRead(n == wanted, fpdus - fpdusBefore > MANY_SEGMENTS);
             more = n == wanted && !waitingForReceive && fpdus < manyFpdus;
         }
         releaseStaging();
@@ -318,9 +320,11 @@ final class InboundStream {
     }
 
     /** Bulk payload should not pass through the staging buffer, many smaller messages should come with one read. */
-    private void adaptStagingRead(boolean filled) {
+    private void adaptStagingRead(boolean filled, boolean manySegments) {
         if (inSegment && payloadRemaining > MAX_COPIED_BYTES) {
             stagingReadBytes = MIN_STAGING_READ_BYTES;
+        } else if (manySegments) {
+            stagingReadBytes = Math.max(stagingReadBytes / 2, MIN_STAGING_READ_BYTES);
         } else if (filled) {
             stagingReadBytes = Math.min(stagingReadBytes * 2, StagingBuffers.LARGE_BYTES);
         }
