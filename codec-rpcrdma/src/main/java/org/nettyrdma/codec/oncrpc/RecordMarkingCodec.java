@@ -148,8 +148,8 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
         inFragment = true;
         long messageBytes = (long) record.length() + fragmentBytesLeft;
         if (messageBytes > maxMessageBytes) {
-            fail(ctx, new TooLongFrameException("RPC record of at least " + messageBytes + " bytes, limit "
-                    + maxMessageBytes));
+            fail(ctx, new TooLongFrameException("RPC record of at least " + messageBytes + " bytes (limit: "
+                    + maxMessageBytes + ", maxMessageBytes)"));
         } else if (memory != null) {
             reserve(ctx, messageBytes);
         }
@@ -158,7 +158,8 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
     /** Of a record in several fragments the length is not known, and asking for more and more might wait for ever. */
     private void reserve(ChannelHandlerContext ctx, long messageBytes) {
         if (!memory.reserve(messageBytes, lastFragment ? messageBytes : maxMessageBytes)) {
-            fail(ctx, new TooLongFrameException("RPC record of " + messageBytes + " bytes, more than all memory for calls"));
+            fail(ctx, new TooLongFrameException("RPC record of " + messageBytes + " bytes, more than all memory for calls "
+                    + "(MemoryBudget.maxBytes)"));
         }
     }
 

@@ -67,8 +67,8 @@ public record PeerPolicy(int maxReadChunks, boolean writeListWithReplyChunk, int
     public int segmentsOfChunk(long bytes) throws RpcRdmaException {
         long segments = segmentsOf(bytes);
         if (segments > maxSegmentsPerChunk) {
-            throw RpcRdmaFailures.tooLarge("chunk of %d bytes in segments of %d (limit: %d segments)", bytes,
-                    maxSegmentBytes, maxSegmentsPerChunk);
+            throw RpcRdmaFailures.tooLarge("chunk of %d bytes in segments of %d (limit: %d segments, "
+                    + "PeerPolicy.maxSegmentsPerChunk)", bytes, maxSegmentBytes, maxSegmentsPerChunk);
         }
         return (int) segments;
     }

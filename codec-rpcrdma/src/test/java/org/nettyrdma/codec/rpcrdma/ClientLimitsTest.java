@@ -100,6 +100,8 @@ class ClientLimitsTest {
                 RpcRdmaPair.failure(pair.start(BulkProgram.STORE, pair.storeArguments(pair.registered(new byte[100_001])))));
         RpcRdmaException cause = assertInstanceOf(RpcRdmaException.class, failure.getCause());
         assertEquals(RpcRdmaException.Reason.TOO_LARGE, cause.reason());
+        assertTrue(cause.getMessage().endsWith(" bytes of memory (limit: 100000, ResourceLimits.maxTotalBytes or that of "
+                + "RpcRdmaBuilder.memory)"), cause.getMessage());
         assertServed();
     }
 

@@ -245,7 +245,8 @@ class RequesterShapesWireTest {
                 server.start(BulkProgram.LOAD, Unpooled.buffer().writeInt(6401).writeInt(0)))) {
             Throwable cause = assertInstanceOf(RpcConnectionException.class, RpcRdmaPair.failure(call)).getCause();
             assertEquals(Reason.TOO_LARGE, assertInstanceOf(RpcRdmaException.class, cause).reason());
-            assertTrue(cause.getMessage().contains("in segments of 100 (limit: 64 segments)"), cause.getMessage());
+            assertTrue(cause.getMessage().contains("in segments of 100 (limit: 64 segments, PeerPolicy.maxSegmentsPerChunk)"),
+                    cause.getMessage());
         }
         server.requireAlive();
     }

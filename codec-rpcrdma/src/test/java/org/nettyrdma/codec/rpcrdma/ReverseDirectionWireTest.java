@@ -248,7 +248,8 @@ class ReverseDirectionWireTest {
         RpcRdmaException cause = assertInstanceOf(RpcRdmaException.class,
                 assertInstanceOf(RpcConnectionException.class, failure).getCause());
         assertEquals(Reason.TOO_LARGE, cause.reason());
-        assertEquals("reverse call of 1000 bytes (expected: at most 996, as it cannot have chunks)", cause.getMessage());
+        assertEquals("reverse call of 1000 bytes (expected: at most 996 by the inline threshold, as it cannot have chunks)",
+                cause.getMessage());
         assertEquals(0, arguments.refCnt());
 
         Future<ByteBuf> next = call(caller, BulkProgram.ECHO, Unpooled.buffer().writeInt(952).writeZero(952));

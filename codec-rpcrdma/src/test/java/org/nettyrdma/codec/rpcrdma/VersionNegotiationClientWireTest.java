@@ -261,7 +261,9 @@ class VersionNegotiationClientWireTest {
             server.peer.sendHex(requireCall(server.peer, "00000002") + "00000002 00000020" + MSG_2_REPLY + "00000002");
             assertSame(Reason.MALFORMED, failureOf(call).reason());
         }
-        assertSame(Reason.TOO_LARGE, assertInstanceOf(RpcRdmaException.class, RpcRdmaPair.failure(tooLarge).getCause()).reason());
+        RpcRdmaException cause = failureOf(tooLarge);
+        assertSame(Reason.TOO_LARGE, cause.reason());
+        assertEquals("call of 20044 bytes (expected: 8..20000, RpcRdmaLimits.maxMessageBytes)", cause.getMessage());
 
         reply(server.peer, "00000002", requireCall(server.peer, "00000002"));
         RpcRdmaPair.result(third).release();

@@ -110,7 +110,8 @@ public final class ReverseDirectionHandler extends ChannelDuplexHandler {
         InlineThreshold threshold = connection.threshold();
         if (!threshold.fitsSend(ChunkLists.EMPTY, message.readableBytes())) {
             statistics.increment(Counter.REVERSE_MESSAGES_TOO_LARGE);
-            throw RpcRdmaFailures.tooLarge("reverse %s of %d bytes (expected: at most %d, as it cannot have chunks)",
+            throw RpcRdmaFailures.tooLarge("reverse %s of %d bytes (expected: at most %d by the inline threshold, as it cannot "
+                    + "have chunks)",
                     outbound == RpcMessageType.CALL ? "call" : "reply", message.readableBytes(),
                     threshold.sendBytes() - threshold.version().chunkFreeLength());
         }

@@ -56,8 +56,8 @@ public final class ChunkListReader {
         do {
             insert(chunks, readRun(in));
             if (chunks.size() > limits.maxReadChunks()) {
-                throw malformed(new RpcRdmaError.ReadChunks(limits.maxReadChunks()), "more than %d Read chunks",
-                        limits.maxReadChunks());
+                throw malformed(new RpcRdmaError.ReadChunks(limits.maxReadChunks()), "more than %d Read chunks "
+                        + "(RpcRdmaLimits.maxReadChunks)", limits.maxReadChunks());
             }
         } while (readPresence(in, "Read list"));
         return chunks;
@@ -70,7 +70,7 @@ public final class ChunkListReader {
         int position = in.getInt(start);
         // RFC 8166, section 3.4.5
         if ((position & 3) != 0 || position < 0 || position > limits.maxMessageBytes()) {
-            throw malformed("Read list position %s (expected: a multiple of 4 in 0..%d)",
+            throw malformed("Read list position %s (expected: a multiple of 4 in 0..%d, RpcRdmaLimits.maxMessageBytes)",
                     Integer.toUnsignedString(position), limits.maxMessageBytes());
         }
         int count = 1;
@@ -124,8 +124,8 @@ public final class ChunkListReader {
         chunks.add(first);
         do {
             if (chunks.size() == limits.maxWriteChunks()) {
-                throw malformed(new RpcRdmaError.WriteChunks(limits.maxWriteChunks()), "more than %d Write chunks",
-                        limits.maxWriteChunks());
+                throw malformed(new RpcRdmaError.WriteChunks(limits.maxWriteChunks()), "more than %d Write chunks "
+                        + "(RpcRdmaLimits.maxWriteChunks)", limits.maxWriteChunks());
             }
             chunks.add(readWriteChunk(in, "Write chunk"));
         } while (readPresence(in, "Write list"));
@@ -164,7 +164,8 @@ public final class ChunkListReader {
             // Only what could be parsed is a question of how many segments are supported.
             boolean parses = count * HeaderLayout.SEGMENT_LENGTH <= bytesPresent;
             RpcRdmaError error = parses ? new RpcRdmaError.Segments(limits.maxSegmentsPerChunk()) : RpcRdmaError.BAD_XDR;
-            throw malformed(error, "%s of %d segments (limit: %d)", field, count, limits.maxSegmentsPerChunk());
+            throw malformed(error, "%s of %d segments (limit: %d, RpcRdmaLimits.maxSegmentsPerChunk)", field, count,
+                    limits.maxSegmentsPerChunk());
         }
     }
 

@@ -96,8 +96,8 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
      */
     static RequestPlan withoutChunks(int callBytes, InlineThreshold threshold) throws RpcRdmaException {
         if (!threshold.fitsSend(ChunkLists.EMPTY, callBytes)) {
-            throw RpcRdmaFailures.tooLarge("reverse call of %d bytes (expected: at most %d, as it cannot have chunks)", callBytes,
-                    threshold.sendBytes() - threshold.version().chunkFreeLength());
+            throw RpcRdmaFailures.tooLarge("reverse call of %d bytes (expected: at most %d by the inline threshold, as it cannot "
+                    + "have chunks)", callBytes, threshold.sendBytes() - threshold.version().chunkFreeLength());
         }
         return INLINE;
     }
@@ -120,8 +120,8 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
             return planLong(callBytes, List.of(), reply, threshold, policy); // one chunk needs the least of the header
         }
         if (segments < policy.segmentsOfChunk(largestBytes)) {
-            throw RpcRdmaFailures.tooLarge("header of %d bytes leaves no room for a Read chunk of %d bytes (limit: %d)",
-                    headerBytes, largestBytes, threshold.sendBytes());
+            throw RpcRdmaFailures.tooLarge("header of %d bytes leaves no room for a Read chunk of %d bytes (inline threshold: "
+                    + "%d)", headerBytes, largestBytes, threshold.sendBytes());
         }
         return reply.reading(readItems, true, Math.min(segments, policy.maxSegmentsPerChunk()));
     }
@@ -204,8 +204,8 @@ public record RequestPlan(List<Integer> writeChunkBytes, int replyChunkBytes, Li
         }
         // All of these segments come back in the header of the reply.
         if (!threshold.fitsReceive(threshold.version().chunkFreeLength(), offerBytes)) {
-            throw RpcRdmaFailures.tooLarge("chunks for the reply take %d bytes of a header (limit: %d)", offerBytes,
-                    threshold.receiveBytes() - threshold.version().chunkFreeLength());
+            throw RpcRdmaFailures.tooLarge("chunks for the reply take %d bytes of a header (limit: %d, by the inline threshold)",
+                    offerBytes, threshold.receiveBytes() - threshold.version().chunkFreeLength());
         }
         return new RequestPlan(writeChunkBytes, replyChunkBytes, List.of(), false, 0, offerBytes);
     }

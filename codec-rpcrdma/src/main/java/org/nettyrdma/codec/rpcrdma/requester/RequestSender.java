@@ -203,8 +203,8 @@ final class RequestSender {
     private void requireSendable(ByteBuf call, ChannelPromise promise) throws IOException {
         requireConnected();
         if (call.readableBytes() < 2 * Integer.BYTES || call.readableBytes() > limits.maxMessageBytes()) {
-            throw RpcRdmaFailures.tooLarge("call of %d bytes (expected: 8..%d)", call.readableBytes(),
-                    limits.maxMessageBytes());
+            throw RpcRdmaFailures.tooLarge("call of %d bytes (expected: 8..%d, RpcRdmaLimits.maxMessageBytes)",
+                    call.readableBytes(), limits.maxMessageBytes());
         }
         requireNewXid(call, promise);
     }

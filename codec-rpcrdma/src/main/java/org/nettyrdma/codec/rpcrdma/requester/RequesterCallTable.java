@@ -108,7 +108,8 @@ public final class RequesterCallTable {
      */
     void admit(WaitingRequest call) throws RpcRdmaException {
         if (!admission.isPossible(call.bytes())) {
-            throw RpcRdmaFailures.tooLarge("call that takes %d bytes of memory (limit: %d)", call.bytes(), memory.maxBytes());
+            throw RpcRdmaFailures.tooLarge("call that takes %d bytes of memory (limit: %d, "
+                    + "ResourceLimits.maxTotalBytes or that of RpcRdmaBuilder.memory)", call.bytes(), memory.maxBytes());
         }
         if (admission.waiting() >= MAX_WAITING) {
             throw RpcRdmaFailures.overloaded("%d calls wait for memory, which is the limit", MAX_WAITING);

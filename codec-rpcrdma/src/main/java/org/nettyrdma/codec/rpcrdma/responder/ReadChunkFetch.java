@@ -106,7 +106,7 @@ public final class ReadChunkFetch extends CallbackPromise {
         }
         long messageBytes = position + streamBytes - usedBytes;
         if (messageBytes > maxMessageBytes) {
-            throw tooLarge("%s of %d bytes (limit: %d)", kind, messageBytes, maxMessageBytes);
+            throw tooLarge("%s of %d bytes (limit: %d, RpcRdmaLimits.maxMessageBytes)", kind, messageBytes, maxMessageBytes);
         }
     }
 

@@ -106,7 +106,7 @@ public final class ReplyPlacement {
             throws RpcRdmaException {
         int headerBytes = threshold.version().headerLength(returned);
         if (headerBytes > threshold.sendBytes()) {
-            throw RpcRdmaFailures.tooLarge("header of %d bytes (limit: %d)", headerBytes, threshold.sendBytes());
+            throw RpcRdmaFailures.tooLarge("header of %d bytes (inline threshold: %d)", headerBytes, threshold.sendBytes());
         }
         if (offered == null || bytes > offered.lengthBytes()) {
             throw RpcRdmaFailures.tooLarge(new RpcRdmaError.ReplyResource(bytes),

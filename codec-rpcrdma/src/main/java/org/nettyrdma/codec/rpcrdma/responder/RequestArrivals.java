@@ -122,8 +122,8 @@ final class RequestArrivals {
         }
         ReadChunkFetch.check(chunks, call.content().readableBytes(), limits.maxMessageBytes());
         if (!admission.isPossible(bytes)) {
-            throw RpcRdmaFailures.tooLarge("call that takes %d bytes of memory (limit: %d)", bytes,
-                    memory.maxBytes());
+            throw RpcRdmaFailures.tooLarge("call that takes %d bytes of memory (limit: %d, "
+                    + "ResourceLimits.maxTotalBytes or that of RpcRdmaBuilder.memory)", bytes, memory.maxBytes());
         }
     }
 

@@ -130,8 +130,8 @@ final class ResponderReplies {
         ReplyPlacement placement;
         try {
             if (reply.readableBytes() > limits.maxMessageBytes()) {
-                throw RpcRdmaFailures.tooLarge("reply of %d bytes (limit: %d)", reply.readableBytes(),
-                        limits.maxMessageBytes());
+                throw RpcRdmaFailures.tooLarge("reply of %d bytes (limit: %d, RpcRdmaLimits.maxMessageBytes)",
+                        reply.readableBytes(), limits.maxMessageBytes());
             }
             placement = ReplyPlacement.of(reply, items, call.chunks(), connection.threshold());
         } catch (RpcRdmaException | RuntimeException | Error e) {

@@ -260,10 +260,16 @@ class RpcRdmaHeaderTest {
         HeaderFormat strict = new VersionOneFormat(RpcRdmaLimits.DEFAULT.withMaxChunks(2, 1, 1)
                 .withMaxMessageBytes(1024), SpokenVersions.ONE);
         strict.read(message(1, 2, 1, 2));
-        assertThrows(RpcRdmaException.class, () -> strict.read(message(1, 3, 0, 0)));
-        assertThrows(RpcRdmaException.class, () -> strict.read(message(2, 1, 0, 0)));
-        assertThrows(RpcRdmaException.class, () -> strict.read(message(0, 0, 2, 1)));
-        assertThrows(RpcRdmaException.class, () -> strict.read(hex(LONG_CALL).setInt(20, 1028)));
+        assertRefused(strict, message(1, 3, 0, 0), "2, RpcRdmaLimits.maxSegmentsPerChunk)");
+        assertRefused(strict, message(0, 0, 1, 3), "2, RpcRdmaLimits.maxSegmentsPerChunk)");
+        assertRefused(strict, message(2, 1, 0, 0), "more than 1 Read chunks (RpcRdmaLimits.maxReadChunks)");
+        assertRefused(strict, message(0, 0, 2, 1), "more than 1 Write chunks (RpcRdmaLimits.maxWriteChunks)");
+        assertRefused(strict, hex(LONG_CALL).setInt(20, 1028), "1024, RpcRdmaLimits.maxMessageBytes)");
+    }
+
+    private static void assertRefused(HeaderFormat format, ByteBuf in, String why) {
+        String text = assertThrows(RpcRdmaException.class, () -> format.read(in)).getMessage();
+        assertTrue(text.contains(why), text);
     }
 
     @Test

@@ -69,7 +69,7 @@ class MessageTextTest {
         "0000002a 00000002 00000020 00000000 00 | v2 (version-two-08) xid 0000002a malformed: flags needs 4 bytes, 1 are left, "
                 + "at byte 16 of 17",
         "0000002a 00000001 00000020 00000000 00000000 00000001 7fffffff | v1 xid 0000002a malformed: "
-                + "Write chunk of 2147483647 segments (limit: 1024), at byte 28 of 28",
+                + "Write chunk of 2147483647 segments (limit: 1024, RpcRdmaLimits.maxSegmentsPerChunk), at byte 28 of 28",
         "0000002a 00000001 00000020 00000000 00000000 00000000 00000000 | v1 RDMA_MSG xid 0000002a credits 32 ! no RPC message",
         "0000002a 00000001 00000020 00000000 00000000 00000000 00000000 0000002a 00000007"
                 + " | v1 RDMA_MSG xid 0000002a credits 32 ! malformed RPC message: message type 7",

@@ -100,18 +100,19 @@ public final class LegacyReplies implements UnplacedReplies {
 
     private void requireRoom(int bytes) throws RpcRdmaException {
         if (bytes > limits.maxMessageBytes()) {
-            throw RpcRdmaFailures.tooLarge("reply of %d bytes (limit: %d)", bytes, limits.maxMessageBytes());
+            throw RpcRdmaFailures.tooLarge("reply of %d bytes (limit: %d, RpcRdmaLimits.maxMessageBytes)", bytes,
+                    limits.maxMessageBytes());
         }
         if (channel.config().getOption(RdmaChannelOption.INBOUND_READ_DEPTH) == 0) {
             throw RpcRdmaFailures.tooLarge("reply of %d bytes, which the peer could not read (INBOUND_READ_DEPTH: 0)", bytes);
         }
         if (pending.size() == profile.maxPendingReplies()) {
-            throw RpcRdmaFailures.tooLarge("%d replies wait for RDMA_DONE (limit: %d)", pending.size(),
-                    profile.maxPendingReplies());
+            throw RpcRdmaFailures.tooLarge("%d replies wait for RDMA_DONE (limit: %d, LegacyProfile.maxPendingReplies)",
+                    pending.size(), profile.maxPendingReplies());
         }
         if (bytes > profile.maxPendingBytes() - pendingBytes) {
-            throw RpcRdmaFailures.tooLarge("reply of %d bytes while %d bytes wait for RDMA_DONE (limit: %d)", bytes,
-                    pendingBytes, profile.maxPendingBytes());
+            throw RpcRdmaFailures.tooLarge("reply of %d bytes while %d bytes wait for RDMA_DONE (limit: %d, "
+                    + "LegacyProfile.maxPendingBytes)", bytes, pendingBytes, profile.maxPendingBytes());
         }
     }
 
