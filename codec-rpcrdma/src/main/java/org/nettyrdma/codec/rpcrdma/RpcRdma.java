@@ -182,10 +182,10 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
                 + "channel(RdmaServerChannel.class) with RpcRdma as its childHandler, both with an RdmaEventLoopGroup");
         if (ctx.channel().parent() == null) {
             ctx.pipeline().addLast(new WrongChannelHandler(reason));
-            ctx.pipeline().remove(this); // or it would initialize the channel when that is registered
         } else {
             exceptionCaught(ctx, reason); // tells the log and closes the channel
         }
+        ctx.pipeline().remove(this); // or it would initialize the channel when that is registered
     }
 
     @Override

@@ -17,6 +17,9 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
@@ -29,6 +32,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.channel.RdmaEventLoopGroup;
+import org.nettyrdma.channel.RdmaServerStreamChannel;
+import org.nettyrdma.channel.RdmaStreamChannel;
 import org.nettyrdma.codec.oncrpc.RpcConnectionException;
 
 /** What is no ONC RPC, and channels that are no RDMA channels, behind {@link RpcRdma}. */
@@ -127,6 +133,29 @@ class ForeignPayloadTest {
         } finally {
             group.shutdownGracefully(0, 0, TimeUnit.SECONDS);
         }
+    }
+
+    /** The channel is refused once: behind that, nothing of it is initialized any more. */
+    @Test
+    void shouldSayOnceWhichChannelAServerNeeds() throws Exception {
+        RdmaEventLoopGroup group = new RdmaEventLoopGroup(1);
+        PrintStream before = System.err;
+        ByteArrayOutputStream log = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+        try {
+            SocketAddress address = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+                    .childHandler(RpcRdma.server().handlers(pipeline -> { }).build()).bind("127.0.0.1", 0).sync().channel()
+                    .localAddress();
+            ChannelFuture connected = new Bootstrap().group(group).channel(RdmaStreamChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter()).connect(address);
+            assertTrue(connected.channel().closeFuture().await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        } finally {
+            group.shutdownGracefully(0, 0, TimeUnit.SECONDS).await(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            System.setErr(before);
+        }
+        String text = log.toString(StandardCharsets.UTF_8);
+        assertTrue(text.contains("RpcRdma needs an RdmaChannel, not a RdmaStreamChannel: "), text);
+        assertEquals(1, text.lines().filter(line -> line.contains("Failed to initialize a channel")).count(), text);
     }
 
     private static void requireChannelType(ChannelFuture future) throws InterruptedException {
