@@ -22,7 +22,7 @@ public interface ConnectionListener extends AutoCloseable {
 
     /**
      * Stops listening; does nothing if that was done. The address may be in use until the next {@link VerbsContext#poll}.
-     * Requests that were delivered stay valid. Requests that were not delivered are dropped.
+     * Requests that were delivered stay valid. Requests that were not delivered are rejected.
      */
     @Override
     void close();

@@ -202,6 +202,25 @@ public abstract class VerbsClosingContract extends VerbsFixture {
         });
     }
 
+    /** They lie behind the one that is told, and their peers would wait for their time limits. */
+    @Test
+    void shouldTellPeersWhoseRequestsNobodyWasToldOfWhenTheContextCloses() throws IOException {
+        for (int i = 0; i < 3; i++) {
+            client.context.createQueuePair(ATTRIBUTES, client).connect(listener.localAddress(), null, NO_DATA);
+        }
+        for (int i = 0; i < 100; i++) {
+            client.poll();
+        }
+        while (requests.isEmpty()) {
+            client.poll();
+            server.context.poll(server, 1);
+        }
+        requests.remove().reject(NO_DATA);
+        server.context.close();
+        pollUntil(client, () -> client.events.size() == 3);
+        assertEquals(List.of("connectFailed", "connectFailed", "connectFailed"), client.events);
+    }
+
     private void pollUntil(VerbsSide side, BooleanSupplier condition) throws IOException {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
         while (!condition.getAsBoolean()) {

@@ -3,8 +3,10 @@ package org.nettyrdma.verbs.disni;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.util.LinkedHashSet;
 import java.util.LinkedList;
 import java.util.Queue;
+import java.util.Set;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +29,8 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
     private final long id;
     /** Not an array: where one cannot grow for want of memory, it loses what is in it. */
     private final Queue<DisniConnectionRequest> waiting = new LinkedList<>();
+    /** Those that are taken up, and on their way to the user. */
+    private final Set<DisniConnectionRequest> untold = new LinkedHashSet<>();
     private boolean accepting;
     private boolean closed;
 
@@ -97,10 +101,9 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
     private void deliverWaiting() {
         while (accepting && !waiting.isEmpty()) {
             DisniConnectionRequest request = waiting.element();
+            untold.add(request);
             parts.deliveries().event(() -> {
-                if (closed) {
-                    request.reject(NO_DATA);
-                } else {
+                if (untold.remove(request)) {
                     handler.connectionRequested(request);
                 }
             });
@@ -125,6 +128,8 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
         try {
             waiting.forEach(request -> request.reject(NO_DATA));
             waiting.clear();
+            untold.forEach(request -> request.reject(NO_DATA));
+            untold.clear();
         } finally { // also after an Error
             context.remove(this);
             parts.device().connectionManager().destroy(id);

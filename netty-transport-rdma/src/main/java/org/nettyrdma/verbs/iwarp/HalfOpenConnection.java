@@ -57,7 +57,7 @@ final class HalfOpenConnection implements SocketHandler {
         }
         IwarpConnectionRequest complete = new IwarpConnectionRequest(channel, request);
         listener.halfOpenEnded(this);
-        parts.sockets().deregister(key, () -> listener.requestComplete(complete));
+        listener.requestComplete(complete, key);
     }
 
     @Override

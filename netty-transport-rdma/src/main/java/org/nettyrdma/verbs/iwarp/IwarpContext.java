@@ -5,6 +5,7 @@ import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.Set;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.ConnectionListener;
@@ -35,6 +36,7 @@ final class IwarpContext implements VerbsContext {
     /** Whether the last poll has only delivered. */
     private boolean socketsSkipped;
     private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<IwarpListener> listeners = new LinkedHashSet<>();
 
     IwarpContext(IwarpLoopParts parts) {
         this.parts = parts;
@@ -42,7 +44,7 @@ final class IwarpContext implements VerbsContext {
         timers = parts.timers();
         deliveries = parts.deliveries();
         deferred = parts.core().deferred();
-        parts.core().beforeClose(this::closeQueuePairs);
+        parts.core().beforeClose(this::closeAll);
     }
 
     @Override
@@ -81,7 +83,14 @@ final class IwarpContext implements VerbsContext {
     @Override
     public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                      ConnectionListener.Handler listener) throws IOException {
-        return new IwarpListener(parts, address, backlog, attributes, listener);
+        IwarpListener opened = new IwarpListener(parts, address, backlog, attributes, listener, listeners::remove);
+        try {
+            listeners.add(opened);
+        } catch (Throwable t) { // no memory, for instance
+            opened.close();
+            throw t;
+        }
+        return opened;
     }
 
     @Override
@@ -123,8 +132,9 @@ final class IwarpContext implements VerbsContext {
         parts.core().close();
     }
 
-    private void closeQueuePairs() {
+    private void closeAll() {
         try {
+            new ArrayList<>(listeners).forEach(IwarpListener::close);
             for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
                 queuePair.close();
             }

@@ -3,9 +3,11 @@ package org.nettyrdma.verbs.iwarp;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
@@ -32,11 +34,16 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
     private final Acceptor acceptor;
     private final SocketAddress localAddress;
     private final SocketTable<HalfOpenConnection> halfOpen;
+    private final Consumer<IwarpListener> closed;
     private boolean timerArmed;
 
-    IwarpListener(IwarpLoopParts parts, SocketAddress address, int backlog, ListenAttributes attributes, Handler handler)
-            throws IOException {
+    /**
+     * @param closed told of its close
+     */
+    IwarpListener(IwarpLoopParts parts, SocketAddress address, int backlog, ListenAttributes attributes, Handler handler,
+                  Consumer<IwarpListener> closed) throws IOException {
         this.parts = parts;
+        this.closed = closed;
         this.attributes = attributes;
         IwarpQueuePair.requireResolved(address);
         halfOpen = new SocketTable<>(attributes.maxPendingRequests(), attributes.maxPendingRequestsPerAddress());
@@ -131,14 +138,16 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
         halfOpen.remove(connection);
     }
 
-    void requestComplete(IwarpConnectionRequest request) {
-        acceptor.complete(request);
+    void requestComplete(IwarpConnectionRequest request, SelectionKey key) {
+        acceptor.complete(request, key);
     }
 
     @Override
     public void close() {
+        closed.accept(this);
         SocketFailures.closeQuietly(channel);
         closeHalfOpen();
+        acceptor.close();
     }
 
     private void closeHalfOpen() {

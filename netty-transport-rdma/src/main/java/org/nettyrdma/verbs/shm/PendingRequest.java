@@ -51,7 +51,7 @@ final class PendingRequest implements SocketHandler {
         }
         ShmConnectionRequest complete = new ShmConnectionRequest(parts.directory(), channel, frame, listener.localAddress());
         end();
-        parts.sockets().deregister(key, () -> listener.complete(complete));
+        listener.complete(complete, key);
     }
 
     private void end() {

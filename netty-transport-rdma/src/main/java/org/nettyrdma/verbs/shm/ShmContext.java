@@ -105,7 +105,12 @@ final class ShmContext implements VerbsContext {
     /** Takes the socket over. */
     ShmListener listen(BoundSocket socket, ListenAttributes attributes, ConnectionListener.Handler handler) throws IOException {
         ShmListener opened = new ShmListener(parts, socket, attributes, handler, listeners::remove);
-        listeners.add(opened);
+        try {
+            listeners.add(opened);
+        } catch (Throwable t) { // no memory, for instance
+            opened.close();
+            throw t;
+        }
         return opened;
     }
 

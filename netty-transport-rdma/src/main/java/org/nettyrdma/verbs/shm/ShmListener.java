@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -96,8 +97,8 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
         pending.remove(request);
     }
 
-    void complete(ShmConnectionRequest request) {
-        acceptor.complete(request);
+    void complete(ShmConnectionRequest request, SelectionKey key) {
+        acceptor.complete(request, key);
     }
 
     @Override
@@ -107,5 +108,6 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
         while (!pending.isEmpty()) {
             pending.iterator().next().close();
         }
+        acceptor.close();
     }
 }

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.nettyrdma.verbs.ConnectionListener;
 
 /**
@@ -48,11 +50,14 @@ public final class Acceptor implements SocketHandler {
     }
 
     private final ServerSocketChannel channel;
+    private final ReadySockets sockets;
     private final TimerQueue timers;
     private final DeliveryRing deliveries;
     private final ConnectionListener.Handler handler;
     private final Owner owner;
     private final SelectionKey key;
+    /** Complete requests on their way to the user. */
+    private final Set<SocketConnectionRequest> untold = new LinkedHashSet<>();
     private boolean accepting;
     private boolean paused;
 
@@ -70,6 +75,7 @@ public final class Acceptor implements SocketHandler {
     public Acceptor(ServerSocketChannel channel, ReadySockets sockets, TimerQueue timers, DeliveryRing deliveries,
                     ConnectionListener.Handler handler, Owner owner) throws IOException {
         this.channel = channel;
+        this.sockets = sockets;
         this.timers = timers;
         this.deliveries = deliveries;
         this.handler = handler;
@@ -140,22 +146,46 @@ public final class Acceptor implements SocketHandler {
     }
 
     /**
-     * Tells the user of a request that is complete.
+     * Tells the user of a request that is complete, when the selector has let go of its socket.
      *
-     * @param request belongs to the user from then on; closed if nobody listens any more
+     * @param request belongs to the user from then on
+     * @param from    its key
      */
-    public void complete(SocketConnectionRequest request) {
+    public void complete(SocketConnectionRequest request, SelectionKey from) {
+        try {
+            untold.add(request);
+            sockets.deregister(from, () -> tell(request));
+        } catch (Throwable t) { // no memory, for instance
+            drop(request);
+            throw t;
+        }
+    }
+
+    private void tell(SocketConnectionRequest request) {
         try {
             deliveries.event(() -> {
-                if (channel.isOpen()) {
+                if (untold.remove(request)) {
                     handler.connectionRequested(request);
-                } else {
-                    SocketFailures.closeQuietly(request.channel());
                 }
             });
         } catch (Throwable t) { // no memory, for instance; no selector has the socket any more, and nobody would close it
-            SocketFailures.closeQuietly(request.channel());
+            drop(request);
             throw t;
+        }
+    }
+
+    private void drop(SocketConnectionRequest request) {
+        untold.remove(request);
+        SocketFailures.closeQuietly(request.channel());
+    }
+
+    /** Rejects the requests that the user was not told of. Nobody listens any more. */
+    public void close() {
+        try {
+            untold.forEach(SocketConnectionRequest::refuse);
+        } finally { // without memory for the answers
+            untold.forEach(request -> SocketFailures.closeQuietly(request.channel()));
+            untold.clear();
         }
     }
 }

@@ -118,4 +118,13 @@ class DisniConnectionRequestTest {
         assertEquals(List.of(next), handled);
         assertEquals(1, Collections.frequency(verbs.destroyedIds, ID));
     }
+
+    @Test
+    void shouldRejectWhatTheUserWasNotToldOfWhenTheContextCloses() {
+        listener.setAccepting(true);
+        request.connectionEvent(StubConnection.event(ConnectionEventType.CONNECT_REQUEST));
+        listening.close();
+        assertEquals(List.of(), handled);
+        assertEquals(1, Collections.frequency(verbs.destroyedIds, ID));
+    }
 }
