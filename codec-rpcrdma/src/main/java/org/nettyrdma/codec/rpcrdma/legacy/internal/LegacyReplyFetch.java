@@ -70,7 +70,15 @@ public final class LegacyReplyFetch implements ReplyFetch, ReadChunkFetch.Owner 
             return;
         }
         statistics.add(Counter.READ_CHUNK_BYTES, fetch.lengthBytes());
-        fetches.add(fetch);
+        try {
+            fetches.add(fetch);
+        } catch (RuntimeException | Error e) { // no memory to let it wait
+            if (calls.remove(fetch) == null) { // it has run and ended, and what came of it has failed
+                throw e;
+            }
+            lost(call, e);
+            return;
+        }
         ctx.flush();
     }
 
@@ -108,34 +116,53 @@ public final class LegacyReplyFetch implements ReplyFetch, ReadChunkFetch.Owner 
         }
         fetches.ended(fetch);
         RpcRdmaMessage reply = fetch.message();
-        ByteBuf message;
+        ByteBuf message = null;
         try {
             message = fetch.assemble();
+            sendDone(reply.xid()); // flushes what the queue has started, too
         } catch (RuntimeException | Error e) { // no memory, for instance: the caller would wait for the time-out
-            fetch.release();
+            if (message == null) {
+                fetch.release();
+            } else {
+                message.release();
+            }
             lost(call, e);
             return;
         }
-        sendDone(reply.xid()); // flushes what the queue has started, too
         // The codec has checked this for messages that came inline.
         if (RpcMessageType.peek(message) != RpcMessageType.REPLY || RpcOffsets.word(message, 0) != reply.xid()) {
             message.release();
             refuse(call, reply, malformed("Position Zero Read chunk holds no reply with XID %08x", reply.xid()));
         } else {
-            call.replyFetched();
-            ChunkLists rest = new ChunkLists(List.of(), reply.chunks().writeChunks(), reply.chunks().replyChunk());
-            Msg whole = new Msg(reply.xid(), reply.credits(), rest.isEmpty() ? ChunkLists.EMPTY : rest);
-            owner.replied(call, RpcRdmaMessage.reply(whole, message));
+            passOn(call, reply, message);
         }
         ctx.fireChannelReadComplete();
+    }
+
+    private void passOn(RequesterCall call, RpcRdmaMessage reply, ByteBuf message) {
+        RpcRdmaMessage whole;
+        try {
+            ChunkLists rest = new ChunkLists(List.of(), reply.chunks().writeChunks(), reply.chunks().replyChunk());
+            Msg header = new Msg(reply.xid(), reply.credits(), rest.isEmpty() ? ChunkLists.EMPTY : rest);
+            whole = RpcRdmaMessage.reply(header, message);
+        } catch (RuntimeException | Error e) { // no memory, for instance
+            message.release();
+            lost(call, e);
+            return;
+        }
+        call.replyFetched();
+        owner.replied(call, whole);
     }
 
     private void lost(RequesterCall call, Throwable cause) {
         owner.lost(call);
         if (ctx.channel().isActive()) { // not closed by this side
-            ctx.fireExceptionCaught(RpcRdmaFailures.connection("Read chunk of reply %08x cannot be fetched: %s", call.xid(),
-                    cause));
-            ctx.close();
+            try {
+                ctx.fireExceptionCaught(RpcRdmaFailures.connection("Read chunk of reply %08x cannot be fetched: %s", call.xid(),
+                        cause));
+            } finally { // without memory to tell why
+                ctx.close();
+            }
         }
     }
 
