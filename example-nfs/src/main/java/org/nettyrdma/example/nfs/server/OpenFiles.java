@@ -103,7 +103,7 @@ final class OpenFiles implements AutoCloseable {
      * lock, and stays open meanwhile: nobody gets such a lease then. What has come into the place of the file is opened so, too,
      * but nothing is done with it. One call waits for a file, so that many take no more threads.
      *
-     * @param caller of whose call this is; nobody waits for a file that the caller may not use so
+     * @param caller of whose call this is; nobody waits for a file that the caller may neither read nor write
      * @param step   what is to be done; the caller has no lock
      * @throws NfsException JUKEBOX if another call waits for the file
      */
@@ -205,10 +205,8 @@ final class OpenFiles implements AutoCloseable {
             if (file == null || file.attributes().type() != FileType.REGULAR) {
                 return null;
             }
-            if (forWriting) {
-                AccessControl.requireWriteData(caller, file.attributes());
-            } else {
-                AccessControl.requireReadData(caller, file.attributes());
+            if (forWriting || !AccessControl.mayReadData(caller, file.attributes())) {
+                AccessControl.requireWriteData(caller, file.attributes()); // who may write may also set the times
             }
             return placeOf(file);
         } catch (IOException e) {

@@ -81,7 +81,10 @@ class LeasedFileTest extends OpenFileTest {
     }
 
     private FutureTask<NfsStatus> begin(Use use) {
-        NfsTestClient caller = another();
+        return begin(use, another());
+    }
+
+    private FutureTask<NfsStatus> begin(Use use, NfsTestClient caller) {
         FutureTask<NfsStatus> task = new FutureTask<>(() -> use.call.make(caller, file, top).status());
         new Thread(task).start();
         await(opening);
@@ -97,7 +100,19 @@ class LeasedFileTest extends OpenFileTest {
     @ParameterizedTest
     @EnumSource(Use.class)
     void shouldServeNamesWhileOneCallWaitsForALease(Use use) throws Exception {
-        FutureTask<NfsStatus> waiting = begin(use);
+        assertServesNamesWhile(begin(use));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Use.class, names = {"EXTEND", "SET_TIME"})
+    void shouldServeNamesWhileACallerWhoMayOnlyWriteWaitsForALease(Use use) throws Exception {
+        isLeased = false;
+        client.setAttributes(file, Sattr.NONE.withMode(0622), null).expect(NfsStatus.OK);
+        lease();
+        assertServesNamesWhile(begin(use, another(NfsTestClient.user(OTHER_USER))));
+    }
+
+    private void assertServesNamesWhile(FutureTask<NfsStatus> waiting) throws Exception {
         FileHandle other = client.create(top, "other", "content");
         client.rename(top, "other", top, "renamed").expect(NfsStatus.OK);
         assertEquals("content", client.read(other));
