@@ -1,6 +1,5 @@
 package org.nettyrdma.channel;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -35,6 +35,7 @@ class ManyStreamsTest extends StreamFixture {
 
     private static final int CONNECTIONS = Integer.getInteger("streams", 1000);
     private static final int CONNECTIONS_APART = Integer.getInteger("streams.apart", CONNECTIONS);
+    private static final int BYTES = 200;
     /** What one end of an idle connection may cost besides its ring. */
     private static final long MOST_BYTES_PER_END = 16 << 10;
 
@@ -60,51 +61,9 @@ class ManyStreamsTest extends StreamFixture {
         return UsedMemory.bytes(RegisteredByteBufAllocator.of(Rdma.provider("iwarp"))::registeredBytes);
     }
 
-    private List<End> connect(int count, InetSocketAddress address) throws InterruptedException {
-        Bootstrap client = bootstrap().option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS);
-        List<End> ends = new ArrayList<>();
-        List<ChannelFuture> connects = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            End end = new End();
-            ends.add(end);
-            connects.add(client.clone().handler(end).connect(address));
-        }
-        for (ChannelFuture connect : connects) {
-            await(connect);
-        }
-        for (int i = 0; i < count; i++) {
-            End server = awaitAccepted();
-            server.write(bytes(200, 1));
-        }
-        for (End end : ends) {
-            assertArrayEquals(bytes(200, 1), end.awaitBytes(200));
-        }
-        return ends;
-    }
-
-    @Test
-    void shouldKeepIdleConnectionsSmall() throws Exception {
-        InetSocketAddress address = listen(serverBootstrap().option(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, CONNECT_MILLIS))
-                .localAddress();
-        connect(10, address); // loads classes and fills the pools of the loops
-        long before = usedBytes();
-        List<End> ends = connect(CONNECTIONS, address);
-        long bytesPerEnd = (usedBytes() - before) / (2 * CONNECTIONS) + StreamMemory.BYTES;
-        System.getLogger(ManyStreamsTest.class.getName()).log(System.Logger.Level.INFO,
-                "{0} bytes for one end of an idle stream besides its ring", bytesPerEnd);
-        assertTrue(ends.stream().allMatch(end -> end.channel.isActive()));
-        assertTrue(bytesPerEnd <= MOST_BYTES_PER_END, () -> bytesPerEnd + " bytes for one end of a connection");
-    }
-
-    /**
-     * All clients are in another process, as each has to keep open files for its own ends only: {@code -Dstreams.apart=10000}
-     * says how many, {@code -Dstreams.bytes} how much each gets.
-     */
-    @Test
-    void shouldHoldTheConnectionsOfAnotherProcess() throws Exception {
-        int bytes = Integer.getInteger("streams.bytes", 200);
-        AtomicInteger active = new AtomicInteger();
-        RdmaServerStreamChannel listener = listen(new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
+    /** Each connection gets so many bytes. Nothing is kept of it but its channel, as all that is would count. */
+    private RdmaServerStreamChannel listen(int bytes, AtomicInteger active) throws InterruptedException {
+        return listen(new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
                 .option(ChannelOption.SO_BACKLOG, CONNECTIONS_APART)
                 .option(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, CONNECT_MILLIS)
                 .childHandler(new ChannelInboundHandlerAdapter() {
@@ -124,9 +83,45 @@ class ManyStreamsTest extends StreamFixture {
                         active.decrementAndGet(); // the other process has ended
                     }
                 }));
-        for (int i = 0; i < 10; i++) { // loads classes and fills the pools of the loops
-            connect(bootstrap(), listener.localAddress()).awaitBytes(bytes);
+    }
+
+    private List<Channel> connect(int count, int bytes, InetSocketAddress address) throws InterruptedException {
+        Bootstrap client = bootstrap().option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS);
+        CountDownLatch done = new CountDownLatch(count);
+        List<ChannelFuture> connects = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            connects.add(client.clone().handler(new Reader(bytes, done)).connect(address));
         }
+        for (ChannelFuture connect : connects) {
+            await(connect);
+        }
+        assertTrue(done.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), () -> done.getCount() + " have not got their bytes");
+        return connects.stream().map(ChannelFuture::channel).toList();
+    }
+
+    @Test
+    void shouldKeepIdleConnectionsSmall() throws Exception {
+        InetSocketAddress address = listen(BYTES, new AtomicInteger()).localAddress();
+        connect(10, BYTES, address); // loads classes and fills the pools of the loops
+        long before = usedBytes();
+        List<Channel> channels = connect(CONNECTIONS, BYTES, address);
+        long bytesPerEnd = (usedBytes() - before) / (2 * CONNECTIONS) + StreamMemory.BYTES;
+        System.getLogger(ManyStreamsTest.class.getName()).log(System.Logger.Level.INFO,
+                "{0} bytes for one end of an idle stream besides its ring", bytesPerEnd);
+        assertTrue(channels.stream().allMatch(Channel::isActive));
+        assertTrue(bytesPerEnd <= MOST_BYTES_PER_END, () -> bytesPerEnd + " bytes for one end of a connection");
+    }
+
+    /**
+     * All clients are in another process, as each has to keep open files for its own ends only: {@code -Dstreams.apart=10000}
+     * says how many, {@code -Dstreams.bytes} how much each gets.
+     */
+    @Test
+    void shouldHoldTheConnectionsOfAnotherProcess() throws Exception {
+        int bytes = Integer.getInteger("streams.bytes", BYTES);
+        AtomicInteger active = new AtomicInteger();
+        RdmaServerStreamChannel listener = listen(bytes, active);
+        connect(10, bytes, listener.localAddress()); // loads classes and fills the pools of the loops
         int others = active.get();
         long before = usedBytes();
         long registeredBefore = registeredBytes();
