@@ -108,21 +108,23 @@ final class AttributeChanges {
         if (changes.mode().isPresent()) {
             tree.store().setMode(file.path(), allowedMode(caller, file.attributes(), changes));
         }
-        if (changes.accessTime().isSet() || changes.modifyTime().isSet()) {
+        if (changes.size().isPresent() && changes.modifyTime().how() != TimeChange.How.SET_TO_CLIENT_TIME) {
+            touch(file, changes.accessTime());
+        } else if (changes.accessTime().isSet() || changes.modifyTime().isSet()) {
             setTimes(file, changes.accessTime(), changes.modifyTime());
-        }
-        if (!changes.modifyTime().isSet() && changes.size().isPresent()) {
-            touch(file);
         }
         tree.changed(file);
     }
 
-    /** Setting the size counts as writing even where it stays the same. */
-    private void touch(FileObject file) throws IOException {
+    /** Setting the size counts as writing even where it stays the same. A client may say so, too: Linux does. */
+    private void touch(FileObject file, TimeChange accessTime) throws IOException {
         try {
-            setTimes(file, TimeChange.NONE, TimeChange.SERVER_TIME);
+            setTimes(file, accessTime, TimeChange.SERVER_TIME);
         } catch (FileSystemException e) {
             // Who may write to a file need not own it. The size is set, and where it changed the file system has set the time.
+            if (accessTime.isSet()) {
+                throw e;
+            }
         }
     }
 
@@ -166,7 +168,10 @@ final class AttributeChanges {
         return mayUseGroup ? mode : mode & ~AccessControl.SET_GROUP_ID;
     }
 
-    /** Takes the set-id bits off a program that somebody but root changed, as an operating system does. */
+    /**
+     * Takes the set-id bits off a program that somebody but root changed, as an operating system does. What does not belong to
+     * the user of this process it leaves to the system, which does so when this process changes the file next.
+     */
     void clearSetIdBits(Credentials caller, FileObject file) throws IOException {
         Fattr now = file.attributes();
         if (caller.isRoot() || now.type() != FileType.REGULAR || (now.mode() & SET_ID_BITS) == 0) {
@@ -175,7 +180,13 @@ final class AttributeChanges {
         // Without group execute the bit means mandatory locking, and stays.
         int cleared = (now.mode() & GROUP_EXECUTE) == 0 ? AccessControl.SET_USER_ID : SET_ID_BITS;
         if ((now.mode() & cleared) != 0) {
-            tree.store().setMode(file.path(), now.mode() & ~cleared);
+            try {
+                tree.store().setMode(file.path(), now.mode() & ~cleared);
+            } catch (FileSystemException e) {
+                if (NfsErrors.statusOf(e) != NfsStatus.PERM) {
+                    throw e;
+                }
+            }
         }
     }
 

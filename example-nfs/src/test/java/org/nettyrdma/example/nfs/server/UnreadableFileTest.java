@@ -2,17 +2,11 @@ package org.nettyrdma.example.nfs.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.security.auth.module.UnixSystem;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,7 +27,6 @@ class UnreadableFileTest {
 
     private static final NfsTime PAST = new NfsTime(1000, 0);
     private static final Sattr PAST_TIMES = Sattr.NONE.withTimes(TimeChange.to(PAST), TimeChange.to(PAST));
-    private static final List<String> WITHOUT_RIGHTS = List.of("setpriv", "--bounding-set", "-all", "--inh-caps", "-all");
 
     /** What the owner of a file does. */
     enum Scenario {
@@ -135,25 +128,7 @@ class UnreadableFileTest {
     @ParameterizedTest
     @EnumSource(Scenario.class)
     void shouldLetTheOwner(Scenario scenario, @TempDir Path root) throws Exception {
-        boolean isRoot = new UnixSystem().getUid() == 0;
-        List<String> command = new ArrayList<>();
-        if (isRoot) {
-            command.addAll(WITHOUT_RIGHTS);
-            command.add("true");
-            assumeTrue(new ProcessBuilder(command).start().waitFor() == 0, "root cannot give up its rights here");
-            command.remove("true");
-        }
-        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-                "-cp", System.getProperty("java.class.path"), UnreadableFileTest.class.getName(), scenario.name(),
-                root.toRealPath().toString()));
-        Path output = Files.createTempFile("unreadable", ".txt");
-        try {
-            Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
-            assertTrue(process.waitFor(60, TimeUnit.SECONDS), "the process did not end");
-            assertEquals(0, process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
-        } finally {
-            Files.delete(output);
-        }
+        ProcessWithoutRights.run(UnreadableFileTest.class, scenario.name(), root.toRealPath().toString());
     }
 
     public static void main(String[] arguments) throws IOException {
