@@ -85,7 +85,7 @@ final class ServeCommand implements Callable<Integer> {
     private boolean noRootSquash;
 
     @Option(names = "--all-squash",
-            description = "Let all users of clients be the user of this server here, or 65534 if that is user 0.")
+            description = "Let all users of clients be the user of this server, with its groups, or 65534 if that is user 0.")
     private boolean allSquash;
 
     @Option(names = "--async",
@@ -152,7 +152,8 @@ final class ServeCommand implements Callable<Integer> {
 
     static Export export(Path root, Squash squash, ProcessUser user) {
         Export export = Export.of(root).withSquash(squash);
-        return squash == Squash.ALL && !user.isRoot() ? export.withAnonymous(user.userId(), user.groupId()) : export;
+        return squash == Squash.ALL && !user.isRoot()
+                ? export.withAnonymous(user.userId(), user.groupId(), user.groupIds()) : export;
     }
 
     private NfsServerOptions options(Path root, boolean inMemory) {

@@ -55,7 +55,7 @@ record Credentials(int userId, int groupId, List<Integer> groupIds) {
 
     /** Whether files may be given to a group, see {@link #isUserOf}. */
     static boolean isGroupOf(Export export, int groupId) {
-        return isServed(export, groupId, export.anonymousGroupId());
+        return isServed(export, groupId, export.anonymousGroupId()) || export.anonymousGroupIds().contains(groupId);
     }
 
     private static boolean isServed(Export export, int id, int anonymousId) {
@@ -76,7 +76,7 @@ record Credentials(int userId, int groupId, List<Integer> groupIds) {
     }
 
     private static Credentials anonymous(Export export) {
-        return new Credentials(export.anonymousUserId(), export.anonymousGroupId(), List.of());
+        return new Credentials(export.anonymousUserId(), export.anonymousGroupId(), export.anonymousGroupIds());
     }
 
     boolean isRoot() {

@@ -46,7 +46,7 @@ import picocli.CommandLine;
 class NfsCommandTest extends CommandTest {
 
     private static final ProcessUser ROOT = new ProcessUser(0, 0, List.of());
-    private static final ProcessUser ORDINARY = new ProcessUser(1000, 100, List.of());
+    private static final ProcessUser ORDINARY = new ProcessUser(1000, 100, List.of(3000));
 
     @ParameterizedTest
     @ValueSource(strings = {"serve", "demo", "ls", "cat", "get", "put", "stat", "mkdir", "rm", "ping", "dump"})
@@ -172,11 +172,12 @@ class NfsCommandTest extends CommandTest {
     @Test
     void shouldServeAllUsersAsThatOfTheServerButNeverAsUser0() {
         Export ofUser = ServeCommand.export(Path.of("/"), Squash.ALL, ORDINARY);
-        assertEquals(List.of(Squash.ALL, 1000, 100),
-                List.of(ofUser.squash(), ofUser.anonymousUserId(), ofUser.anonymousGroupId()));
+        assertEquals(List.of(Squash.ALL, 1000, 100, List.of(3000)), List.of(ofUser.squash(), ofUser.anonymousUserId(),
+                ofUser.anonymousGroupId(), ofUser.anonymousGroupIds()));
         for (Export other : List.of(ServeCommand.export(Path.of("/"), Squash.ALL, ROOT),
                 ServeCommand.export(Path.of("/"), Squash.ROOT, ORDINARY))) {
-            assertEquals(List.of(65534, 65534), List.of(other.anonymousUserId(), other.anonymousGroupId()));
+            assertEquals(List.of(65534, 65534, List.of()),
+                    List.of(other.anonymousUserId(), other.anonymousGroupId(), other.anonymousGroupIds()));
         }
     }
 

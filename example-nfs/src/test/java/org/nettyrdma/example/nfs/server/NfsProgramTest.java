@@ -175,6 +175,7 @@ class NfsProgramTest extends NfsTest {
     void shouldRefuseAnAnonymousUserThatIsNobody() {
         assertThrows(IllegalArgumentException.class, () -> export().withAnonymous(-1, 1));
         assertThrows(IllegalArgumentException.class, () -> export().withAnonymous(1, -1));
+        assertThrows(IllegalArgumentException.class, () -> export().withAnonymous(1, 1, List.of(1, -1)));
     }
 
     @Test
@@ -261,6 +262,23 @@ class NfsProgramTest extends NfsTest {
         Fattr attributes = client.attributes(client.create(client.mount("/"), "file"));
         assertEquals(4711, attributes.userId());
         assertEquals(4712, attributes.groupId());
+    }
+
+    @Test
+    void shouldGiveTheAnonymousUserFurtherGroups() throws IOException {
+        assumeFilesCanBeGivenAway();
+        restart(export().withSquash(Squash.NONE), options());
+        NfsTestClient rootUser = as(NfsTestClient.user(0));
+        FileHandle shared = rootUser.create(client.mount("/"), "shared", "hello");
+        rootUser.setAttributes(shared, Sattr.NONE.withOwner(0, 4713).withMode(0640), null).ok(WccData::read);
+        restart(export().withSquash(Squash.ALL).withAnonymous(4711, 4712), options());
+        assertAttributes(client.readReply(client.lookup(client.mount("/"), "shared").handle(), 0, 5), NfsStatus.ACCES);
+        restart(export().withSquash(Squash.ALL).withAnonymous(4711, 4712, List.of(4713)), options());
+        assertEquals("hello", client.read(client.lookup(client.mount("/"), "shared").handle()));
+        FileHandle own = client.create(client.mount("/"), "own");
+        client.setAttributes(own, Sattr.NONE.withOwner(4711, 4713), null).ok(WccData::read);
+        assertEquals(NfsStatus.PERM, client.setAttributes(own, Sattr.NONE.withOwner(4711, 4714), null).status());
+        assertEquals(4713, client.attributes(own).groupId());
     }
 
     @Test
