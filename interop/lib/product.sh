@@ -3,6 +3,7 @@
 nfs=$product/example-nfs/nfs
 server_pid=
 server_count=0
+server_rights=()
 relay_pid=
 
 build_product() {
@@ -10,11 +11,11 @@ build_product() {
 }
 
 # Starts our server on the host's loopback, which the guest sees as 10.0.2.2, and sets rdma_port and tcp_port. A server that is started again
-# in the same scenario gets the same ports.
+# in the same scenario gets the same ports. With server_rights, options of setpriv, it runs with those.
 start_server() {
     server_log=$log/server.$((++server_count)).log
     : >"$server_log"
-    setpriv --pdeathsig TERM "$nfs" serve --bind 127.0.0.1 --port "${rdma_port:-0}" --tcp-port "${tcp_port:-0}" --state-dir "$log/state" "$@" \
+    setpriv --pdeathsig TERM "${server_rights[@]}" "$nfs" serve --bind 127.0.0.1 --port "${rdma_port:-0}" --tcp-port "${tcp_port:-0}" --state-dir "$log/state" "$@" \
         >"$server_log" 2>&1 &
     server_pid=$!
     await 60 "the server" server_is_listening

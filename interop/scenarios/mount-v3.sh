@@ -31,4 +31,23 @@ scenario() {
     expect "connections made" 1 "$connects"
     expect "bad replies" 0 "$bad_reply"
     expect "replies with an unknown XID" 0 "$bad_xids"
+    use_server_without_rights
+}
+
+# A server that may do with files what their modes say, as one that is not root, and files of a user whom it has no rights of.
+use_server_without_rights() {
+    stop_server
+    mkdir "$log/foreign"
+    echo "what was there before" | tee "$log/foreign/data" >"$log/foreign/program"
+    chown 2001:2001 "$log"/foreign/*
+    chmod 666 "$log/foreign/data"
+    chmod 6777 "$log/foreign/program"
+    server_rights=(--bounding-set -all --inh-caps -all)
+    start_server --export "$log/foreign"
+    guest 60 mount_product "$rdma_port" "$tcp_port"
+    guest 60 write_over_foreign_files
+    guest 30 umount /mnt
+    expect "what the files of another user have on the host" "new new 777" \
+        "$(cat "$log/foreign/data") $(cat "$log/foreign/program") $(stat -c %a "$log/foreign/program")"
+    checked "a server that is not root: another user's file and program written over"
 }
