@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
+import org.nettyrdma.example.nfs.protocol.AccessBits;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.FileType;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -118,13 +119,25 @@ final class AttributeProcedures {
         AttributeSlot slot = call.attributes();
         FileObject file = slot.fill(tree.locate(arguments.file()));
         slot.write();
-        Xdr.writeInt(call.out(),
-                AccessControl.grantedBits(call.caller(), file.attributes(), arguments.access(), isReadOnly(file)));
+        Xdr.writeInt(call.out(), AccessControl.grantedBits(call.caller(), file.attributes(),
+                arguments.access() & ~deniedBits(file), export.readOnly()));
     }
 
-    /** Also what the operating system lets nobody write to: file systems that are mounted for reading only, immutable files. */
-    private boolean isReadOnly(FileObject file) {
-        // Java would follow a symbolic link, and nobody writes to one.
-        return export.readOnly() || file.attributes().type() != FileType.SYMBOLIC_LINK && !Files.isWritable(file.path());
+    /**
+     * What the operating system does not let the server do: what belongs to other users where it is not root, file systems that
+     * are mounted for reading only, immutable files.
+     */
+    private static int deniedBits(FileObject file) {
+        if (file.attributes().type() == FileType.SYMBOLIC_LINK) {
+            return 0; // Java would follow it
+        }
+        int denied = 0;
+        if (!Files.isReadable(file.path())) {
+            denied |= AccessBits.READ | AccessBits.EXECUTE; // who executes a file loads it
+        }
+        if (!Files.isWritable(file.path())) {
+            denied |= AccessBits.MODIFY | AccessBits.EXTEND | AccessBits.DELETE;
+        }
+        return denied;
     }
 }

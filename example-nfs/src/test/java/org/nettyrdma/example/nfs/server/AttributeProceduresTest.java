@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.nettyrdma.codec.oncrpc.Xdr;
 import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.AccessBits;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
@@ -41,13 +40,6 @@ class AttributeProceduresTest extends NfsTest {
 
     AttributeProceduresTest(TestFileSystem fileSystem) {
         super(fileSystem);
-    }
-
-    private int access(NfsTestClient caller, FileHandle file, int requested) {
-        return caller.call(NfsProcedure.ACCESS, new AccessArguments(file, requested)).ok(in -> {
-            assertTrue(Fattr.readOptional(in) != null);
-            return Xdr.readInt(in, "access");
-        });
     }
 
     @Test
@@ -370,15 +362,15 @@ class AttributeProceduresTest extends NfsTest {
         FileHandle directory = client.makeDirectory(top, "directory");
         NfsTestClient other = as(NfsTestClient.user(OTHER_USER));
         int modify = AccessBits.MODIFY | AccessBits.EXTEND;
-        assertEquals(AccessBits.READ | modify, access(client, file, AccessBits.ALL));
-        assertEquals(AccessBits.READ, access(other, file, AccessBits.ALL));
+        assertEquals(AccessBits.READ | modify, client.access(file, AccessBits.ALL));
+        assertEquals(AccessBits.READ, other.access(file, AccessBits.ALL));
         assertEquals(AccessBits.READ | AccessBits.LOOKUP | modify | AccessBits.DELETE,
-                access(client, directory, AccessBits.ALL));
-        assertEquals(AccessBits.READ | AccessBits.LOOKUP, access(other, directory, AccessBits.ALL));
-        assertEquals(AccessBits.READ, access(client, file, AccessBits.READ));
+                client.access(directory, AccessBits.ALL));
+        assertEquals(AccessBits.READ | AccessBits.LOOKUP, other.access(directory, AccessBits.ALL));
+        assertEquals(AccessBits.READ, client.access(file, AccessBits.READ));
         client.mode(file, 0151);
-        assertEquals(AccessBits.EXECUTE, access(client, file, AccessBits.ALL));
-        assertEquals(AccessBits.EXECUTE, access(other, file, AccessBits.ALL));
+        assertEquals(AccessBits.EXECUTE, client.access(file, AccessBits.ALL));
+        assertEquals(AccessBits.EXECUTE, other.access(file, AccessBits.ALL));
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.example.nfs.protocol.AccessBits;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.Sattr;
@@ -22,6 +23,7 @@ class ForeignFileTest {
 
     private static final int OWNER = 2001;
     private static final int USER = 1000;
+    private static final String UNREADABLE = "unreadable";
     private static final Sattr NOW = Sattr.NONE.withTimes(TimeChange.NONE, TimeChange.SERVER_TIME);
 
     /** What somebody else does who may write to the file. */
@@ -86,12 +88,17 @@ class ForeignFileTest {
         assumeTrue(ProcessWithoutRights.isUserRoot(), "needs to be root, to give files away");
         Files.setAttribute(root, "unix:mode", 0755);
         for (Scenario scenario : Scenario.values()) {
-            Path file = Files.writeString(root.resolve(scenario.name()), "hello");
-            Files.setAttribute(file, "unix:uid", OWNER);
-            Files.setAttribute(file, "unix:gid", OWNER);
-            Files.setAttribute(file, "unix:mode", scenario.mode);
+            make(root.resolve(scenario.name()), scenario.mode);
         }
+        make(root.resolve(UNREADABLE), 0602);
         ProcessWithoutRights.run(ForeignFileTest.class, root.toRealPath().toString());
+    }
+
+    private static void make(Path file, int mode) throws IOException {
+        Files.writeString(file, "hello");
+        Files.setAttribute(file, "unix:uid", OWNER);
+        Files.setAttribute(file, "unix:gid", OWNER);
+        Files.setAttribute(file, "unix:mode", mode);
     }
 
     public static void main(String[] arguments) throws IOException {
@@ -108,6 +115,12 @@ class ForeignFileTest {
                 }
             }
             user.close();
+            NfsTestClient owner = new NfsTestClient(service, NfsTestClient.user(OWNER));
+            FileHandle unreadable = owner.lookup(top, UNREADABLE).handle();
+            // The owner may read it, but the server may not.
+            assertEquals(AccessBits.MODIFY | AccessBits.EXTEND, owner.access(unreadable, AccessBits.ALL));
+            assertEquals(NfsStatus.ACCES, owner.readReply(unreadable, 0, 1).status());
+            owner.close();
         }
     }
 }

@@ -2,6 +2,7 @@ package org.nettyrdma.example.nfs.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
@@ -23,6 +24,7 @@ import org.nettyrdma.codec.oncrpc.RpcMessage;
 import org.nettyrdma.codec.oncrpc.RpcProgram;
 import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.Xdr;
+import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.CreateArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
 import org.nettyrdma.example.nfs.protocol.DirectoryEntry;
@@ -295,6 +297,14 @@ final class NfsTestClient {
     void write(FileHandle file, long offset, String content) {
         byte[] data = content.getBytes(StandardCharsets.UTF_8);
         assertEquals(data.length, write(file, offset, data, StableHow.FILE_SYNC).ok(Written::read).count());
+    }
+
+    /** Which of the bits asked for this client has. */
+    int access(FileHandle file, int requested) {
+        return call(NfsProcedure.ACCESS, new AccessArguments(file, requested)).ok(in -> {
+            assertNotNull(Fattr.readOptional(in));
+            return Xdr.readInt(in, "access");
+        });
     }
 
     Reply readReply(FileHandle file, long offset, long count) {

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.security.auth.module.UnixSystem;
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
@@ -18,10 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.nettyrdma.example.nfs.protocol.AccessArguments;
 import org.nettyrdma.example.nfs.protocol.AccessBits;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
-import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
 import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
@@ -130,9 +127,9 @@ class OddFileSystemTest {
                 serve(root, (client, top) -> {
                     for (String name : List.of("file", "directory", "link")) {
                         assertEquals(name.equals("link") ? CHANGES & ~AccessBits.DELETE : 0,
-                                access(client, client.lookup(top, name).handle()) & CHANGES, name);
+                                client.access(client.lookup(top, name).handle(), AccessBits.ALL) & CHANGES, name);
                     }
-                    assertEquals(AccessBits.READ | AccessBits.LOOKUP, access(client, top));
+                    assertEquals(AccessBits.READ | AccessBits.LOOKUP, client.access(top, AccessBits.ALL));
                     FileHandle file = client.lookup(top, "file").handle();
                     assertEquals(NfsStatus.ROFS, client.write(file, 0, new byte[1], StableHow.UNSTABLE).status());
                     assertEquals(NfsStatus.ROFS, client.makeDirectoryReply(top, "new", Sattr.NONE).status());
@@ -185,12 +182,6 @@ class OddFileSystemTest {
             use.by(client, client.mount("/"));
             client.close();
         }
-    }
-
-    private static int access(NfsTestClient client, FileHandle file) {
-        ByteBuf results = client.call(NfsProcedure.ACCESS, new AccessArguments(file, 0x3f)).expect(NfsStatus.OK);
-        Fattr.readOptional(results);
-        return results.readInt();
     }
 
     private static Path mountedInMemory(Path directory, String options) throws Exception {
