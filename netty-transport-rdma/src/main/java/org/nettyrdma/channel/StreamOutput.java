@@ -175,8 +175,7 @@ final class StreamOutput {
         int room = Math.min(target.remaining(), MAX_MESSAGE_BYTES);
         long left = region.count() - region.transferred();
         if (left <= 0) {
-            in.remove();
-            in.removeBytes(0); // what is empty behind it, as nothing is sent whose completion would do so
+            removeRegion(in);
             return true;
         }
         if (room == 0) {
@@ -203,9 +202,15 @@ final class StreamOutput {
         post(message, bytes, copy, 0);
         in.progress(progress);
         if (region.transferred() >= region.count()) {
-            in.remove();
+            removeRegion(in);
         }
         return true;
+    }
+
+    /** Together with what is empty behind it: no completion would remove that. */
+    private static void removeRegion(ChannelOutboundBuffer in) {
+        in.remove();
+        in.removeBytes(0);
     }
 
     /** What a region has thrown: nothing of the stream is missing then. {@code null} if none has. */

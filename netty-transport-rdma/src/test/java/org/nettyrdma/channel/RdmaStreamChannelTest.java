@@ -315,6 +315,18 @@ class RdmaStreamChannelTest extends StreamFixture {
         await(channel.writeAndFlush(Unpooled.EMPTY_BUFFER));
     }
 
+    /** A server of HTTP closes the connection in the listener of that. */
+    @Test
+    void shouldCompleteWhatIsEmptyBehindAFile(@TempDir Path directory) throws Exception {
+        Path file = Files.write(directory.resolve("file"), bytes(100_000, 1));
+        RdmaStreamChannel channel = pair().client().channel;
+        channel.write(new DefaultFileRegion(file.toFile(), 0, 10));
+        await(channel.writeAndFlush(Unpooled.EMPTY_BUFFER));
+        channel.write(Unpooled.wrappedBuffer(bytes(100, 1)));
+        channel.write(new DefaultFileRegion(file.toFile(), 0, 100_000));
+        await(channel.writeAndFlush(Unpooled.EMPTY_BUFFER));
+    }
+
     @Test
     void shouldSendFilesLargerThanTheRing(@TempDir Path directory) throws Exception {
         byte[] content = bytes(1_000_000, 6);
