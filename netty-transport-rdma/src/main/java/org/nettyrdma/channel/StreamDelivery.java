@@ -126,7 +126,7 @@ final class StreamDelivery {
             handle.readComplete();
             pipeline.fireChannelReadComplete();
         }
-        if (tellsEnd) {
+        if (tellsEnd && channel.isOpen() && !inputShutdown) { // a handler may have ended it just now
             tellEnd(pipeline);
         } else if (channel.isOpen() && (readPending && receiver.readableBytes() > 0 || isEndUntold(receiver))) {
             channel.schedule();

@@ -3,13 +3,17 @@ package org.nettyrdma.channel;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How the end of the peer is told where {@code AUTO_READ} is off. */
+/** How the end of the peer is told where {@code AUTO_READ} is off, and where a handler ends the channel just before. */
 @Timeout(60)
 class StreamEndTest extends StreamFixture {
 
@@ -31,6 +35,33 @@ class StreamEndTest extends StreamFixture {
         server.awaitEvent(end);
         assertArrayEquals(new byte[100], server.awaitBytes(100));
         assertEquals(List.of("active", end), server.events().subList(0, 2));
+    }
+
+    @Test
+    void shouldNotTellTheEndToHandlersThatHaveJustClosedTheChannel() throws Exception {
+        assertEquals(List.of("active", "inactive"), eventsWhere(RdmaStreamChannel::close, "inactive"));
+    }
+
+    @Test
+    void shouldNotTellTheEndToHandlersThatHaveJustShutTheInputDown() throws Exception {
+        assertEquals(List.of("active", "ChannelInputShutdownReadComplete"),
+                eventsWhere(RdmaStreamChannel::shutdownInput, "ChannelInputShutdownReadComplete"));
+    }
+
+    /** What a server is told whose handler does something with its channel when the read of the end is complete. */
+    private List<String> eventsWhere(Consumer<RdmaStreamChannel> step, String last) throws Exception {
+        Pair pair = pair(true);
+        End server = pair.server();
+        server.channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelReadComplete(ChannelHandlerContext ctx) {
+                step.accept(server.channel);
+            }
+        });
+        server.channel.eventLoop().submit(() -> { }).sync(); // the handler is there
+        await(pair.client().channel.shutdownOutput());
+        server.awaitEvent(last);
+        return server.events();
     }
 
     private static void awaitPolls(End end) throws Exception {
