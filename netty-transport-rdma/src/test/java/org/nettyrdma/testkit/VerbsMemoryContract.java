@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.verbs.Capabilities;
@@ -53,9 +54,9 @@ public abstract class VerbsMemoryContract extends VerbsFixture {
             assertEquals(bytes, memory.limit());
             assertEquals(0, memory.alignmentOffset(0, 4096));
             assertEquals(-1, memory.mismatch(ByteBuffer.allocate(bytes)), "the bytes are 0");
-            while (memory.hasRemaining()) {
-                memory.put((byte) -1);
-            }
+            byte[] ones = new byte[bytes];
+            Arrays.fill(ones, (byte) -1);
+            memory.put(ones);
             provider().free(memory);
         }
     }
