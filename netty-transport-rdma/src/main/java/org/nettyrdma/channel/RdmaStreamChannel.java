@@ -42,14 +42,16 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * {@link ByteBuf} and {@link FileRegion} of any size. Memory of the {@link RegisteredByteBufAllocator}, the channel's default, is
  * sent from where it is, except for many small buffers together; all other memory is copied once. What is copied is counted.
  * Promises complete in order, each when the device has sent the last byte; that of a file when its last byte was copied. Until
- * then a message counts towards the water marks, which are Netty's above {@code SO_SNDBUF} by default.
+ * then a message counts towards the water marks, which are Netty's above {@code SO_SNDBUF} by default. With many channels the
+ * share of each in a sixteenth of the registered memory, 4 KiB at least, takes the place of {@code SO_SNDBUF}.
  *
  * <h2>The end</h2>
- * A close is told to the peer behind what was flushed before, as much of it as {@code SO_SNDBUF} allows. Promises of that succeed
- * with the close: what is not posted yet is copied for it, what is posted goes from where it is. The queue pair stays until the
- * peer has closed its side too, at most {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}. With {@code SO_LINGER} 0 the connection
- * is cut instead, and the peer sees an {@link IOException}. Half closure is as with TCP: {@link #shutdownOutput()},
- * {@code ALLOW_HALF_CLOSURE}. Who has shut both directions down takes no more writes. A channel that is deregistered is closed.
+ * A close is told to the peer behind what was flushed before, as much of it as {@code SO_SNDBUF} allows, with many channels
+ * at least 64 KiB. Promises of that succeed with the close: what is not posted yet is copied for it, what is posted goes from
+ * where it is. The queue pair stays until the peer has closed its side too, at most
+ * {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}. With {@code SO_LINGER} 0 the connection is cut instead, and the peer sees an
+ * {@link IOException}. Half closure is as with TCP: {@link #shutdownOutput()}, {@code ALLOW_HALF_CLOSURE}. Who has shut both
+ * directions down takes no more writes. A channel that is deregistered is closed.
  */
 public final class RdmaStreamChannel extends QueuePairChannel implements SocketChannel {
 

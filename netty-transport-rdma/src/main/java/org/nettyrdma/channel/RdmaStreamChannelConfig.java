@@ -19,7 +19,8 @@ import org.nettyrdma.verbs.VerbsProvider;
  * {@code SO_RCVBUF} is raised to {@value #MIN_RECEIVE_BUFFER_BYTES}, with which each ring begins, as systems do for TCP. No ring
  * grows beyond 32 MiB, as no piece of registered memory is larger than half of that.
  * The water marks are Netty's above {@code SO_SNDBUF} unless others are set: what is posted counts, too, and with TCP would be in
- * the send buffer of the socket.
+ * the send buffer of the socket. With many channels each has its share only, a sixteenth of the registered memory divided by
+ * their number, in the place of {@code SO_SNDBUF}; so have the water marks from the registration on.
  * {@code SO_LINGER} 0 cuts the connection at the close; other values change nothing. {@code TCP_NODELAY}, {@code SO_KEEPALIVE},
  * {@code IP_TOS}, {@code SO_REUSEADDR} and {@code TCP_FASTOPEN_CONNECT} are kept and mean nothing here.
  *
@@ -82,6 +83,7 @@ final class RdmaStreamChannelConfig extends DefaultChannelConfig implements Sock
         if (!allocatorSet) {
             super.setAllocator(allocator);
         }
+        waterMarkAbove(Math.min(sendBufferSize, allocator.connectionMemory().shareOf(1)));
     }
 
     /** What a queue pair is created with. RDMA Reads are not used; one each way as a peer in C asks for. */

@@ -23,6 +23,8 @@ final class StreamOutput {
     static final int MAX_MESSAGE_BYTES = 65472;
     /** Of a file of which less is left. */
     private static final int MIN_COPY_BYTES = 4096;
+    /** However many channels there are. */
+    static final int MIN_SHARE_BYTES = 4096;
 
     /** So many credits of a peer in C are left unused: its receives must also take messages that need no credit. */
     private static final int RESERVED_CREDITS = 8;
@@ -107,8 +109,18 @@ final class StreamOutput {
 
     /** Looks at nothing that was flushed: a peer chooses how much of that is posted, and how often more is flushed. */
     private boolean hasRoom() {
-        return postedBytes < maxPostedBytes && credits.isAvailable() && sends.hasRoomForData()
+        return postedBytes < Math.min(maxPostedBytes, shareBytes()) && credits.isAvailable() && sends.hasRoomForData()
                 && !(stalled && target.remaining() == 0);
+    }
+
+    /** Peers that take nothing hold what is posted, so that it is no more than each channel may have. */
+    private int shareBytes() {
+        return Math.max(MIN_SHARE_BYTES, tools.registeredAllocator().connectionMemory().shareOf(1));
+    }
+
+    /** How much may go into the ring of the peer with the next message. */
+    private int room() {
+        return Math.min(target.remaining(), Math.min(MAX_MESSAGE_BYTES, shareBytes()));
     }
 
     /** Posts one message, and finds out whether more is left; {@code false} if it must wait. */
@@ -129,7 +141,7 @@ final class StreamOutput {
 
     /** Collects what goes with one message, of the outbound buffer or else of what is left; 0 if there is no room. */
     private int collect(ChannelOutboundBuffer in) throws Exception {
-        int room = Math.min(target.remaining(), MAX_MESSAGE_BYTES);
+        int room = room();
         int bytes = collect(in, Math.max(room, maxBytesInMessage));
         // Behind a message goes what does not fill the entry: that must be filled to its end.
         inMessage = bytes <= maxBytesInMessage && (bytes < room || room == 0 && !batch.isCut());
@@ -172,7 +184,7 @@ final class StreamOutput {
      * more than it counts.
      */
     private boolean postRegion(ChannelOutboundBuffer in, FileRegion region) throws IOException {
-        int room = Math.min(target.remaining(), MAX_MESSAGE_BYTES);
+        int room = room();
         long left = region.count() - region.transferred();
         if (left <= 0) {
             removeRegion(in);
@@ -271,13 +283,18 @@ final class StreamOutput {
         if (last != null) {
             last.removeBytes(postedBytes);
             if (!over) { // a promise that was told may have made its listener cut the connection
-                rest.take(last, (int) Math.max(0, maxPostedBytes - postedBytes));
+                rest.take(last, (int) Math.max(0, maxBytesAtEnd() - postedBytes));
                 statistics.add(Counter.COPIED_BYTES, rest.bytes());
             }
             postedBytes = 0;
             stalled = false; // the rest may be less than what was flushed
             writeRest();
         }
+    }
+
+    /** Of a short answer that is closed behind nothing may be missing. */
+    private int maxBytesAtEnd() {
+        return Math.min(maxPostedBytes, Math.max(MAX_MESSAGE_BYTES, shareBytes()));
     }
 
     /** Posts what is left after the end, as far as there is room; returns whether anything was posted. */

@@ -187,6 +187,14 @@ final class RawStreamPeer implements AutoCloseable {
         }
     }
 
+    /** Takes data until the other side disconnects. */
+    void expectDisconnect() throws IOException {
+        String message;
+        do {
+            message = hex(receive());
+        } while (!message.equals("000000e0"));
+    }
+
     void expect(String message) throws IOException {
         assertEquals(hex(hex(message)), hex(receive()));
     }
