@@ -15,6 +15,9 @@ import org.nettyrdma.verbs.VerbsProvider;
 record PostingTools(VerbsProvider provider, RegisteredByteBufAllocator registeredAllocator, RegisteredPieces pieces,
                  SendWorkRequest workRequest) {
 
+    /** Of this size there often is memory left where others hold all larger blocks. */
+    private static final int SMALL_COPY_BYTES = 4096;
+
     static PostingTools of(VerbsProvider provider) {
         RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
         int maxPieces = Math.max(provider.capabilities().maxGatherElements(), provider.capabilities().maxReadScatterElements());
@@ -30,5 +33,17 @@ record PostingTools(VerbsProvider provider, RegisteredByteBufAllocator registere
     /** Registered memory for bytes that must be copied in order to be sent. */
     ByteBuf newCopy(int bytes) throws RdmaException {
         return RegisteredByteBufAllocator.track(registeredAllocator.newRegistered(bytes, "a copy to send"));
+    }
+
+    /** The same for as many of the bytes as there is memory for, but only a few of them where it is short. */
+    ByteBuf newCopyOfSome(int bytes) throws RdmaException {
+        try {
+            return newCopy(bytes);
+        } catch (RdmaException e) {
+            if (bytes <= SMALL_COPY_BYTES) {
+                throw e;
+            }
+            return newCopy(SMALL_COPY_BYTES);
+        }
     }
 }

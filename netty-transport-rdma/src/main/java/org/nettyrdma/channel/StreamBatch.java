@@ -160,7 +160,7 @@ final class StreamBatch implements ChannelOutboundBuffer.MessageProcessor {
             if (bytes > 0) {
                 return 0; // goes with the next message
             }
-            copy = tools.newCopy(copySize(size));
+            copy = tools.newCopyOfSome(copySize(size));
         }
         return copy(buffer, index, size);
     }

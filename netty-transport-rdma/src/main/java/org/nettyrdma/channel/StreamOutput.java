@@ -23,6 +23,8 @@ final class StreamOutput {
     static final int MAX_MESSAGE_BYTES = 65472;
     /** Of a file of which less is left. */
     private static final int MIN_COPY_BYTES = 4096;
+    /** In place of a number of bytes. */
+    private static final int NO_MEMORY = -1;
     /** However many channels there are. */
     static final int MIN_SHARE_BYTES = 4096;
 
@@ -131,7 +133,7 @@ final class StreamOutput {
             return isPosted;
         }
         int bytes = collect(in);
-        waiting = batch.isCut();
+        waiting = batch.isCut() || bytes == NO_MEMORY;
         if (bytes > 0) {
             postBatch(bytes, bytes);
             postedBytes += bytes;
@@ -139,10 +141,22 @@ final class StreamOutput {
         return bytes > 0;
     }
 
-    /** Collects what goes with one message, of the outbound buffer or else of what is left; 0 if there is no room. */
+    /**
+     * Collects what goes with one message, of the outbound buffer or else of what is left; 0 if there is no room, and
+     * {@link #NO_MEMORY} if there is no memory for a copy, and something is still to come after which this can be tried again.
+     */
     private int collect(ChannelOutboundBuffer in) throws Exception {
         int room = room();
-        int bytes = collect(in, Math.max(room, maxBytesInMessage));
+        int bytes;
+        try {
+            bytes = collect(in, Math.max(room, maxBytesInMessage));
+        } catch (RdmaException e) {
+            stalled = room == 0;
+            if (!stalled && sends.outstanding() == 0) {
+                throw e;
+            }
+            return NO_MEMORY;
+        }
         // Behind a message goes what does not fill the entry: that must be filled to its end.
         inMessage = bytes <= maxBytesInMessage && (bytes < room || room == 0 && !batch.isCut());
         stalled = room == 0 && batch.isCut();
@@ -193,7 +207,15 @@ final class StreamOutput {
         if (room == 0) {
             return false;
         }
-        ByteBuf copy = tools.newCopy((int) Math.min(room, Math.max(left, MIN_COPY_BYTES)));
+        ByteBuf copy;
+        try {
+            copy = tools.newCopyOfSome((int) Math.min(room, Math.max(left, MIN_COPY_BYTES)));
+        } catch (RdmaException e) {
+            if (sends.outstanding() == 0) {
+                throw e;
+            }
+            return false; // may have memory when they are sent
+        }
         long progress;
         StreamMessage message;
         try {
@@ -302,7 +324,7 @@ final class StreamOutput {
         boolean posted = false;
         while (!rest.isEmpty() && hasRoom()) {
             int bytes = collect(null);
-            if (bytes == 0) {
+            if (bytes <= 0) {
                 break;
             }
             postBatch(bytes, 0);

@@ -62,7 +62,7 @@ final class StreamRest implements ChannelOutboundBuffer.MessageProcessor {
         if (last == null || !last.isWritable()) {
             buffers.ensureCapacity(buffers.size() + 1); // first: what cannot be added would not be released
             int size = Math.min(room, Math.min(StreamOutput.MAX_MESSAGE_BYTES, Math.max(left, MIN_COPY_BYTES)));
-            last = tools.newCopy(size);
+            last = tools.newCopyOfSome(size);
             buffers.add(last);
         }
         return last;

@@ -39,6 +39,8 @@ import org.nettyrdma.verbs.VerbsProvider;
 @Timeout(60)
 class StreamFaultTest extends StreamFixture {
 
+    private static final int SMALL_COPY_BYTES = 4096;
+
     private final FaultyProvider provider = new FaultyProvider();
 
     @Override
@@ -144,6 +146,50 @@ class StreamFaultTest extends StreamFixture {
         assertCut(pair.server());
     }
 
+    /** Who holds all of it otherwise, by not taking what was sent, would have the connections of others cut. */
+    @Test
+    void shouldSendInSmallCopiesWhereThereIsNoMemoryForALargeOne() throws Exception {
+        startGroupOfOneLoop();
+        int ringBytes = 2 * StreamRing.FIRST_BLOCK_BYTES; // which never grows into the memory that is left
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.SO_RCVBUF, ringBytes));
+        End client = connect(bootstrap(), listener.localAddress());
+        End server = awaitAccepted();
+        byte[] data = bytes(300_000, 2);
+        List<ByteBuf> taken = new ArrayList<>();
+        ChannelFuture written = client.channel.eventLoop().submit(() -> {
+            takeAllBlocks(taken, StreamOutput.MAX_MESSAGE_BYTES);
+            for (int bytes = StreamOutput.MAX_MESSAGE_BYTES / 2; bytes > SMALL_COPY_BYTES; bytes /= 2) {
+                takeAllBlocks(taken, bytes);
+            }
+            return client.channel.writeAndFlush(Unpooled.wrappedBuffer(data));
+        }).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+        taken.forEach(ByteBuf::release);
+        await(written);
+        assertArrayEquals(data, server.awaitBytes(data.length));
+    }
+
+    /** The rest of a stream that is closed needs copies, too. */
+    @Test
+    void shouldSendTheRestInSmallCopiesWhereThereIsNoMemoryForALargeOne() throws Exception {
+        startGroupOfOneLoop();
+        RdmaServerStreamChannel listener = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
+        End client = connect(bootstrap(), listener.localAddress());
+        End server = awaitAccepted();
+        byte[] data = bytes(100_000, 2);
+        List<ByteBuf> taken = new ArrayList<>();
+        ChannelFuture written = client.channel.eventLoop().submit(() -> {
+            ChannelFuture future = client.channel.writeAndFlush(Unpooled.wrappedBuffer(data));
+            takeAllBlocks(taken, StreamOutput.MAX_MESSAGE_BYTES);
+            client.channel.shutdownOutput();
+            return future;
+        }).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        await(written);
+        server.channel.config().setAutoRead(true);
+        assertArrayEquals(data, server.awaitBytes(data.length));
+        taken.forEach(ByteBuf::release);
+    }
+
     /** A promise that had succeeded before could not fail any more. */
     @Test
     void shouldFailTheRestWhereThereIsNoMemoryForACopyOfIt() throws Exception {
@@ -155,6 +201,7 @@ class StreamFaultTest extends StreamFixture {
         ChannelFuture written = client.channel.eventLoop().submit(() -> {
             ChannelFuture future = client.channel.writeAndFlush(Unpooled.wrappedBuffer(bytes(100_000, 2)));
             takeAllBlocks(taken, StreamOutput.MAX_MESSAGE_BYTES);
+            takeAllBlocks(taken, SMALL_COPY_BYTES);
             client.channel.shutdownOutput();
             return future;
         }).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
