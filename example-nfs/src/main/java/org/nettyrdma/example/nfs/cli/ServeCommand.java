@@ -171,13 +171,8 @@ final class ServeCommand implements Callable<Integer> {
         }
         Path state = stateDirectory != null || inMemory ? stateDirectory : NfsServiceOptions.defaultStateDirectory(root);
         NfsServiceOptions service = NfsServiceOptions.DEFAULTS.withStateDirectory(state).withAsync(async);
-        return options.setServiceOptions(inMemory ? boundMemory(service) : service);
-    }
-
-    /** Half of the memory is for what is in files: without these bounds a client can fill the rest with empty ones. */
-    private static NfsServiceOptions boundMemory(NfsServiceOptions service) {
-        long eighth = Runtime.getRuntime().maxMemory() / 8;
-        return service.withMaxNameBytes(eighth).withKnownFileBytes(Math.min(service.knownFileBytes(), eighth));
+        // Half of the memory is for what is in files: without this bound a client can fill the rest with empty ones.
+        return options.setServiceOptions(inMemory ? service.withMaxNameBytes(Runtime.getRuntime().maxMemory() / 8) : service);
     }
 
     private MetricsEndpoint startMetrics(CompositeMeterRegistry meters) throws IOException {

@@ -29,8 +29,11 @@ import org.nettyrdma.example.nfs.protocol.WccAttr;
  */
 final class DirectoryListings {
 
-    /** How much memory one listing takes; of a larger directory it has the beginning. */
-    static final long MAX_LISTING_BYTES = 16 << 20;
+    /**
+     * How much memory one listing takes; of a larger directory it has the beginning. Each thread of the server may be making one
+     * besides those that are kept.
+     */
+    static final long MAX_LISTING_BYTES = Math.min(16 << 20, Runtime.getRuntime().maxMemory() / 64);
 
     private static final long MAX_BYTES = 2 * MAX_LISTING_BYTES;
     /** More than a client lists at less cost than it takes to read a large directory anew. All are looked through. */

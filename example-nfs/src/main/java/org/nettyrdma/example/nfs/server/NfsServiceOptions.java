@@ -21,7 +21,8 @@ import org.nettyrdma.example.nfs.protocol.Nfs;
  *                           searched for, default 200000; files beyond are {@code NFS3ERR_STALE}. Of each directory some
  *                           are looked at first, so that files beside a large one are found
  * @param knownFileBytes     most memory of the files that clients have handles of, in bytes, default 64 MiB, about 150,000
- *                           files; where it is too small the export is searched for files that clients still use
+ *                           files, but no more than an eighth of the heap; where it is too small the export is searched for
+ *                           files that clients still use
  * @param maxNameBytes       most memory of the names that are made, in bytes, for file systems that keep them in memory and
  *                           do not count them: 2048 for each, and 128 for each name in the target of a symbolic link. Beyond
  *                           that no more can be made, {@code NFS3ERR_NOSPC}. Default: no limit
@@ -38,7 +39,8 @@ public record NfsServiceOptions(Path stateDirectory, int maxReadBytes, int maxWr
 
     /** The default of every setting. */
     public static final NfsServiceOptions DEFAULTS =
-            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000, 64L * MIB, Long.MAX_VALUE, false);
+            new NfsServiceOptions(null, MIB, MIB, 256, 10_000, 200_000,
+            Math.min(64L * MIB, Runtime.getRuntime().maxMemory() / 8), Long.MAX_VALUE, false);
 
     /**
      * Checks the ranges.
