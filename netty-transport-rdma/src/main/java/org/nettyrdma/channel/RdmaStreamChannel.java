@@ -383,6 +383,10 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             return; // fails with the cause as soon as that is known
         }
         if (hasPeerEnded()) {
+            in.removeBytes(0); // what is empty needs no peer
+            if (in.current() == null) {
+                return;
+            }
             if (endCause == null && !delivery.isEndTold() && (delivery.isReadExpected() || isSending())) {
                 return; // what the peer has sent before is read first
             }

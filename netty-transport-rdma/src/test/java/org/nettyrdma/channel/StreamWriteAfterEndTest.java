@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -84,6 +85,26 @@ class StreamWriteAfterEndTest extends StreamFixture {
             peer.send(DISCONNECT);
             server.awaitEvent("ChannelInputShutdownReadComplete");
             ChannelFuture written = server.write("b".getBytes());
+            assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
+            assertBrokenPipe(written);
+        }
+    }
+
+    /** With TCP nothing of it gets as far as the peer. */
+    @Test
+    void shouldCompleteWhatIsEmptyOrCancelledAfterTheEndOfThePeerWasTold() throws Exception {
+        try (RawStreamPeer peer = connect(true)) {
+            peer.expect("18000080");
+            End server = awaitAccepted();
+            peer.send(DISCONNECT);
+            server.awaitEvent("ChannelInputShutdownReadComplete");
+            await(server.write(new byte[0]));
+            RdmaStreamChannel channel = server.channel;
+            ChannelFuture cancelled = channel.write(channel.alloc().buffer(1).writeByte(1));
+            assertTrue(cancelled.cancel(false));
+            ChannelFuture empty = channel.write(Unpooled.EMPTY_BUFFER);
+            ChannelFuture written = server.write("x".getBytes());
+            await(empty);
             assertTrue(written.await(TIMEOUT_SECONDS, TimeUnit.SECONDS), "no outcome");
             assertBrokenPipe(written);
         }
