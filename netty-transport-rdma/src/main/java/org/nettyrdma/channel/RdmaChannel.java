@@ -42,7 +42,8 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * The queue pair belongs to the event loop that the channel is registered with. A channel that is deregistered is closed.
  * Half-closure does not exist. When the peer ends the connection, the messages that arrived before are read first. So a channel
  * that does not read stays active until it reads or writes; what it had flushed before fails. A closed channel is inactive at
- * once. Its buffers are released a moment later, when the device has returned them.
+ * once. Its buffers are released a moment later, when the device has returned them. Until {@link #releaseFuture} succeeds
+ * messages whose promises the close has failed may still be sent, with what is in their memory then.
  */
 public final class RdmaChannel extends QueuePairChannel {
 
