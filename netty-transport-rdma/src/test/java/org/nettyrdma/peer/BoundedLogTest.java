@@ -25,8 +25,8 @@ class BoundedLogTest {
      * each listener or each failure of the provider as a whole, once, or with a bound of its own. A command of the example
      * tells its user of each connection that it makes again.
      */
-    private static final Set<String> NOT_BY_PEERS = Set.of("BlockPool", "BoundSocket", "CallRunner", "Device", "DisniContext",
-            "FaultLog", "FileSearch", "HostProof", "OwnBlocks", "PeerLog", "ProviderChoice", "Rdma", "RdmaEventLoop", "RdmaIo",
+    private static final Set<String> NOT_BY_PEERS = Set.of("BlockPool", "BoundSocket", "CallRunner", "Device", "FaultLog",
+            "FileSearch", "HostProof", "OwnBlocks", "PeerLog", "ProviderChoice", "Rdma", "RdmaEventLoop", "RdmaIo",
             "RpcbindRegistrations", "ServerConnection", "SharedDirectory", "Slab", "TrimTimer", "WorkQueues");
 
     @Test
@@ -45,7 +45,6 @@ class BoundedLogTest {
         assertEquals(new TreeSet<>(NOT_BY_PEERS), found.keySet());
         assertEquals(3, found.get("RdmaIo"), "the provider has failed, and cannot be opened; and what nobody foresees");
         assertEquals(1, found.get("RdmaEventLoop"), "a loop that ends before its peers");
-        assertEquals(1, found.get("DisniContext"), "what nobody foresees while it is closed");
         assertEquals(1, found.get("CallRunner"), "the first failure of a program");
         assertEquals(1, found.get("FileSearch"), "a search that has taken long, behind which comes a rest of ten times as long");
     }

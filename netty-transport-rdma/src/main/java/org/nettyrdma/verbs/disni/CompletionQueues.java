@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.nettyrdma.verbs.support.Closing;
 
 /**
  * The completion queues of one event loop, on one completion channel. Room for everything that a queue pair can have outstanding
@@ -161,9 +162,9 @@ final class CompletionQueues implements AutoCloseable {
 
     @Override
     public void close() {
-        for (Queue queue : queues) {
-            verbs.destroyCompletionQueue(queue.handle);
-        }
-        verbs.destroyCompletionChannel(channel);
+        Closing closing = new Closing();
+        closing.all(queues, queue -> verbs.destroyCompletionQueue(queue.handle));
+        closing.step(channel, verbs::destroyCompletionChannel);
+        closing.end();
     }
 }

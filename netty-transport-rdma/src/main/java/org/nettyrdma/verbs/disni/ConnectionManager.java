@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import org.nettyrdma.verbs.support.Closing;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -109,8 +110,8 @@ final class ConnectionManager {
             LOGGER.debug("A rejection is not sent", e); // the peer has gone
         } finally {
             lock.unlock();
+            destroy(id);
         }
-        destroy(id);
     }
 
     /** Takes what has happened and hands it out, unless another loop is just doing so. */
@@ -169,14 +170,15 @@ final class ConnectionManager {
 
     /** Destroys everything. No loop polls any more; what is left are requests that nobody has answered. */
     void close() {
+        Closing closing = new Closing();
         lock.lock();
         try {
-            owners.keySet().forEach(verbs::destroyId);
-            owners.clear();
-            verbs.destroyId(watch);
-            verbs.destroyEventChannel(channel);
+            closing.all(owners.keySet(), verbs::destroyId);
+            closing.step(watch, verbs::destroyId);
+            closing.step(channel, verbs::destroyEventChannel);
         } finally {
             lock.unlock();
         }
+        closing.end();
     }
 }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.nettyrdma.verbs.support.Closing;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -316,22 +317,23 @@ final class Device implements Registrar {
 
     /** Closes the device with all memory that is still registered. */
     void close() {
+        Closing closing = new Closing();
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
-            registrations.endAll();
+            closing.step(registrations, RegistrationTable::endAll);
         }
-        try {
-            connectionManager.close();
-        } finally { // also after an Error
-            closeContext();
+        closing.step(connectionManager, ConnectionManager::close);
+        synchronized (this) {
+            closing.step(protectionDomain, verbs::deallocateProtectionDomain);
+            closing.step(this, Device::closeContext);
         }
+        closing.end();
     }
 
-    private synchronized void closeContext() {
-        verbs.deallocateProtectionDomain(protectionDomain);
+    private void closeContext() {
         try {
             verbs.closeContext(context);
             LOGGER.info("RDMA device {} closed", limits.name());

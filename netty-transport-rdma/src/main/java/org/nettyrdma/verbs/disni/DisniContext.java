@@ -3,7 +3,6 @@ package org.nettyrdma.verbs.disni;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.Queue;
 import java.util.Set;
@@ -15,6 +14,7 @@ import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.IntTable;
 import org.nettyrdma.verbs.support.OwnRequest;
@@ -185,15 +185,19 @@ final class DisniContext implements VerbsContext, EventReceiver {
     private int runArrivals() {
         int count = 0;
         for (Arrival arrival = arrivals.poll(); arrival != null; arrival = arrivals.poll()) {
-            IdentifierOwner owner = arrival.owner().current();
-            if (owner.context() == this) {
-                owner.connectionEvent(arrival.event());
-            } else {
-                owner.context().arrived(owner, arrival.event(), this); // a request that moved in the meantime
-            }
+            run(arrival);
             count++;
         }
         return count;
+    }
+
+    private void run(Arrival arrival) {
+        IdentifierOwner owner = arrival.owner().current();
+        if (owner.context() == this) {
+            owner.connectionEvent(arrival.event());
+        } else {
+            owner.context().arrived(owner, arrival.event(), this); // a request that moved in the meantime
+        }
     }
 
     @Override
@@ -231,21 +235,15 @@ final class DisniContext implements VerbsContext, EventReceiver {
             return;
         }
         closed = true;
-        attempt(() -> queuePairs.values().forEach(DisniContext::attempt));
-        attempt(() -> new ArrayList<>(listeners).forEach(DisniContext::attempt));
-        attempt(() -> new ArrayList<>(closing).forEach(connection -> attempt(connection::finish)));
-        attempt(parts);
-        attempt(() -> verbs.destroyWakeup(wakeup));
-        attempt(() -> device.remove(this));
+        Closing steps = new Closing();
+        steps.step(queuePairs, table -> steps.all(table.values(), DisniQueuePair::close));
+        steps.all(listeners, DisniListener::close);
+        steps.all(arrivals, this::run); // requests of peers, which the listeners reject now, and what concerns other loops
+        steps.all(closing, ClosingConnection::finish);
+        steps.step(parts, DisniLoopParts::close);
+        steps.step(wakeup, verbs::destroyWakeup);
+        steps.step(this, device::remove);
         LOGGER.debug("Context of device {} closed", device.limits().name());
-    }
-
-    /** One of several steps, of which none must keep the context from the others: nobody closes it a second time. */
-    private static void attempt(AutoCloseable step) {
-        try {
-            step.close();
-        } catch (Throwable t) {
-            LOGGER.error("Unexpected exception", t);
-        }
+        steps.end();
     }
 }

@@ -8,6 +8,7 @@ import java.util.LinkedList;
 import java.util.Queue;
 import java.util.Set;
 import org.nettyrdma.verbs.ConnectionListener;
+import org.nettyrdma.verbs.support.Closing;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -125,14 +126,11 @@ final class DisniListener implements ConnectionListener, IdentifierOwner {
             return;
         }
         closed = true;
-        try {
-            waiting.forEach(request -> request.reject(NO_DATA));
-            waiting.clear();
-            untold.forEach(request -> request.reject(NO_DATA));
-            untold.clear();
-        } finally { // also after an Error
-            context.remove(this);
-            parts.device().connectionManager().destroy(id);
-        }
+        context.remove(this);
+        Closing closing = new Closing();
+        closing.all(waiting, request -> request.reject(NO_DATA));
+        closing.all(untold, request -> request.reject(NO_DATA));
+        closing.step(id, parts.device().connectionManager()::destroy);
+        closing.end();
     }
 }

@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.disni;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.TimerQueue;
 
@@ -66,10 +67,9 @@ final class DisniLoopParts implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            windows.close();
-        } finally { // also after an Error
-            completionQueues.close();
-        }
+        Closing closing = new Closing();
+        closing.step(windows, MemoryWindows::close);
+        closing.step(completionQueues, CompletionQueues::close);
+        closing.end();
     }
 }

@@ -2,7 +2,6 @@ package org.nettyrdma.verbs.iwarp;
 
 import java.io.IOException;
 import java.net.SocketAddress;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
@@ -15,6 +14,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.OwnRequest;
@@ -133,13 +133,10 @@ final class IwarpContext implements VerbsContext {
     }
 
     private void closeAll() {
-        try {
-            new ArrayList<>(listeners).forEach(IwarpListener::close);
-            for (IwarpQueuePair queuePair : new ArrayList<>(queuePairs)) {
-                queuePair.close();
-            }
-        } finally {
-            parts.draining().close(); // last, since these drain, too
-        }
+        Closing closing = new Closing();
+        closing.all(listeners, IwarpListener::close);
+        closing.all(queuePairs, IwarpQueuePair::close);
+        closing.step(parts.draining(), SocketDrain::close); // last, since these drain, too
+        closing.end();
     }
 }

@@ -13,6 +13,7 @@ import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.support.Acceptor;
+import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.SocketFailures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -145,9 +146,11 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
     @Override
     public void close() {
         closed.accept(this);
-        SocketFailures.closeQuietly(channel);
-        closeHalfOpen();
-        acceptor.close();
+        Closing closing = new Closing();
+        closing.step(channel, SocketFailures::closeQuietly);
+        closing.step(this, IwarpListener::closeHalfOpen);
+        closing.step(acceptor, Acceptor::close);
+        closing.end();
     }
 
     private void closeHalfOpen() {

@@ -2,7 +2,6 @@ package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
 import java.net.SocketAddress;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Set;
 import org.nettyrdma.verbs.Capabilities;
@@ -14,6 +13,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.LoopCore;
 
 /**
@@ -114,12 +114,11 @@ final class SameHostContext implements VerbsContext {
 
     @Override
     public void close() {
-        try {
-            new ArrayList<>(listeners).forEach(SameHostListener::close);
-            new ArrayList<>(queuePairs).forEach(SameHostQueuePair::close); // they use shared receives besides what they chose
-        } finally {
-            shm.close(); // and what stands on the same sockets
-        }
+        Closing closing = new Closing();
+        closing.all(listeners, SameHostListener::close);
+        closing.all(queuePairs, SameHostQueuePair::close); // they use shared receives besides what they chose
+        closing.step(shm, ShmContext::close); // and what stands on the same sockets
+        closing.end();
     }
 
     /** A queue pair is closed. */

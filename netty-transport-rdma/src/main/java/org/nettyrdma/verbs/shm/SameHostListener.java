@@ -6,6 +6,7 @@ import java.net.SocketAddress;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.ListenAttributes;
+import org.nettyrdma.verbs.support.Closing;
 
 /** Listens over TCP and over shared memory. Over TCP it also tells those who ask where to find it in the shared directory. */
 final class SameHostListener implements ConnectionListener {
@@ -49,13 +50,15 @@ final class SameHostListener implements ConnectionListener {
     @Override
     public void close() {
         context.closed(this);
+        Closing closing = new Closing();
         if (tcp != null) {
-            tcp.close();
+            closing.step(tcp, ConnectionListener::close);
         }
         if (memory != null) {
-            memory.close();
+            closing.step(memory, ConnectionListener::close);
         }
-        proof.remove(directory);
+        closing.step(directory, proof::remove);
+        closing.end();
     }
 
     /** Answers the question, and leaves everything else to the user. */

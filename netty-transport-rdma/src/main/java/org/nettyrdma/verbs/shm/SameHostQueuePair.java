@@ -13,6 +13,7 @@ import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SendWorkRequest;
+import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -369,16 +370,15 @@ final class SameHostQueuePair implements QueuePair {
         boolean open = !closed;
         closed = true;
         context.closed(this);
-        try {
-            stopAsking();
-            if (chosen != null) {
-                chosen.close();
-            }
-        } finally {
-            if (sharedReceives != null && open) {
-                sharedReceives.left();
-            }
+        Closing closing = new Closing();
+        closing.step(this, SameHostQueuePair::stopAsking);
+        if (chosen != null) {
+            closing.step(chosen, QueuePair::close);
         }
+        if (sharedReceives != null && open) {
+            closing.step(sharedReceives, SharedReceiveStack::left);
+        }
+        closing.end();
     }
 
     private void checkNotClosed() {

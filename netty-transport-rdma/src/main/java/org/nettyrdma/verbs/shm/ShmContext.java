@@ -2,7 +2,6 @@ package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
 import java.net.SocketAddress;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -16,6 +15,7 @@ import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
 import org.nettyrdma.verbs.SharedReceiveQueue;
 import org.nettyrdma.verbs.VerbsContext;
+import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.OwnRequest;
@@ -181,13 +181,10 @@ final class ShmContext implements VerbsContext {
     }
 
     private void closeAll() {
-        try {
-            new ArrayList<>(listeners).forEach(ShmListener::close); // their files and names stay otherwise
-            for (ShmQueuePair queuePair : new ArrayList<>(queuePairs)) {
-                queuePair.close();
-            }
-        } finally {
-            parts.directory().release();
-        }
+        Closing closing = new Closing();
+        closing.all(listeners, ShmListener::close); // their files and names stay otherwise
+        closing.all(queuePairs, ShmQueuePair::close);
+        closing.step(parts.directory(), ProcessDirectory::release);
+        closing.end();
     }
 }

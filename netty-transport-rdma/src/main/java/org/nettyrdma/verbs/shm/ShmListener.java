@@ -11,6 +11,7 @@ import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.support.Acceptor;
+import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.SocketConnectionRequest;
 import org.nettyrdma.verbs.support.SocketFailures;
 import org.slf4j.Logger;
@@ -104,10 +105,10 @@ final class ShmListener implements ConnectionListener, Acceptor.Owner {
     @Override
     public void close() {
         closed.accept(this);
-        socket.close();
-        while (!pending.isEmpty()) {
-            pending.iterator().next().close();
-        }
-        acceptor.close();
+        Closing closing = new Closing();
+        closing.step(socket, BoundSocket::close);
+        closing.all(pending, PendingRequest::close);
+        closing.step(acceptor, Acceptor::close);
+        closing.end();
     }
 }

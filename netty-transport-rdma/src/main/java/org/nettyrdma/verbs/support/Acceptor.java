@@ -181,11 +181,8 @@ public final class Acceptor implements SocketHandler {
 
     /** Rejects the requests that the user was not told of. Nobody listens any more. */
     public void close() {
-        try {
-            untold.forEach(SocketConnectionRequest::refuse);
-        } finally { // without memory for the answers
-            untold.forEach(request -> SocketFailures.closeQuietly(request.channel()));
-            untold.clear();
-        }
+        Closing closing = new Closing();
+        closing.all(untold, SocketConnectionRequest::refuse);
+        closing.end();
     }
 }

@@ -25,6 +25,8 @@ public final class LoopCore {
     private final WakeState wakeState = new WakeState();
     private final IntSupplier steeringTagGenerator;
     private final List<Runnable> closers = new ArrayList<>();
+    /** Made before there is no memory for it. */
+    private final Closing closing = new Closing();
     private final ReadySockets sockets;
 
     /**
@@ -152,11 +154,9 @@ public final class LoopCore {
     /** Closes what stands on the sockets, and then these; does nothing if that was done. */
     public void close() {
         if (sockets.isOpen()) {
-            try {
-                closers.forEach(Runnable::run);
-            } finally { // also after an Error: nobody else closes what is left open by it
-                sockets.close();
-            }
+            closing.all(closers, Runnable::run);
+            closing.step(sockets, ReadySockets::close);
+            closing.end();
         }
     }
 }

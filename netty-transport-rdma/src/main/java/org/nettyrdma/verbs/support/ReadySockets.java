@@ -165,9 +165,11 @@ public final class ReadySockets {
 
     /** Closes all sockets. */
     public void close() {
+        Closing closing = new Closing();
         for (SelectionKey key : selector.keys()) {
-            SocketFailures.closeQuietly(key.channel());
+            closing.step(key.channel(), SocketFailures::closeQuietly);
         }
-        SocketFailures.closeQuietly(selector);
+        closing.step(selector, SocketFailures::closeQuietly);
+        closing.end();
     }
 }

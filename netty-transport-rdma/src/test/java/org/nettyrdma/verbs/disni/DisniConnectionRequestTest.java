@@ -119,6 +119,35 @@ class DisniConnectionRequestTest {
         assertEquals(1, Collections.frequency(verbs.destroyedIds, ID));
     }
 
+    /** Another loop may have found it, and this one not looked since. */
+    @Test
+    void shouldRejectWhatHasJustArrivedWhenTheContextCloses() {
+        listener.setAccepting(true);
+        listening.arrived(request, StubConnection.event(ConnectionEventType.CONNECT_REQUEST), serving);
+        listening.close();
+        assertEquals(List.of(), handled);
+        assertEquals(1, Collections.frequency(verbs.destroyedIds, ID));
+    }
+
+    @Test
+    void shouldTellAnotherLoopWhatHasArrivedForItWhenTheContextCloses() throws IOException {
+        listening.arrived(request, StubConnection.event(ConnectionEventType.DISCONNECTED), listening);
+        StubConnection connection = new StubConnection(serving, request);
+        listening.close();
+        poll(serving);
+        assertEquals(List.of(PEER_GONE), connection.heard);
+    }
+
+    @Test
+    void shouldDestroyTheIdentifierOfEachRequestThoughItCannotBeRejected() {
+        List<DisniConnectionRequest> all = List.of(request, newRequest(ID + 1));
+        listener.setAccepting(true);
+        all.forEach(each -> each.connectionEvent(StubConnection.event(ConnectionEventType.CONNECT_REQUEST)));
+        verbs.rejectFailure = new OutOfMemoryError("no memory for the answer");
+        assertEquals(verbs.rejectFailure, assertThrows(OutOfMemoryError.class, listening::close));
+        assertTrue(verbs.destroyedIds.containsAll(List.of(ID, ID + 1)));
+    }
+
     @Test
     void shouldRejectWhatTheUserWasNotToldOfWhenTheContextCloses() {
         listener.setAccepting(true);

@@ -84,10 +84,11 @@ class DisniContextTest {
 
         Map<String, Integer> once = Map.of("disconnect", connections.size(), "identifier", connections.size() + 2,
                 "completion queue", 1, "wakeup", 1); // the listener and the device have an identifier each
-        for (int close = 1; close <= 2; close++) {
-            context.close();
-            assertEquals(once, verbs.attempts);
-            assertEquals(1, verbs.contextsClosed);
-        }
+        InternalError thrown = assertThrows(InternalError.class, context::close);
+        assertEquals(connections.size() + 4 - 1, thrown.getSuppressed().length, "listener, queues, wakeup and device fail, too");
+        assertEquals(1, verbs.contextsClosed);
+        assertEquals(once, verbs.attempts);
+        context.close(); // does nothing
+        assertEquals(once, verbs.attempts);
     }
 }

@@ -29,6 +29,7 @@ class StubVerbs extends NativeVerbs {
     /** Sends that are taken before one is refused. */
     int sendsToTake = Integer.MAX_VALUE;
     Error sendFailure;
+    Error rejectFailure;
     int disconnects;
     int queuePairs;
     int completionQueues;
@@ -139,7 +140,11 @@ class StubVerbs extends NativeVerbs {
     void accept(long id, byte[] privateData, int inboundReadDepth, int outboundReadDepth) { }
 
     @Override
-    void reject(long id, byte[] privateData) { }
+    void reject(long id, byte[] privateData) {
+        if (rejectFailure != null) {
+            throw rejectFailure;
+        }
+    }
 
     @Override
     boolean nextConnectionEvent(long channel, ByteBuffer event) {

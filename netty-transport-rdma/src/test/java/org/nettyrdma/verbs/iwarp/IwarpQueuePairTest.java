@@ -292,7 +292,8 @@ class IwarpQueuePairTest {
         for (Endpoint each : clients) {
             each.queuePair.postSend(each.request.send(each.id(1)).addElement(each.region, 0, 10));
         }
-        assertThrows(OutOfMemoryError.class, () -> peer.client.close());
+        OutOfMemoryError thrown = assertThrows(OutOfMemoryError.class, () -> peer.client.close());
+        assertEquals(clients.size() - 1, thrown.getSuppressed().length, "each was closed");
         long startNanos = System.nanoTime();
         while (!servers.stream().allMatch(each -> each.disconnected)) {
             peer.server.poll(peer, 16);
