@@ -18,7 +18,6 @@ import org.nettyrdma.verbs.support.Closing;
 import org.nettyrdma.verbs.support.DeferredTasks;
 import org.nettyrdma.verbs.support.DeliveryRing;
 import org.nettyrdma.verbs.support.OwnRequest;
-import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.SharedReceiveStack;
 import org.nettyrdma.verbs.support.TimerQueue;
 
@@ -29,18 +28,14 @@ import org.nettyrdma.verbs.support.TimerQueue;
 final class IwarpContext implements VerbsContext {
 
     private final IwarpLoopParts parts;
-    private final ReadySockets sockets;
     private final TimerQueue timers;
     private final DeliveryRing deliveries;
     private final DeferredTasks deferred;
-    /** Whether the last poll has only delivered. */
-    private boolean socketsSkipped;
     private final Set<IwarpQueuePair> queuePairs = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Set<IwarpListener> listeners = new LinkedHashSet<>();
 
     IwarpContext(IwarpLoopParts parts) {
         this.parts = parts;
-        sockets = parts.sockets();
         timers = parts.timers();
         deliveries = parts.deliveries();
         deferred = parts.core().deferred();
@@ -95,13 +90,9 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public int poll(CompletionHandler handler, int maxCompletions) throws IOException {
-        int work = deferred.run();      // 1. what an earlier round left or a user asked for
-        // What was posted since the last round is often done already. Its completions take no system call, every other time.
-        socketsSkipped = !socketsSkipped && !deliveries.isEmpty();
-        if (!socketsSkipped) {
-            work += sockets.progress(); // 2. sockets
-        }
-        work += timers.run();           // 3. time-outs, after the data that may have come in time
+        int work = deferred.run();       // 1. what an earlier round left or a user asked for
+        work += parts.core().progress(); // 2. sockets
+        work += timers.run();            // 3. time-outs, after the data that may have come in time
         return work + deliveries.deliver(handler, maxCompletions);
     }
 

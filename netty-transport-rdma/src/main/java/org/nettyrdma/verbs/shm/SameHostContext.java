@@ -103,6 +103,11 @@ final class SameHostContext implements VerbsContext {
     }
 
     @Override
+    public boolean canAwaitUnpolled() {
+        return shm.canAwaitUnpolled();
+    }
+
+    @Override
     public void wakeup() {
         shm.wakeup();
     }

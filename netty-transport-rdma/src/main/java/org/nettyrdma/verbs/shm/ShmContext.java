@@ -123,7 +123,8 @@ final class ShmContext implements VerbsContext {
         int work = deferred.run(); // 1. what an earlier round left or a user asked for
         work += pollConnections();  // 2. the memory of peers
         if (polled.isEmpty() || --pollsToSelection < 0 || sockets.hasWork()) {
-            int progress = sockets.progress(); // 3. connections that begin, sleepers that are woken, peers that have gone
+            // 3. connections that begin, sleepers that are woken, peers that have gone, and those of another kind
+            int progress = polled.isEmpty() ? parts.core().progress() : sockets.progress();
             pollsPerSelection = progress > 0 ? fewestPollsPerSelection
                     : Math.min(POLLS_PER_SELECTION, 2 * pollsPerSelection + 1);
             pollsToSelection = pollsPerSelection;
@@ -154,6 +155,12 @@ final class ShmContext implements VerbsContext {
     @Override
     public void await(long timeoutNanos) throws IOException {
         parts.core().await(timeoutNanos, this::fallAsleep);
+    }
+
+    /** As with software iWARP, while all connections sleep. */
+    @Override
+    public boolean canAwaitUnpolled() {
+        return polled.isEmpty() && !parts.core().hasWork();
     }
 
     /** Lets all connections sleep; {@code false} if one has something to do. */

@@ -24,6 +24,8 @@ public final class LoopCore {
     private final Pool<SendSlot> slotPool = new Pool<>(SendSlot::new, MAX_IDLE_SLOTS);
     private final WakeState wakeState = new WakeState();
     private final IntSupplier steeringTagGenerator;
+    /** Whether the last progress was to deliver only. */
+    private boolean socketsSkipped;
     private final List<Runnable> closers = new ArrayList<>();
     /** Made before there is no memory for it. */
     private final Closing closing = new Closing();
@@ -114,6 +116,18 @@ public final class LoopCore {
             }
         }
         wakeState.endSleep();
+    }
+
+    /**
+     * Lets ready sockets make progress. Every other time it leaves them out where there is something to deliver: what was posted
+     * since the last round is often done already, and its completions take no system call then.
+     *
+     * @return the amount of progress made
+     * @throws IOException if the selector fails
+     */
+    public int progress() throws IOException {
+        socketsSkipped = !socketsSkipped && !deliveries.isEmpty();
+        return socketsSkipped ? 0 : sockets.progress();
     }
 
     /**

@@ -2,6 +2,7 @@ package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -167,6 +168,22 @@ class SameHostTest {
         ShmSide client = both("other");
         connect(client, server, server.listen());
         assertCarried("iwarp", client, server);
+    }
+
+    /** As over plain iWARP: who would poll once more before it sleeps would make a system call for nothing. */
+    @Test
+    void shouldBeAwaitedUnpolledWhileTcpCarriesAll() throws IOException {
+        ShmSide server = both("one");
+        ShmSide client = both("other");
+        connect(client, server, server.listen());
+        pumpUntil(client.context::canAwaitUnpolled, "always something to do");
+        client.send(100);
+        assertFalse(client.context.canAwaitUnpolled(), "the completion is here already");
+        int sent = client.sent;
+        client.context.await(-1);
+        client.context.poll(client, 64);
+        assertEquals(sent + 1, client.sent);
+        assertTrue(client.context.canAwaitUnpolled());
     }
 
     @Test

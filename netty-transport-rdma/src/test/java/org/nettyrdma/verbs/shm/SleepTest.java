@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -72,6 +73,25 @@ class SleepTest {
             }
         }
         side.context.await(-1);
+    }
+
+    /** Who has nothing left to do need not poll once more before it sleeps, unless there is memory of a peer to look at. */
+    @Test
+    void shouldBeAwaitedUnpolledOnlyWhileAllConnectionsSleep() throws Exception {
+        ShmProvider provider = new ShmProvider();
+        try (ShmSide server = new ShmSide(provider); ShmSide client = new ShmSide(provider)) {
+            assertTrue(client.context.canAwaitUnpolled());
+            client.connect(server.listen(), 0);
+            server.accept(1);
+            client.awaitTrue(() -> client.established);
+            assertFalse(client.context.canAwaitUnpolled());
+            while (!client.context.canAwaitUnpolled()) {
+                client.context.await(1);
+                client.context.poll(client, 64);
+            }
+            client.send(10);
+            assertFalse(client.context.canAwaitUnpolled());
+        }
     }
 
     @Test
