@@ -300,9 +300,17 @@ abstract class QueuePairChannel extends AbstractChannel {
 
     @Override
     protected void doBind(SocketAddress localAddress) {
+        if (isConnecting()) {
+            throw new ConnectionPendingException();
+        }
         if (state != ChannelState.OPEN || !connection.bind(resolved(localAddress))) {
             throw new AlreadyBoundException();
         }
+    }
+
+    /** Whether an attempt to connect is under way. */
+    private boolean isConnecting() {
+        return state == ChannelState.CONNECTING && connection.isAttempted();
     }
 
     /** The address, unless it is a name that nobody has looked up: names are the bootstrap's business. */
@@ -389,8 +397,7 @@ abstract class QueuePairChannel extends AbstractChannel {
                 return;
             }
             if (state != ChannelState.OPEN || connection.isRequested()) {
-                promise.tryFailure(state == ChannelState.CONNECTING && connection.isAttempted() ? new ConnectionPendingException()
-                        : new AlreadyConnectedException());
+                promise.tryFailure(isConnecting() ? new ConnectionPendingException() : new AlreadyConnectedException());
                 return;
             }
             try {

@@ -197,6 +197,16 @@ public abstract class ConnectingContract extends TransportFixture {
         assertTrue(active.channel().isActive());
     }
 
+    /** As with NIO, for which it is not bound yet. */
+    @Test
+    void shouldNotBindWhatIsConnecting() throws Exception {
+        Channel pending = bootstrap().handler(newEndpoint()).register().sync().channel();
+        pending.connect(addressOf(listenWithoutReading()));
+        assertInstanceOf(ConnectionPendingException.class,
+                Endpoint.awaitFailure(pending.bind(new InetSocketAddress(LOOPBACK, 0))));
+        assertTrue(pending.isOpen());
+    }
+
     @Test
     void shouldNotConnectWhatIsBeingAccepted() throws Exception {
         BlockingQueue<ChannelFuture> attempts = new LinkedBlockingQueue<>();
