@@ -110,7 +110,8 @@ final class Setup implements SocketHandler {
         try {
             SocketAddress address = chooseLocal(remote, local, control);
             frame = new SetupFrame(SetupFrame.Kind.REQUEST, parts.directory().instance(), control.number(), inboundReadDepth,
-                    outboundReadDepth, ShmAddresses.toBytes(address), ShmAddresses.port(address), "", privateData);
+                    outboundReadDepth, ShmAddresses.toBytes(address), ShmAddresses.port(address), ShmAddresses.toText(remote),
+                    privateData);
             own = control;
             remoteAddress = remote;
             tryConnect();

@@ -24,7 +24,8 @@ import org.nettyrdma.peer.PeerLog;
  * @param outboundReadDepth RDMA Reads that the sender would like to have outstanding
  * @param address           what the asking side calls its IP address; empty if it has none
  * @param port              what it calls its port, -1 if it has none
- * @param text              why it was rejected, empty if the user has done so
+ * @param text              in a request the IP address that was asked, empty if it was none; in a rejection why, empty if the
+ *                          user has rejected
  * @param privateData       of the user
  */
 record SetupFrame(Kind kind, long instance, int control, int inboundReadDepth, int outboundReadDepth, byte[] address, int port,

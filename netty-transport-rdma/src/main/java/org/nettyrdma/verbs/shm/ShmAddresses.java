@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.shm;
 
 import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;
@@ -153,6 +154,28 @@ final class ShmAddresses {
     /** What a side tells the other about its own address. */
     static byte[] toBytes(SocketAddress address) {
         return address instanceof InetSocketAddress inet ? inet.getAddress().getAddress() : new byte[0];
+    }
+
+    /** What the asking side tells the other about the address that it has asked. */
+    static String toText(SocketAddress address) {
+        return address instanceof InetSocketAddress inet ? inet.getAddress().getHostAddress() : "";
+    }
+
+    /**
+     * The answering side's address: that of its listener, or where this has all addresses of the host the one that was asked.
+     * What the asking side says of that counts only where it is an address of this host, so that it could have asked there over
+     * TCP.
+     *
+     * @param listening where the listener is
+     * @param text      what the asking side says to be the address that it has asked
+     */
+    static SocketAddress asked(SocketAddress listening, String text) throws IOException {
+        byte[] claimed = NetUtil.createByteArrayFromIpAddressString(text); // which looks up no names
+        if (claimed == null || !(listening instanceof InetSocketAddress inet) || !inet.getAddress().isAnyLocalAddress()) {
+            return listening;
+        }
+        InetAddress asked = InetAddress.getByAddress(claimed);
+        return isOfThisHost(asked) && !asked.isAnyLocalAddress() ? new InetSocketAddress(asked, inet.getPort()) : listening;
     }
 
     /** A port for whoever has named none; somebody may have it. */

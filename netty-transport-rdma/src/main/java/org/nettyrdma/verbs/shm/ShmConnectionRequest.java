@@ -12,12 +12,13 @@ final class ShmConnectionRequest extends SocketConnectionRequest {
     private final SetupFrame frame;
 
     /**
-     * @param directory that holds the files of the peer
+     * @param directory    that holds the files of the peer
+     * @param localAddress where the listener is
      * @throws ShmProtocolException if the frame has no proper address of the peer
      */
     ShmConnectionRequest(ProcessDirectory directory, SocketChannel channel, SetupFrame frame, SocketAddress localAddress)
             throws IOException {
-        super(channel, localAddress, ShmAddresses.ofPeer(localAddress,
+        super(channel, ShmAddresses.asked(localAddress, frame.text()), ShmAddresses.ofPeer(localAddress,
                 directory.file(frame.instance(), OwnControl.KIND, frame.control()), frame.address(), frame.port()));
         this.frame = frame;
     }

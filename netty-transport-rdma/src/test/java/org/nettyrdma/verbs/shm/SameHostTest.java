@@ -196,6 +196,7 @@ class SameHostTest {
             ShmSide client = both("one");
             connect(client, server, new InetSocketAddress(address, port));
             assertCarried("shm", client);
+            assertEquals(new InetSocketAddress(address, port), server.queuePair.localAddress());
         }
     }
 

@@ -38,6 +38,24 @@ class ShmAddressesTest {
         }
     }
 
+    /** A client may say what it likes, but has as much choice over TCP. */
+    @Test
+    void shouldBelieveWhichAddressWasAskedOnlyWhereTheListenerHasIt() throws IOException {
+        var all = new InetSocketAddress("0.0.0.0", 2049);
+        for (String possible : new String[] {"127.0.0.1", "127.1.2.3", "::1", "::1%lo", "::ffff:127.0.0.1"}) {
+            var expected = new InetSocketAddress(InetAddress.getByName(possible.replace("%lo", "")), 2049);
+            assertEquals(expected, ShmAddresses.asked(all, possible));
+        }
+        for (String impossible : new String[] {"", "192.0.2.1", "2001:db8::1", "0.0.0.0", "::", "localhost", "127.0.0.256", ":",
+                "%", "[", "127.0.0.1\0", "9".repeat(255)}) {
+            assertEquals(all, ShmAddresses.asked(all, impossible));
+        }
+        var one = new InetSocketAddress("127.0.0.2", 2049);
+        assertEquals(one, ShmAddresses.asked(one, "127.0.0.1"));
+        var path = new DomainSocketAddress("/run/socket");
+        assertEquals(path, ShmAddresses.asked(path, "127.0.0.1"));
+    }
+
     /** What Netty's own transports have room for in such an address, and a path has not. */
     @Test
     void shouldRefuseAbstractNames() throws IOException {
