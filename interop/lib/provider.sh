@@ -4,6 +4,8 @@ provider=netty-transport-rdma
 provider_classpath= # on the host
 provider_java=      # what the guest's Java gets for it, and for the example
 nfs_java=
+# disni-siw uses up the memory of a JVM in the contract of the verbs. No device takes part in it, so it is the same on all of them.
+no_short_memory=-Dnettyrdma.shortMemory=false
 native_library= # a folder for the library path, empty for the library in the jar
 
 # Builds the transport with its tests and the jar of its native half, and sets provider_classpath, provider_java and nfs_java.

@@ -10,7 +10,8 @@ scenario() {
     make -s -C "$product/$provider/src/main/c" SANITIZE=1 "OUT=$library" >"$log/make.log" 2>&1
     cp "$product/$provider/src/main/c/leaks-of-java.txt" "$library"
     # DiSNI's own Java half, which the tests of the native library use and the provider does not, needs a package that Java keeps closed.
-    test_provider 400 rxe tests "$(in_guest "$library")" --add-exports=java.base/sun.nio.ch=ALL-UNNAMED $tests.DisniVerbsContractTest $tests.disni.NativeVerbsTest $tests.disni.NativeFuzzTest
+    test_provider 400 rxe tests "$(in_guest "$library")" --add-exports=java.base/sun.nio.ch=ALL-UNNAMED $no_short_memory \
+        $tests.DisniVerbsContractTest $tests.disni.NativeVerbsTest $tests.disni.NativeFuzzTest
     ! grep -qE 'Sanitizer|runtime error' "$log/tests.log" || { say "the sanitizers complain:"; grep -E -A 20 'Sanitizer|runtime error' "$log/tests.log" >&2; return 1; }
     checked "AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer say nothing"
     guest 60 use_device siw

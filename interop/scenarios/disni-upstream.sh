@@ -8,9 +8,9 @@ scenario() {
     local device tests=org.nettyrdma.verbs.DisniVerbsContractTest
     build_upstream_library
     for device in rxe siw; do
-        test_provider 400 $device "upstream.$device" "$upstream_library" -Dnettyrdma.nativeLibrary=false $tests
+        test_provider 400 $device "upstream.$device" "$upstream_library" -Dnettyrdma.nativeLibrary=false $no_short_memory $tests
         grep -q "upstream's native library, no private data.*registration for one call each" "$log/upstream.$device.log"
-        test_provider 400 $device "persistent.$device" -Dorg.nettyrdma.disni.persistentRegions=true $tests
+        test_provider 400 $device "persistent.$device" -Dorg.nettyrdma.disni.persistentRegions=true $no_short_memory $tests
         grep -q "PERSISTENT KEYS" "$log/persistent.$device.log"
     done
 }

@@ -31,9 +31,10 @@ final class ShortMemory {
      */
     static void run(String provider, boolean noUnsafe) throws Exception {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        // The compilers and the collector that this JVM was given: where the processor is emulated, others take far longer.
+        // The compilers, the collector and the archive of classes that this JVM was given: an emulated processor needs them.
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(argument -> argument.matches("-XX:(TieredStopAtLevel=.*|\\+Use.*GC)")).forEach(command::add);
+                .filter(argument -> argument.matches("-XX:(TieredStopAtLevel=.*|\\+Use.*GC|SharedArchiveFile=.*)"))
+                .forEach(command::add);
         command.addAll(List.of("-XX:+ErrorFileToStdout", // what is said about a crash is to be a part of the failure
                 "-XX:MaxDirectMemorySize=" + LIMIT_MIB + "m", "-Dio.netty.noUnsafe=" + noUnsafe,
                 "-cp", System.getProperty("java.class.path"), ShortMemory.class.getName(), provider));

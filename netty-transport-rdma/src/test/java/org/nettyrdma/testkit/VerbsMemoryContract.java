@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.MemoryRegion;
 
@@ -88,7 +89,9 @@ public abstract class VerbsMemoryContract extends VerbsFixture {
         assertThrows(IllegalArgumentException.class, () -> provider().free(memory));
     }
 
+    /** In JVMs of their own that know the provider's name and open no device: on several devices it is the same. */
     @Test
+    @DisabledIfSystemProperty(named = "nettyrdma.shortMemory", matches = "false")
     void shouldSayThatThereIsNoMoreMemory() throws Exception {
         ShortMemory.run(provider().name(), false);
         ShortMemory.run(provider().name(), true);
