@@ -60,9 +60,9 @@ public final class DeviceSpeed {
     }
 
     /**
-     * Sends a message for each that comes, the first of which tells of the peer's memory, and notes the time of each. In the
-     * emulated machine that takes a system call and an access to an emulated device, one to four microseconds, where perftest
-     * reads the processor's cycle counter.
+     * Sends a message for each that comes, the first of which tells of the peer's memory, and notes the time of each. In an
+     * emulated machine that does not trust its cycle counter, which perftest reads, that takes a system call and an access to an
+     * emulated device, one to four microseconds.
      */
     private static final class Ping extends ChannelInboundHandlerAdapter {
 
