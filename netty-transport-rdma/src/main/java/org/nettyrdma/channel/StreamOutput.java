@@ -26,7 +26,7 @@ final class StreamOutput {
     /** In place of a number of bytes. */
     private static final int NO_MEMORY = -1;
     /** However many channels there are. */
-    static final int MIN_SHARE_BYTES = 4096;
+    private static final int MIN_SHARE_BYTES = 4096;
 
     /** So many credits of a peer in C are left unused: its receives must also take messages that need no credit. */
     private static final int RESERVED_CREDITS = 8;
