@@ -193,7 +193,7 @@ class MetricsEndpointTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"x\r\n\r\n", "GET /metrics\r\n\r\n", "GET /metrics HTTP/2.0\r\n\r\n", "\r\n\r\n"})
+    @ValueSource(strings = {"x\r\n\r\n", "GET /metrics\r\n\r\n", "GET /metrics HTTP/2.0\r\n\r\n"})
     void shouldRefuseWhatIsNoRequest(String request) throws Exception {
         try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
                 Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort())) {
@@ -204,12 +204,12 @@ class MetricsEndpointTest {
     }
 
     @Test
-    void shouldCloseAConnectionWhoseRequestHasNoEnd() throws Exception {
+    void shouldRefuseARequestWhoseLineHasNoEnd() throws Exception {
         try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
                 Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort())) {
             socket.setSoTimeout(3_000);
-            send(socket, "x".repeat(8193));
-            assertClosed(socket);
+            send(socket, "x".repeat(4097));
+            assertTrue(answer(socket).startsWith("HTTP/1.1 400 Bad Request\r\n"));
         }
     }
 
@@ -247,7 +247,7 @@ class MetricsEndpointTest {
             socket.setSoTimeout(3_000);
             send(socket, "HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
             String answer = answer(socket);
-            assertTrue(answer.contains("\r\nContent-Length: " + bytes + "\r\n"), answer);
+            assertTrue(answer.contains("\r\ncontent-length: " + bytes + "\r\n"), answer);
             assertTrue(answer.endsWith("\r\n\r\n"), answer);
         }
     }
