@@ -69,7 +69,8 @@ public final class RegisteredByteBufAllocator extends AbstractByteBufAllocator
     }
 
     /**
-     * The allocator that all channels of a provider share.
+     * The allocator that all channels of a provider share. It stays for the life of the process, and its provider with it, though
+     * its memory goes back to the system: event loop groups that come and go should share a provider.
      *
      * @param provider the provider
      * @return its allocator, always the same
