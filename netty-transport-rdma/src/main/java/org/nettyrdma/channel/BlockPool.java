@@ -32,11 +32,16 @@ final class BlockPool {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(BlockPool.class);
 
-    private static final int SMALLEST_SLAB_BYTES = 1 << 20;
+    private static final int FIRST_SLAB_BYTES = 1 << 20;
     private static final int LARGEST_SLAB_BYTES = 16 << 20;
+    /**
+     * The first slab of a size class has at most one part in this many of all memory: one block that somebody keeps holds a slab,
+     * and peers choose the sizes of blocks. So one block of every size holds little.
+     */
+    private static final int FIRST_SLAB_PART = 256;
     /** A slab has at most one part in this many of what its size class has, so that little of it is never used. */
     private static final int GROWTH_PART = 4;
-    /** Where the system gives no slab of a size, half of it is tried, down to this. */
+    /** No first slab is smaller. Where the system gives no slab of a size, half of it is tried, down to this. */
     private static final int LEAST_SLAB_BYTES = 64 << 10;
 
     /** After the system has refused memory it is not asked again for this long, unless this pool has given some back. */
@@ -52,6 +57,7 @@ final class BlockPool {
 
     private final VerbsProvider provider;
     private final long maxBytes;
+    private final int firstSlabBytes;
     private final MemoryRegionTable regions = new MemoryRegionTable();
     private final BlockStack[][] stripes; // by stripe and size class
     private final AtomicInteger threads = new AtomicInteger();
@@ -83,6 +89,7 @@ final class BlockPool {
     BlockPool(VerbsProvider provider, long maxBytes) {
         this.provider = provider;
         this.maxBytes = maxBytes;
+        this.firstSlabBytes = (int) Math.max(LEAST_SLAB_BYTES, Math.min(FIRST_SLAB_BYTES, maxBytes / FIRST_SLAB_PART));
         stripes = new BlockStack[MathUtil.findNextPositivePowerOfTwo(NettyRuntime.availableProcessors())][SizeClasses.COUNT];
         for (BlockStack[] stacks : stripes) {
             for (int i = 0; i < stacks.length; i++) {
@@ -238,8 +245,8 @@ final class BlockPool {
             return 0;
         }
         // Slabs grow with their size class, so that a little use takes little memory and much use few registrations.
-        long wanted = Math.min(LARGEST_SLAB_BYTES, Math.max(SMALLEST_SLAB_BYTES, slabBytes[sizeClass] / GROWTH_PART));
-        wanted = blockBytes < SMALLEST_SLAB_BYTES ? wanted : Math.max(1, wanted / blockBytes) * blockBytes;
+        long wanted = Math.min(LARGEST_SLAB_BYTES, Math.max(firstSlabBytes, slabBytes[sizeClass] / GROWTH_PART));
+        wanted = Math.max(1, wanted / blockBytes) * blockBytes;
         int bytes = Slab.wholePages(Math.min(wanted, maxBytes - registeredBytes));
         if (bytes < blockBytes) {
             refusal = "";

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,7 +26,7 @@ class BlockPoolTest {
     private static final int BLOCKS = THREADS * MIB / BLOCK_BYTES;
 
     private final MemoryOnlyProvider provider = new MemoryOnlyProvider();
-    private final BlockPool pool = new BlockPool(provider, 16 * MIB);
+    private final BlockPool pool = new BlockPool(provider, 256 * MIB);
     private final ExecutorService executor = Executors.newFixedThreadPool(THREADS);
 
     @AfterEach
@@ -91,7 +92,7 @@ class BlockPoolTest {
                 super.free(memory);
             }
         };
-        slow[0] = new BlockPool(frees, 2 * MIB);
+        slow[0] = new BlockPool(frees, 256 * MIB);
         List<Block> blocks = new ArrayList<>();
         while (blocks.size() < BLOCKS) {
             blocks.add(slow[0].takeBlock(BLOCK_BYTES));
@@ -103,6 +104,23 @@ class BlockPoolTest {
         assertTrue(takenMeanwhile.get(0).isRegistered(), "it is of the other piece");
         assertEquals(MIB, frees.registeredBytes());
         takenMeanwhile.get(0).release();
+    }
+
+    /** A peer chooses the sizes of its chunks, and can hold one of each size for as long as it moves data. */
+    @Test
+    void shouldLeaveMostMemoryToOthersWhereOneBlockOfEachSizeIsHeld() {
+        BlockPool small = new BlockPool(provider, 28 * MIB);
+        List<Block> held = new ArrayList<>();
+        long heldBytes = 0;
+        for (int sizeClass = 0; SizeClasses.sizeOf(sizeClass) <= MIB; sizeClass++) {
+            heldBytes += SizeClasses.sizeOf(sizeClass);
+            held.add(small.takeRegistered(SizeClasses.sizeOf(sizeClass)));
+        }
+        for (long left = 28 * MIB - 2 * heldBytes; left >= MIB; left -= MIB) {
+            held.add(small.takeRegistered(MIB));
+        }
+        assertTrue(held.stream().noneMatch(Objects::isNull), () -> "of " + held.size() + " blocks");
+        held.forEach(Block::release);
     }
 
     /** Each step looks at the memory: to count it, to find it by its address, to cut it; how often depends on the JDK. */
