@@ -37,9 +37,9 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Version</h2>
  * On a server the first call, or other message of version 2, settles the version; on a client the first message of the server
- * in the version that the client calls in, or its fallback. A message of another version afterwards is an error, which the draft
- * does not name: a call is answered with ERR_VERS and the settled version as the range, the call that a reply belongs to
- * fails, anything else is dropped.
+ * in the version that the client calls in, or its fallback. A message of the other version afterwards is an error, which the
+ * draft does not name: a call is answered with ERR_VERS and the settled version as the range, the call that a reply belongs to
+ * fails, anything else is dropped. Versions that nobody here speaks the codec refuses, with both as the range.
  *
  * <h2>RDMA2_CONNPROP</h2>
  * Each side sends one. A server does so as soon as it knows that the client speaks version 2, so ahead of its first reply. A
