@@ -1,5 +1,6 @@
 package org.nettyrdma.verbs.shm;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -44,6 +45,10 @@ final class PendingRequest implements SocketHandler {
         }
         try {
             user.requireFiles(parts.directory(), frame.instance());
+        } catch (EOFException e) {
+            PeerLog.info(LOGGER, listener.localAddress(), "a peer of this listener did not wait for an answer: {}", e);
+            close();
+            return;
         } catch (IOException e) {
             end();
             listener.refuse(channel, e);

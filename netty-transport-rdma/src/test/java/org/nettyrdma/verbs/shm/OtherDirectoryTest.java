@@ -2,11 +2,17 @@ package org.nettyrdma.verbs.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -34,5 +40,47 @@ class OtherDirectoryTest {
                     + " (org.nettyrdma.shm.directory)", client.cause.getMessage());
             assertEquals(1, server.provider.statistics().invalidRequests());
         }
+    }
+
+    /** The directory of a process that has ended is removed, also while its request waits to be read. */
+    @Test
+    void shouldNotTakeAClientThatHasGoneForOneOfAnotherDirectory() throws IOException {
+        var path = UnixDomainSocketAddress.of(temporary.resolve("socket"));
+        try (ShmSide server = new ShmSide(new ShmProvider(new ShmSettings(temporary.resolve("server"), Set.of())));
+             SocketChannel client = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            server.listen(path);
+            client.connect(path);
+            client.write(frame(SetupFrame.Kind.REQUEST));
+            client.shutdownOutput();
+            client.configureBlocking(false);
+            ByteBuffer answer = ByteBuffer.allocate(SetupFrame.MAX_BYTES);
+            while (client.read(answer) >= 0) {
+                server.context.poll(server, 64);
+            }
+            assertEquals(0, answer.position());
+            assertEquals(0, server.provider.statistics().invalidRequests());
+        }
+    }
+
+    /** It is not asked for again over TCP, see {@link SameHostQueuePair}. */
+    @Test
+    void shouldNotTakeAServerThatHasGoneForOneOfAnotherDirectory() throws IOException {
+        var path = UnixDomainSocketAddress.of(temporary.resolve("socket"));
+        try (ShmSide client = new ShmSide(new ShmProvider(new ShmSettings(temporary.resolve("client"), Set.of())));
+             ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(path)) {
+            client.connect(path, 0);
+            try (SocketChannel accepted = server.accept()) {
+                accepted.write(frame(SetupFrame.Kind.ACCEPT));
+            }
+            client.awaitTrue(() -> client.ended);
+            assertInstanceOf(EOFException.class, client.cause);
+            assertTrue(client.cause.getMessage().startsWith("the peer has closed the connection before it stood: "),
+                    client.cause.getMessage());
+        }
+    }
+
+    /** That of a process of which there is nothing in any directory. */
+    private static ByteBuffer frame(SetupFrame.Kind kind) {
+        return new SetupFrame(kind, 1, 1, 4, 4, new byte[0], -1, "", new byte[0]).encode();
     }
 }
