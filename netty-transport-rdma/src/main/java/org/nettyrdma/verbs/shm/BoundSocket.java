@@ -153,7 +153,8 @@ final class BoundSocket {
         InetAddress host = inet.getAddress();
         if (inet.getPort() != 0) {
             if (!tryLink(directory, host, inet.getPort(), socket)) {
-                throw new BindException("Address already in use: " + inet);
+                throw new BindException("Address already in use: " + inet + " by "
+                        + directory.shared().port(ShmAddresses.name(host), inet.getPort()));
             }
             return inet.getPort();
         }

@@ -124,6 +124,11 @@ final class SharedDirectory {
                             + " or one of " + ShmSettings.USERS_PROPERTY : "0700 and the user of this process",
                     ShmSettings.DIRECTORY_PROPERTY));
         }
+        if (!Files.isReadable(path) || !Files.isWritable(path) || !Files.isExecutable(path)) { // by its group, for example
+            throw new IOException(path + ": this process may not read, write and search it"
+                    + (othersMayRead() ? ", which takes the group of the directory" : "") + "; "
+                    + ShmSettings.DIRECTORY_PROPERTY + " names another directory");
+        }
     }
 
     /** Not with fewer rights than this process, and the group where that may read, need. */

@@ -52,17 +52,36 @@ class OtherUsersTest {
     @CsvSource({"0777, ''", "0177, ''", "0077, 12346"})
     void shouldLeaveNoDirectoryWithoutItsRights(String umask, String user) throws Exception {
         Path shared = temporary.resolve("shm");
-        Process process = new ProcessBuilder("sh", "-c", "umask " + umask + " && exec \"$0\" \"$@\"",
+        String output = refusalOfAnotherProcess("umask " + umask, shared, user);
+        assertTrue(output.startsWith(shared + ": the umask of this process leaves it the mode "), output);
+        assertFalse(Files.exists(shared));
+    }
+
+    /** Root may do all in any directory, unless it is without that capability. */
+    @ParameterizedTest
+    @CsvSource({"'', ''", "12346, ', which takes the group of the directory'"})
+    void shouldNameADirectoryThatItMayNotWrite(String user, String hint) throws Exception {
+        Path shared = Files.createDirectory(temporary.resolve("shm"));
+        Files.setPosixFilePermissions(shared, PosixFilePermissions.fromString("r-x------"));
+        String withoutRights = ShmSettings.userId() != 0 ? ":"
+                : "set -- setpriv --bounding-set=-dac_override,-dac_read_search \"$@\"";
+        assertEquals(shared + ": this process may not read, write and search it" + hint + "; "
+                + ShmSettings.DIRECTORY_PROPERTY + " names another directory\n",
+                refusalOfAnotherProcess(withoutRights, shared, user));
+    }
+
+    /** What a process is told that a command of the shell is run before. */
+    private static String refusalOfAnotherProcess(String before, Path shared, String user) throws Exception {
+        Process process = new ProcessBuilder("sh", "-c", before + " && exec \"$@\"", "sh",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:-UsePerfData", "-cp",
                 System.getProperty("java.class.path"), OtherUsersTest.class.getName(), shared.toString(), user)
                 .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), output);
-        assertTrue(output.startsWith(shared + ": the umask of this process leaves it the mode "), output);
-        assertFalse(Files.exists(shared));
+        return output;
     }
 
-    /** The process with that umask. */
+    /** That process. */
     public static void main(String[] arguments) {
         System.out.println(assertThrows(IOException.class, () ->
                 ProcessDirectory.of(new ShmSettings(Path.of(arguments[0]), users(arguments[1])))).getMessage());

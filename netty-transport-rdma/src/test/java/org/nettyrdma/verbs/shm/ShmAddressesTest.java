@@ -10,11 +10,18 @@ import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ShmAddressesTest {
+
+    @TempDir
+    private Path temporary;
 
     /** The system tells the addresses of this host with their interface, and a client in another network knows another one. */
     @Test
@@ -35,6 +42,18 @@ class ShmAddressesTest {
             var address = new InetSocketAddress("192.0.2.1", 0); // of documents, RFC 5737
             BindException refused = assertThrows(BindException.class, () -> side.listen(address));
             assertEquals("Cannot assign requested address: /192.0.2.1:0 is not an address of this host", refused.getMessage());
+        }
+    }
+
+    /** Nothing that shows the ports of the system shows this one. */
+    @Test
+    void shouldNameTheFileByWhichAnAddressIsTaken() throws IOException {
+        Path shared = temporary.resolve("shm");
+        try (ShmSide side = new ShmSide(new ShmProvider(new ShmSettings(shared, Set.of())))) {
+            SocketAddress address = side.listen();
+            BindException refused = assertThrows(BindException.class, () -> side.listen(address));
+            assertEquals("Address already in use: " + address + " by " + shared + "/port-127.0.0.1-"
+                    + ((InetSocketAddress) address).getPort(), refused.getMessage());
         }
     }
 
