@@ -29,7 +29,7 @@ class ShortHeapPoolTest {
 
         private static void trim(int spareBytes) {
             MemoryOnlyProvider provider = new MemoryOnlyProvider();
-            BlockPool pool = new BlockPool(provider, 256 << 20);
+            BlockPool pool = new BlockPool(provider, 16 << 20); // small slabs, and many of them
             List<Block> blocks = new ArrayList<>();
             for (int i = 0; i < BLOCKS; i++) {
                 blocks.add(pool.takeRegistered(BLOCK_BYTES));

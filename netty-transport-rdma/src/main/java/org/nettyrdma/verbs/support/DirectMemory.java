@@ -24,6 +24,8 @@ public final class DirectMemory {
 
     private static final int PAGE_BYTES = 4096;
     private static final int MAX_PAGES_BYTES = Integer.MAX_VALUE - (PAGE_BYTES - 1);
+    /** After 127 calls Java makes a class of a method handle. Where there is no heap for that, the call fails. */
+    private static final int CALLS_UNTIL_COMPILED = 128;
 
     /** What {@link #allocatePages} has handed out, and the memory that it is a part of. */
     private static final Map<ByteBuffer, ByteBuffer> PAGES = Collections.synchronizedMap(new IdentityHashMap<>());
@@ -46,9 +48,13 @@ public final class DirectMemory {
             Class<?> type = Class.forName("sun.misc.Unsafe");
             Field unsafe = type.getDeclaredField("theUnsafe");
             unsafe.setAccessible(true);
-            return MethodHandles.lookup().findVirtual(type, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class))
-                    .bindTo(unsafe.get(null));
-        } catch (ReflectiveOperationException | RuntimeException e) {
+            MethodHandle cleaner = MethodHandles.lookup().findVirtual(type, "invokeCleaner",
+                    MethodType.methodType(void.class, ByteBuffer.class)).bindTo(unsafe.get(null));
+            for (int i = 0; i < CALLS_UNTIL_COMPILED; i++) { // now, as later the memory that is to be freed would be lost
+                cleaner.invokeExact(ByteBuffer.allocateDirect(1));
+            }
+            return cleaner;
+        } catch (Throwable e) {
             return null; // the garbage collector frees then
         }
     }
