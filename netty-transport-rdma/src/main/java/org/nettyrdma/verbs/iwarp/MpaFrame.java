@@ -41,6 +41,8 @@ record MpaFrame(boolean reply, int flags, int revision, byte[] privateData) {
     static final int ENHANCED_REVISION = 2;
     static final int READ_DEPTHS_LENGTH = 4;
     static final int READ_DEPTH_MASK = 0x3FFF;
+    /** In place of a read depth: the two sides agree on it by other means, or not at all (RFC 6581, section 9.1). */
+    static final int READ_DEPTH_LEFT_TO_USERS = 0x3FFF;
     /** A in the first word, on top of the IRD. */
     static final int PEER_TO_PEER = 0x8000;
     /** B in the first word. */

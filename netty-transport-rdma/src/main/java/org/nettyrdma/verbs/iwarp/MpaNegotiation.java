@@ -45,11 +45,12 @@ record MpaNegotiation(int inboundReadDepth, int outboundReadDepth, boolean check
         if (!reply.isEnhanced()) {
             return new MpaNegotiation(inbound, outbound, checksum, false);
         }
-        if (reply.outboundReadDepth() > inbound) {
+        int wanted = reply.outboundReadDepth() == MpaFrame.READ_DEPTH_LEFT_TO_USERS ? inbound : reply.outboundReadDepth();
+        if (wanted > inbound) {
             throw new ProtocolViolationException(TerminateReason.INSUFFICIENT_INBOUND_READ_DEPTH,
-                    "the peer wants %d RDMA Reads outstanding, it was offered %d", reply.outboundReadDepth(), inbound);
+                    "the peer wants %d RDMA Reads outstanding, it was offered %d", wanted, inbound);
         }
-        return new MpaNegotiation(reply.outboundReadDepth(), Math.min(outbound, reply.inboundReadDepth()), checksum, false);
+        return new MpaNegotiation(wanted, Math.min(outbound, reply.inboundReadDepth()), checksum, false);
     }
 
     /** What is left where two sides do not agree: enough to say so. */

@@ -315,6 +315,7 @@ class ConnectionSetupTest {
         "more of its own          | 10 02 0004 0080 0004 |  4 | 8  | false",
         "none                     | 10 02 0004 0000 0000 |  0 | 0  | false",
         "CRC that was not wanted  | 50 02 0004 0008 0010 | 16 | 8  | true",
+        "left to the users        | 10 02 0004 3fff 3fff | 16 | 8  | false",
         "not enhanced             | 00 02 0000           | 16 | 8  | false",
         "revision 1               | 00 01 0000           | 16 | 8  | false",
     })
