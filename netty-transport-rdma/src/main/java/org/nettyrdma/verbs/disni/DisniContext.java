@@ -112,9 +112,7 @@ final class DisniContext implements VerbsContext, EventReceiver {
     @Override
     public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                      ConnectionListener.Handler listener) throws IOException {
-        DisniListener opened = new DisniListener(this, address, backlog, listener);
-        listeners.add(opened);
-        return opened;
+        return Closing.keep(listeners, new DisniListener(this, address, backlog, listener));
     }
 
     void remove(DisniListener listener) {

@@ -44,7 +44,7 @@ final class IwarpContext implements VerbsContext {
 
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
-        return add(new IwarpQueuePair(parts, attributes, listener, null, queuePairs::remove));
+        return Closing.keep(queuePairs, new IwarpQueuePair(parts, attributes, listener, null, queuePairs::remove));
     }
 
     @Override
@@ -53,21 +53,11 @@ final class IwarpContext implements VerbsContext {
         IwarpConnectionRequest taken = OwnRequest.of(request, IwarpConnectionRequest.class, IwarpQueuePair.PROVIDER);
         taken.take();
         try {
-            return add(new IwarpQueuePair(parts, attributes, listener, taken, queuePairs::remove));
+            return Closing.keep(queuePairs, new IwarpQueuePair(parts, attributes, listener, taken, queuePairs::remove));
         } catch (Throwable t) {
             taken.refuse();
             throw t;
         }
-    }
-
-    private QueuePair add(IwarpQueuePair queuePair) {
-        try {
-            queuePairs.add(queuePair);
-        } catch (Throwable t) { // no memory, for instance
-            queuePair.close();
-            throw t;
-        }
-        return queuePair;
     }
 
     @Override
@@ -78,14 +68,7 @@ final class IwarpContext implements VerbsContext {
     @Override
     public ConnectionListener listen(SocketAddress address, int backlog, ListenAttributes attributes,
                                      ConnectionListener.Handler listener) throws IOException {
-        IwarpListener opened = new IwarpListener(parts, address, backlog, attributes, listener, listeners::remove);
-        try {
-            listeners.add(opened);
-        } catch (Throwable t) { // no memory, for instance
-            opened.close();
-            throw t;
-        }
-        return opened;
+        return Closing.keep(listeners, new IwarpListener(parts, address, backlog, attributes, listener, listeners::remove));
     }
 
     @Override

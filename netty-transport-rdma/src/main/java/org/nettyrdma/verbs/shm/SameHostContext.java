@@ -59,14 +59,7 @@ final class SameHostContext implements VerbsContext {
 
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
-        SameHostQueuePair queuePair = new SameHostQueuePair(this, attributes, listener);
-        try {
-            queuePairs.add(queuePair);
-        } catch (Throwable t) { // no memory, for instance
-            queuePair.close();
-            throw t;
-        }
-        return queuePair;
+        return Closing.keep(queuePairs, new SameHostQueuePair(this, attributes, listener));
     }
 
     @Override
@@ -87,9 +80,7 @@ final class SameHostContext implements VerbsContext {
         if (ShmAddresses.isPath(address)) {
             return shm.listen(address, backlog, attributes, listener);
         }
-        SameHostListener opened = new SameHostListener(this, address, backlog, attributes, listener);
-        listeners.add(opened);
-        return opened;
+        return Closing.keep(listeners, new SameHostListener(this, address, backlog, attributes, listener));
     }
 
     @Override

@@ -65,7 +65,7 @@ final class ShmContext implements VerbsContext {
 
     @Override
     public ShmQueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener) {
-        return add(new ShmQueuePair(parts, attributes, listener, null, queuePairs::remove));
+        return Closing.keep(queuePairs, new ShmQueuePair(parts, attributes, listener, null, queuePairs::remove));
     }
 
     @Override
@@ -74,21 +74,11 @@ final class ShmContext implements VerbsContext {
         ShmConnectionRequest taken = OwnRequest.of(request, ShmConnectionRequest.class, ShmQueuePair.PROVIDER);
         taken.take();
         try {
-            return add(new ShmQueuePair(parts, attributes, listener, taken, queuePairs::remove));
+            return Closing.keep(queuePairs, new ShmQueuePair(parts, attributes, listener, taken, queuePairs::remove));
         } catch (Throwable t) {
             taken.refuse();
             throw t;
         }
-    }
-
-    private ShmQueuePair add(ShmQueuePair queuePair) {
-        try {
-            queuePairs.add(queuePair);
-        } catch (Throwable t) { // no memory, for instance
-            queuePair.close();
-            throw t;
-        }
-        return queuePair;
     }
 
     @Override
@@ -104,14 +94,7 @@ final class ShmContext implements VerbsContext {
 
     /** Takes the socket over. */
     ShmListener listen(BoundSocket socket, ListenAttributes attributes, ConnectionListener.Handler handler) throws IOException {
-        ShmListener opened = new ShmListener(parts, socket, attributes, handler, listeners::remove);
-        try {
-            listeners.add(opened);
-        } catch (Throwable t) { // no memory, for instance
-            opened.close();
-            throw t;
-        }
-        return opened;
+        return Closing.keep(listeners, new ShmListener(parts, socket, attributes, handler, listeners::remove));
     }
 
     ShmLoopParts parts() {

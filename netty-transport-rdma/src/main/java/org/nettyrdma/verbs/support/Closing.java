@@ -3,6 +3,7 @@ package org.nettyrdma.verbs.support;
 import io.netty.util.internal.PlatformDependent;
 import java.util.Collection;
 import java.util.Iterator;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -49,6 +50,29 @@ public final class Closing {
             }
         } catch (Throwable t) { // no memory, for instance
             failed(t);
+        }
+    }
+
+    /**
+     * Keeps what was opened among that which is closed with its owner, or closes it, as nobody else would.
+     *
+     * @param <T>     what it is
+     * @param members what the owner closes
+     * @param member  what was opened; its close declares no exception
+     * @return the same
+     * @throws OutOfMemoryError for instance; it is closed
+     */
+    public static <T extends AutoCloseable> T keep(Set<? super T> members, T member) {
+        try {
+            members.add(member);
+            return member;
+        } catch (Throwable t) {
+            try {
+                member.close();
+            } catch (Exception e) {
+                PlatformDependent.throwException(e);
+            }
+            throw t;
         }
     }
 

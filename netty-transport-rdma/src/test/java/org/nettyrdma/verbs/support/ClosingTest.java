@@ -72,6 +72,22 @@ class ClosingTest {
         assertEquals(List.of("a", "b"), closed);
     }
 
+    @Test
+    void shouldKeepWhatIsGoingToBeClosed() {
+        Set<AutoCloseable> members = new LinkedHashSet<>();
+        AutoCloseable opened = () -> closed.add("a");
+        assertSame(opened, Closing.keep(members, opened));
+        assertEquals(Set.of(opened), members);
+        assertEquals(List.of(), closed);
+    }
+
+    @Test
+    void shouldCloseWhatCannotBeKept() {
+        AutoCloseable opened = () -> closed.add("a");
+        assertThrows(UnsupportedOperationException.class, () -> Closing.keep(Set.of(), opened));
+        assertEquals(List.of("a"), closed);
+    }
+
     private Consumer<String> failing(String which, Throwable failure) {
         return member -> {
             closed.add(member);
