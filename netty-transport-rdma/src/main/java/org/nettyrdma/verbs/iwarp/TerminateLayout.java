@@ -17,7 +17,6 @@ final class TerminateLayout {
     static final int LAYER_AND_TYPE_OFFSET = 20;
     static final int ERROR_CODE_OFFSET = 21;
     static final int FLAGS_OFFSET = 22;
-    static final int SEGMENT_LENGTH_OFFSET = 24;
     static final int DDP_HEADER_OFFSET = 26;
     /** The shortest Terminate, with nothing attached. */
     static final int MIN_LENGTH = 24;

@@ -31,7 +31,6 @@ public final class HeaderLayout {
     /** The version that this layout is of. */
     public static final int VERSION = 1;
 
-    static final int XID_OFFSET = 0;
     static final int VERSION_OFFSET = 4;
     static final int CREDITS_OFFSET = 8;
     static final int TYPE_OFFSET = 12;
