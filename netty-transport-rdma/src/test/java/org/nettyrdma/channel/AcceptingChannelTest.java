@@ -7,7 +7,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPromise;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
@@ -132,5 +134,18 @@ class AcceptingChannelTest extends StreamFixture {
             }
         }
         assertEquals(9, ended);
+    }
+
+    /** In the listener of the close, where the event loop has not polled since. */
+    @Test
+    void shouldLeaveItsAddressToOthersOnceItIsClosed() throws Exception {
+        RdmaServerStreamChannel first = listen(serverBootstrap());
+        InetSocketAddress address = first.localAddress();
+        RdmaServerStreamChannel second = new RdmaServerStreamChannel();
+        await(first.eventLoop().register(second));
+        ChannelPromise bound = second.newPromise();
+        await(first.close().addListener(closed -> second.bind(address, bound)));
+        await(bound);
+        assertEquals(address, second.localAddress());
     }
 }

@@ -14,6 +14,7 @@ import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.support.Acceptor;
 import org.nettyrdma.verbs.support.Closing;
+import org.nettyrdma.verbs.support.ReadySockets;
 import org.nettyrdma.verbs.support.SocketFailures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -148,6 +149,7 @@ final class IwarpListener implements ConnectionListener, Acceptor.Owner {
         closed.accept(this);
         Closing closing = new Closing();
         closing.step(channel, SocketFailures::closeQuietly);
+        closing.step(parts.sockets(), ReadySockets::letGo); // who is told of the close may bind the address again
         closing.step(this, IwarpListener::closeHalfOpen);
         closing.step(acceptor, Acceptor::close);
         closing.end();

@@ -73,6 +73,22 @@ public final class ReadySockets {
     }
 
     /**
+     * Lets go of sockets that are closed. Until then the system keeps them, and a listening one its address. What is ready is
+     * left to {@link #progress}.
+     */
+    public void letGo() {
+        if (!selector.isOpen()) {
+            return;
+        }
+        try {
+            selector.selectNow();
+            selector.selectedKeys().clear();
+        } catch (IOException e) { // the next selection tells whom it concerns
+            LOGGER.debug("Letting go of closed sockets failed: {}", e.toString());
+        }
+    }
+
+    /**
      * Whether {@link #progress} has something to do without looking for ready sockets.
      *
      * @return {@code true} if so
