@@ -93,12 +93,12 @@ use_device() {
     await 10 "the device" test -e "/dev/infiniband/uverbs0"
 }
 
-# Becomes Java, for use in a subshell. It is emulated: what it compiles must pay soon. exec_java LIBRARY_PATH ARGUMENT...
+# Becomes Java, for use in a subshell. It is emulated, its compiler, too: what it compiles must pay soon. exec_java LIBRARY_PATH ARGUMENT...
 # The class path comes as an argument that other functions call JAVA: an argument file, with the archive of its classes.
 # With an empty path the native library is the one in the jar.
 exec_java() {
     ulimit -l unlimited
-    exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.nettyrdma.provider=disni ${1:+-Djava.library.path="$1"} "${@:2}"
+    exec java -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=8 -XX:+UseSerialGC -Dorg.nettyrdma.provider=disni ${1:+-Djava.library.path="$1"} "${@:2}"
 }
 
 # Test classes of the transport: run_tests JAVA LIBRARY_PATH [OPTION_OF_JAVA...] CLASS...

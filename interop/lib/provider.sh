@@ -29,14 +29,20 @@ build_provider() {
 }
 
 # Writes an argument file for the guest's Java, with a class path of jars: java_for_guest NAME CLASS_PATH CLASS [ARGUMENT...]
-# CLASS runs once on the host, and the classes that it needs become an archive: an emulated Java would spend more than half of its start on reading and
-# verifying them. An archive holds for jars of the same names only, and what is below /tmp or /run has another name in the guest.
+# CLASS runs once on the host, and the classes that it needed become an archive: an emulated Java would spend more than half of its start on reading and
+# verifying them. So do those that only a device needs, which is in the guest. An archive made while CLASS runs would leave out what is written for Java 5, as
+# picocli is. An archive holds for jars of the same names only, and what is below /tmp or /run has another name in the guest.
 java_for_guest() {
-    local file=$state/$1 classpath=$2
+    local file=$state/$1 classpath=$2 jar
     printf -- '-cp\n%s\n' "$(in_guest "$classpath")" >"$file.java"
     [[ :$classpath != *:/tmp/* && :$classpath != *:/run/* ]] || return 0
-    java -XX:+UseSerialGC "-XX:ArchiveClassesAtExit=$file.jsa" -cp "$classpath" "${@:3}" >"$file.log" 2>&1 || die "$3 fails: $(tail -5 "$file.log")"
-    [[ ! -s $file.jsa ]] || printf -- '-cp\n%s\n-XX:SharedArchiveFile=%s\n' "$classpath" "$(in_guest "$file.jsa")" >"$file.java"
+    java -Xshare:off "-XX:DumpLoadedClassList=$file.classes" -cp "$classpath" "${@:3}" >"$file.log" 2>&1 || die "$3 fails: $(tail -5 "$file.log")"
+    for jar in $(tr ':' '\n' <<<"$classpath" | grep -E "/(disni|$provider)-[^/]*\.jar$"); do
+        jar tf "$jar" | sed -n '/[Dd]isni.*\.class$/ s/\.class$//p'
+    done >>"$file.classes"
+    java -XX:+UseSerialGC -Xshare:dump "-XX:SharedClassListFile=$file.classes" "-XX:SharedArchiveFile=$file.jsa" -cp "$classpath" >>"$file.log" 2>&1 ||
+        die "no archive of classes: $(tail -5 "$file.log")"
+    printf -- '-cp\n%s\n-XX:SharedArchiveFile=%s\n' "$classpath" "$(in_guest "$file.jsa")" >"$file.java"
 }
 
 # Builds the native library without what upstream's own lacks, and sets upstream_library as the guest sees it.
