@@ -23,8 +23,12 @@ build_provider() {
         org.nettyrdma.verbs.IwarpVerbsContractTest org.nettyrdma.channel.IwarpTransportTest
     provider_java=@$(in_guest "$state/provider.java")
     # The example has neither DiSNI nor the native jar: a user adds both.
-    java_for_guest nfs "$product/example-nfs/target/example-nfs-$version.jar:$(printf '%s:' "$product"/example-nfs/target/lib/*)$jar-linux-x86_64.jar:$(
-        tr ':' '\n' <"$state/provider.libraries" | grep /disni-)" org.nettyrdma.example.nfs.cli.NfsCommand demo --provider iwarp
+    local classpath
+    classpath=$product/example-nfs/target/example-nfs-$version.jar:$(printf '%s:' "$product"/example-nfs/target/lib/*)$jar-linux-x86_64.jar:$(
+        tr ':' '\n' <"$state/provider.libraries" | grep /disni-)
+    javac -d "$state/commands" -cp "$classpath" "$interop/lib/Commands.java"
+    jar cf "$state/commands.jar" -C "$state/commands" .
+    java_for_guest nfs "$classpath:$state/commands.jar" Commands -- demo --provider iwarp </dev/null
     nfs_java=@$(in_guest "$state/nfs.java")
 }
 

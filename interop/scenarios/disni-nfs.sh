@@ -6,7 +6,6 @@ scenario() {
     local device
     for device in rxe siw; do
         guest 60 use_device $device
-        serve_in_guest
         between_our_ends $device
         kernel_client $device
         [[ $device != siw ]] || software_client
@@ -20,11 +19,6 @@ scenario() {
         guest 60 use_device $device
         kernel_server $device
     done
-}
-
-# Starts our server in the guest: serve_in_guest [LIBRARY_PATH]
-serve_in_guest() {
-    guest 120 start_product "$nfs_java" "${1:-$native_library}" --statistics
 }
 
 # Which memory was opened to the peer, and who withdrew it, as our client counts: withdrawn LOG
@@ -48,7 +42,7 @@ withdrawn_as_expected() {
 }
 
 between_our_ends() {
-    guest 180 copy_by_product "$nfs_java" "$native_library" rdma://10.0.2.15:20049/ 20048 >"$log/client.$1.log"
+    guest 300 serve_and_copy "$nfs_java" "$native_library" rdma://10.0.2.15:20049/ 20048 >"$log/client.$1.log"
     withdrawn_as_expected "$1" "$log/client.$1.log"
     checked "$1: our client and server, 4 MiB put and got, SHA-256 equal; $who"
 }
@@ -56,8 +50,7 @@ between_our_ends() {
 # Both ends with a native library that can do no more than upstream's: no private data, so that 1024 bytes travel inline.
 upstream_library() {
     build_upstream_library
-    serve_in_guest "$upstream_library"
-    guest 180 copy_by_product "$nfs_java" "$upstream_library" rdma://10.0.2.15:20049/ 20048 >"$log/upstream.log"
+    guest 300 serve_and_copy "$nfs_java" "$upstream_library" rdma://10.0.2.15:20049/ 20048 >"$log/upstream.log"
     guest 30 stop_product >"$log/server.upstream.log"
     withdrawn_as_expected siw "$log/upstream.log"
     local side
