@@ -131,7 +131,8 @@ class ReceivePoolTest extends TransportFixture {
         }));
         Endpoint client = connect(bootstrap(), listener);
         client.send("what am I?");
-        assertEquals("AdvancedLeakAwareByteBuf", client.awaitText());
+        String type = client.awaitText();
+        assertTrue(type.endsWith("LeakAwareByteBuf"), type); // of which kind depends on Netty and on what is recorded
     }
 
     private ConnectionMemory memory() {
