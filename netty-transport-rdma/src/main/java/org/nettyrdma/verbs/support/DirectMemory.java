@@ -44,16 +44,19 @@ public final class DirectMemory {
 
     /** Netty's way of freeing differs between its series, and refuses buffers that are not of its making in one of them. */
     private static MethodHandle findCleaner() {
+        MethodHandle cleaner = null;
         try {
             Class<?> type = Class.forName("sun.misc.Unsafe");
             Field unsafe = type.getDeclaredField("theUnsafe");
             unsafe.setAccessible(true);
-            MethodHandle cleaner = MethodHandles.lookup().findVirtual(type, "invokeCleaner",
+            cleaner = MethodHandles.lookup().findVirtual(type, "invokeCleaner",
                     MethodType.methodType(void.class, ByteBuffer.class)).bindTo(unsafe.get(null));
             for (int i = 0; i < CALLS_UNTIL_COMPILED; i++) { // now, as later the memory that is to be freed would be lost
                 cleaner.invokeExact(ByteBuffer.allocateDirect(1));
             }
             return cleaner;
+        } catch (OutOfMemoryError e) {
+            return cleaner; // others have used the memory up: it is compiled later
         } catch (Throwable e) {
             return null; // the garbage collector frees then
         }
