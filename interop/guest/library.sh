@@ -66,6 +66,17 @@ transport_counters() {
     done
 }
 
+# Tasks that no signal ends, with the place in the kernel. Without another process for each, which takes too long.
+blocked_tasks() {
+    local task line
+    for task in /proc/[0-9]*; do
+        if read -r line 2>/dev/null <"$task/stat" && [[ $line == *") D "* ]]; then
+            echo "blocked in the kernel: ${line%%) *})"
+            head -12 "$task/stack"
+        fi
+    done
+}
+
 await() {
     local limit=$1 what=$2 deadline=$((SECONDS + $1))
     shift 2

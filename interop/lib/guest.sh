@@ -62,10 +62,30 @@ await_job() {
     local number=$1 deadline=$((SECONDS + $2)) status=$state/guest/share/jobs/$1/status
     until [[ -s $status ]]; do
         guest_is_running || { say "the guest has died"; return 1; }
-        [[ $SECONDS -lt $deadline ]] || { say "job $number did not end within $2 s"; return 124; }
+        [[ $SECONDS -lt $deadline ]] || { say "job $number did not end within $2 s"; show_blocked_tasks; return 124; }
         read -r -t 0.2 <&"$line_out" || true
     done
     return "$(<"$status")"
+}
+
+# Where the kernel holds what does not go on. Not by start_job: who waited wants the number of the job that hangs.
+show_blocked_tasks() {
+    local name=blocked.$BASHPID.$SECONDS
+    local directory=$state/guest/share/jobs/$name
+    mkdir "$directory"
+    echo blocked_tasks >"$directory/command"
+    echo "$name" >&"$line_in"
+    for _ in {1..50}; do
+        [[ ! -s $directory/status ]] || break
+        sleep 0.2
+    done
+    cat "$directory/output" >&2
+}
+
+# What the scenario has left behind must not fail those that follow: leave_guest REASON
+leave_guest() {
+    say "   $*: another guest for what follows"
+    touch "$log/guest.left"
 }
 
 job_file() {

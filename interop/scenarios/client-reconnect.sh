@@ -53,6 +53,10 @@ survive_restarted_kernel() {
     guest 120 checksums /tmp/export/tree >"$log/sums.kernel"
     same "what was put and what the kernel's server has" "$log/sums.source" "$log/sums.kernel"
     guest 60 stop_kernel_server "$laboratory"
+    # nfsd forgets a connection that came at the moment of its end (README.md), and its device cannot be removed any more.
+    local forgotten
+    forgotten=$(guest 30 connections)
+    [[ -z $forgotten ]] || leave_guest "a connection that nfsd has forgotten, $forgotten"
 }
 
 # Copies the tree in and out again and again, until end_copies, and compares each copy: copy_until_enough NAME URL [OPTION...]
