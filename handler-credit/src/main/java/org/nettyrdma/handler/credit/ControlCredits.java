@@ -60,6 +60,8 @@ final class ControlCredits {
             ctx.write(message, promise); // uses the receive that the peer has for the answer
         } else if (waiting.isEmpty() && unproven.size() < maxUnproven) {
             send(ctx, message, promise);
+            sendWaiting(ctx); // refused on its way down, it leaves room for what was written on that
+            flush(ctx);
         } else if (waiting.size() < maxWaiting) {
             await(message, promise);
         } else {

@@ -220,7 +220,7 @@ public final class CreditGate extends ChannelDuplexHandler {
      * @param promise of the write
      */
     public void requestWritten(int xid, ChannelPromise promise) {
-        requester.written(xid, promise);
+        requester.written(ctx, xid, promise);
     }
 
     /**

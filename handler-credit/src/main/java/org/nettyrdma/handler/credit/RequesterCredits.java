@@ -152,7 +152,7 @@ final class RequesterCredits {
             return;
         }
         ctx.write(stamped, promise);
-        written(xid, promise);
+        written(ctx, xid, promise);
     }
 
     private void takeCredit(int xid) {
@@ -165,9 +165,9 @@ final class RequesterCredits {
     }
 
     /** A request has been written on. */
-    void written(int xid, ChannelPromise promise) {
+    void written(ChannelHandlerContext ctx, int xid, ChannelPromise promise) {
         if (promise.isDone() && !promise.isSuccess()) {
-            giveBack(xid); // refused on its way down, so the peer has not seen it
+            abandon(ctx, xid); // refused on its way down, so the peer has not seen it
         }
     }
 

@@ -184,22 +184,29 @@ class CreditGateControlsTest extends CreditGateFixture {
 
     @Test
     void shouldNotCountWhatIsRefusedBelow() {
-        EmbeddedChannel refusing = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
-            @Override
-            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
-                if (((TestMessage) msg).xid() < 10) {
-                    ((TestMessage) msg).release();
-                    promise.setFailure(new IllegalArgumentException("not this one"));
-                } else {
-                    ctx.write(msg, promise);
-                }
-            }
-        }, new CreditGate(16));
+        EmbeddedChannel refusing = refusingUpTo(9);
         for (int xid = 1; xid <= 9; xid++) {
             assertInstanceOf(IllegalArgumentException.class, refusing.writeOneOutbound(message(CONTROL, xid, 0)).cause());
         }
         refusing.writeOutbound(message(CONTROL, 10, 0));
         refusing.<TestMessage>readOutbound().release();
+        refusing.close();
+    }
+
+    @Test
+    void shouldSendWhatIsWrittenOnARefusalBelow() {
+        EmbeddedChannel refusing = refusingUpTo(1);
+        for (int xid = 2; xid <= 4; xid++) {
+            refusing.write(message(CONTROL, xid, 0));
+        }
+        refusing.writeAndFlush(message(CONTROL, 1, 0),
+                refusing.newPromise().addListener(refused -> refusing.writeAndFlush(message(CONTROL, 5, 0))));
+        List<Integer> sent = new ArrayList<>();
+        for (TestMessage message = refusing.readOutbound(); message != null; message = refusing.readOutbound()) {
+            sent.add(message.xid());
+            message.release();
+        }
+        assertEquals(List.of(2, 3, 4, 5), sent);
         refusing.close();
     }
 

@@ -5,6 +5,9 @@ import static org.nettyrdma.handler.credit.CreditedMessage.Role.REQUEST;
 import static org.nettyrdma.handler.credit.CreditedMessage.Role.RESPONSE;
 
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
@@ -55,6 +58,21 @@ abstract class CreditGateFixture {
                 throw new OutOfMemoryError("expected");
             }
         });
+    }
+
+    /** A gate above what refuses the messages up to a number. */
+    static EmbeddedChannel refusingUpTo(int lastXid) {
+        return new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+                if (((TestMessage) msg).xid() <= lastXid) {
+                    ((TestMessage) msg).release();
+                    promise.setFailure(new IllegalArgumentException("not this one"));
+                } else {
+                    ctx.write(msg, promise);
+                }
+            }
+        }, new CreditGate(16));
     }
 
     void receive(TestMessage message) {

@@ -302,23 +302,25 @@ class CreditGateRequestsTest extends CreditGateFixture {
 
     @Test
     void shouldGiveTheCreditBackWhereAWriteIsRefusedBelow() {
-        EmbeddedChannel refusing = new EmbeddedChannel(new ChannelOutboundHandlerAdapter() {
-            @Override
-            public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
-                if (((TestMessage) msg).xid() == 1) {
-                    ((TestMessage) msg).release();
-                    promise.setFailure(new IllegalArgumentException("not this one"));
-                } else {
-                    ctx.write(msg, promise);
-                }
-            }
-        }, new CreditGate(16));
+        EmbeddedChannel refusing = refusingUpTo(1);
         ChannelFuture refused = refusing.writeOneOutbound(request(1));
         assertInstanceOf(IllegalArgumentException.class, refused.cause());
         refusing.writeOutbound(request(2));
         TestMessage sent = refusing.readOutbound();
         assertEquals(2, sent.xid());
         sent.release();
+    }
+
+    /** Whoever is told of the refusal makes another request before the gate has taken the credit back. */
+    @Test
+    void shouldSendWhatIsWrittenOnARefusalBelow() {
+        EmbeddedChannel refusing = refusingUpTo(1);
+        refusing.writeAndFlush(request(1),
+                refusing.newPromise().addListener(refused -> refusing.writeAndFlush(request(2))));
+        TestMessage sent = refusing.readOutbound();
+        assertEquals(2, sent.xid());
+        sent.release();
+        assertTrue(refusing.isWritable());
     }
 
     @Test
