@@ -3,6 +3,7 @@ package org.nettyrdma.codec.oncrpc;
 import static io.netty.util.internal.ObjectUtil.checkPositive;
 
 import io.netty.channel.Channel;
+import io.netty.util.ReferenceCountUtil;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -355,7 +356,15 @@ public final class DuplicateRequestCache {
 
         @Override
         public void send(RpcCall recorded, Object message) {
-            KeptReply reply = KeptReply.of(message, call.header().xid(), maxBytes);
+            int xid = call.header().xid();
+            KeptReply reply;
+            try {
+                reply = KeptReply.of(message, xid, maxBytes);
+            } catch (RuntimeException | Error e) { // results that cannot be read no transport could send either
+                ReferenceCountUtil.safeRelease(message);
+                refuse(recorded, new RpcReplyHeader.Accepted(xid, AcceptStatus.SYSTEM_ERR));
+                throw e;
+            }
             try {
                 finish(entry, reply); // before the client can see the reply
             } finally { // also without memory to keep it

@@ -37,6 +37,8 @@ class DuplicateRequestCacheTest {
     private static final int LONG = 6;
 
     private static final int ECHO_TOO = 7;
+    /** Answers with results that cannot be read, as a part of them was cut off. */
+    private static final int CUT_OFF = 8;
 
     private static final int OK = 0;
     private static final int GARBAGE_ARGS = 4;
@@ -91,6 +93,12 @@ class DuplicateRequestCacheTest {
                 case GARBAGE -> throw new XdrException("garbage");
                 case LOAD -> call.reply(arguments.retainedSlice(), List.of(new DataItem(0, 4)));
                 case LONG -> call.reply(call.alloc().buffer().writeZero(arguments.readInt()));
+                case CUT_OFF -> {
+                    ByteBuf part = call.alloc().buffer().writeZero(2000);
+                    ByteBuf results = call.alloc().compositeBuffer().addComponent(true, part);
+                    part.capacity(10);
+                    call.reply(results);
+                }
                 default -> call.replyProcedureUnavailable();
             }
         }
@@ -382,6 +390,14 @@ class DuplicateRequestCacheTest {
         assertEquals(SYSTEM_ERR, status(send(1, LONG, 100_001)));
         assertEquals(1, executions);
         assertEquals(0, cache.statistics().bytes());
+    }
+
+    @Test
+    void shouldEndTheExecutionOfACallWhoseReplyCannotBeRead() {
+        assertEquals(SYSTEM_ERR, status(send(1, CUT_OFF, 0)));
+        assertEquals(0, cache.statistics().running());
+        assertEquals(SYSTEM_ERR, status(send(1, CUT_OFF, 0)));
+        assertEquals(1, executions);
     }
 
     @Test
