@@ -212,19 +212,20 @@ final class SendQueue {
         }
         removeCancelled();
         Object message = held ? messages[index(head)] : outbound.current();
+        boolean isDone = false;
         try {
             if (success) {
                 if (message instanceof RdmaRead read) {
                     finishRead(read, sinks[index(head)]);
                 }
                 count(message);
+                isDone = true;
             }
         } finally {
             freeOldest();
+            failed += isDone ? 0 : 1;
         }
-        if (!success) {
-            failed++;
-        } else if (!held) {
+        if (isDone && !held) {
             outbound.remove();
             removeCancelled(); // no later completion may be due
         }

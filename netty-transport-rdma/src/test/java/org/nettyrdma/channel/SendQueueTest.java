@@ -208,6 +208,27 @@ class SendQueueTest {
         }
     }
 
+    /** The outbound buffer keeps it, too. */
+    @Test
+    void shouldHoldThoseBehindAReadWhoseSinkWasFilledMeanwhile() throws Exception {
+        SendQueue queue = newQueue();
+        ByteBuf sink = Unpooled.buffer(16, 16);
+        write(new RdmaRead(new RemoteSegment(7, 16, 0), sink), 8);
+        ByteBuf second = newMessage();
+        write(second, 8);
+        queue.postFlushed(outbound(), true);
+        sink.writeLong(1);
+        int slot = WorkRequestId.slot(posted.remove(0));
+        assertThrows(IndexOutOfBoundsException.class, () -> queue.complete(slot, true));
+        queue.hold();
+        assertEquals(2, second.refCnt());
+        queue.complete(WorkRequestId.slot(posted.remove(0)), true);
+        assertEquals(1, second.refCnt());
+        outbound().remove();
+        outbound().remove();
+        assertEquals(0, sink.refCnt());
+    }
+
     private void writeCancelled() {
         ChannelPromise promise = channel.newPromise();
         outbound().addMessage(newMessage(), 8, promise);
