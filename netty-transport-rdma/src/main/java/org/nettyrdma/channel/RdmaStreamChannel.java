@@ -249,6 +249,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         firstMessageTimeout.cancel(false);
         firstMessageTimeout = null;
         connection.activate();
+        schedule(); // nothing was told the peer before
     }
 
     // --- Work
@@ -350,7 +351,6 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private void completed(StreamMessage message) throws IOException {
         if (message != null && firstMessageTimeout != null) {
             activate();
-            schedule();
         } else if (!isOpen()) {
             work.input().discard();
         } else if (!(message instanceof StreamMessage.Data) || delivery.isWanted()) {

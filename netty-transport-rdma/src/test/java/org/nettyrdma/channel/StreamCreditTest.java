@@ -47,6 +47,19 @@ class StreamCreditTest extends StreamFixture {
         }
     }
 
+    /** The channel is active before the peer has sent anything; on iWARP it sends nothing until then. */
+    @Test
+    void shouldTellTheSecondHalfOfItsRingToAPeerThatBeginsLate() throws Exception {
+        RdmaServerStreamChannel server = listen(serverBootstrap().childOption(ChannelOption.AUTO_READ, false));
+        try (RawStreamPeer peer = RawStreamPeer.request(server.localAddress(), RawStreamPeer.HELLO)) {
+            peer.takeReply();
+            awaitAccepted();
+            peer.write(peer.ringTag, 0, bytes(4096, 1)).send("00100000");
+            peer.expect("18000080");
+            assertEquals("00100000", RawStreamPeer.hex(peer.list).substring(56));
+        }
+    }
+
     /** A peer that takes nothing and asks for more has one flush after the other made, each of a few bytes. */
     @Test
     void shouldNotGoThroughWhatIsPostedAtEachFlushWhileThePeerHasNoRoom() throws Exception {
