@@ -58,9 +58,12 @@ public final class ShmProvider implements VerbsProvider {
 
     @Override
     public Throwable unavailabilityCause() {
-        return System.getProperty("os.name").equals("Linux") ? null
-                : new UnsupportedOperationException("shared memory is used on Linux only, this is "
-                        + System.getProperty("os.name"));
+        if (!System.getProperty("os.name").equals("Linux")) {
+            return new UnsupportedOperationException("shared memory is used on Linux only, this is "
+                    + System.getProperty("os.name"));
+        }
+        return ModuleLayer.boot().findModule("jdk.net").isPresent() ? null : new UnsupportedOperationException(
+                "shared memory needs to know the users of its peers, and this Java has no module jdk.net to tell them");
     }
 
     @Override
