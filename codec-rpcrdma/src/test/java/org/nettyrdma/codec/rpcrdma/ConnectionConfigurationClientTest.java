@@ -8,6 +8,10 @@ import static org.nettyrdma.codec.rpcrdma.Bytes.digits;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.DefaultEventExecutor;
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.BlockingQueue;
@@ -39,23 +43,31 @@ class ConnectionConfigurationClientTest {
     /** From behind the XID: a call of the program, 100417, before the procedure. */
     private static final String CONFIGURATION = " 00000000 00000002 00018841 00000001 ";
 
+    private final BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
     private final Channel listener;
-    private final RdmaChannel channel;
-    private final RawPeer server;
+    private RdmaChannel channel;
+    private RawPeer server;
 
     ConnectionConfigurationClientTest() throws Exception {
-        BlockingQueue<RawPeer> accepted = new LinkedBlockingQueue<>();
         listener = RawPeer.listen("", accepted);
-        channel = (RdmaChannel) RpcRdma.client().inlineThresholdBytes(3072).build()
+        connect(RpcRdma.client());
+    }
+
+    private void connect(RpcRdmaBuilder client) throws Exception {
+        channel = (RdmaChannel) client.inlineThresholdBytes(3072).build()
                 .configure(new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class))
                 .option(RdmaChannelOption.INBOUND_READ_DEPTH, 5).connect(listener.localAddress()).sync().channel();
         server = accepted.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
-    @AfterEach
-    void close() {
+    private void disconnect() {
         channel.close().syncUninterruptibly();
         server.close();
+    }
+
+    @AfterEach
+    void close() {
+        disconnect();
         listener.close().syncUninterruptibly();
     }
 
@@ -69,6 +81,29 @@ class ConnectionConfigurationClientTest {
 
         assertEquals("00000000", typeOfEcho(roomBytes));
         assertEquals("00000001", typeOfEcho(roomBytes + 4));
+    }
+
+    /** The executor is done with the answer before the event loop does anything more. */
+    @Test
+    void shouldTellTheTermsThatHoldWhereTheRpcClientHasAnExecutor() throws Exception {
+        disconnect();
+        EventExecutor executor = new DefaultEventExecutor();
+        try {
+            connect(RpcRdma.client().handlers(pipeline -> pipeline.addLast(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                    ctx.fireChannelRead(msg);
+                    executor.submit(() -> { }).syncUninterruptibly();
+                }
+            }).addLast(executor, new RpcClient())));
+            executor.submit(() -> { }).sync(); // behind handlerAdded
+            Future<ConnectionTerms> configuration = new ConnectionConfigurationClient(channel).configure();
+            answerConfiguration("00000800 00000200 00000008");
+            assertEquals(2048, configuration.get(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).sendBytes());
+        } finally {
+            disconnect();
+            executor.shutdownGracefully(0, RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
+        }
     }
 
     @ParameterizedTest

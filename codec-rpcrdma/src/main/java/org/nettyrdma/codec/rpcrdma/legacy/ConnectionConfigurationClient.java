@@ -3,6 +3,7 @@ package org.nettyrdma.codec.rpcrdma.legacy;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import io.netty.util.concurrent.PromiseNotifier;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import org.nettyrdma.channel.RdmaChannel;
@@ -81,8 +82,9 @@ public final class ConnectionConfigurationClient {
         try {
             ConnectionConfiguration.Reply reply = ConnectionConfiguration.Reply.read(results);
             ConnectionConfiguration.apply(channel, reply.maxCallSendBytes(), true);
-            configured.trySuccess(RpcRdma.connection(channel).terms());
-        } catch (XdrException e) {
+            // Behind that: the RpcClient may have an executor of its own.
+            PromiseNotifier.cascade(channel.eventLoop().submit(() -> RpcRdma.connection(channel).terms()), configured);
+        } catch (RuntimeException | Error e) { // malformed, or the event loop has ended, for instance
             configured.tryFailure(e);
         } finally {
             results.release();
