@@ -99,7 +99,7 @@ final class LinkKeeper {
         }
         try {
             open(made, server);
-        } catch (RuntimeException | Error e) { // of the pipeline, or of a handler that is not in it yet
+        } catch (RuntimeException | Error e) { // of the pipeline, or of a handler that is not in it yet, or of its executor
             made.close();
             tell(made, server, null, e);
         }
@@ -108,7 +108,7 @@ final class LinkKeeper {
     private void open(Channel made, SocketAddress server) {
         RpcLink opened = new RpcLink(home, made, server, owner);
         if (ping == null) {
-            tell(made, server, opened, null);
+            opened.whenAdded(() -> tell(made, server, opened, null));
             return;
         }
         int timeoutMillis = made.config().getConnectTimeoutMillis();

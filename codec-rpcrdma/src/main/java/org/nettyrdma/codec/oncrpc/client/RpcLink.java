@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
@@ -47,6 +48,8 @@ final class RpcLink {
     private final HomeLoop home;
     private final Channel channel;
     private final RpcClient client;
+    /** What the client runs on: the event loop of the channel, or an executor of its own. */
+    private final EventExecutor executor;
     private final SocketAddress server;
     private final Owner owner;
     private final List<DurableCall> orphans = new ArrayList<>();
@@ -77,7 +80,17 @@ final class RpcLink {
                     + channel.pipeline().names());
         }
         client = (RpcClient) last.handler();
+        executor = last.executor();
         channel.pipeline().addBefore(last.name(), null, new FailureWatch());
+    }
+
+    /** Runs a task when the client is in the pipeline, to which its executor may still have to add it. */
+    void whenAdded(Runnable task) {
+        if (executor.inEventLoop()) {
+            task.run();
+        } else {
+            executor.execute(task);
+        }
     }
 
     /** To be called once the owner knows of this. */

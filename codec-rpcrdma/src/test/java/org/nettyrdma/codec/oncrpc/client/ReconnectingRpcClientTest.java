@@ -26,7 +26,6 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.logging.LoggingHandler;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.BlockingOperationException;
-import io.netty.util.concurrent.DefaultEventExecutor;
 import io.netty.util.concurrent.Future;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -310,36 +309,6 @@ class ReconnectingRpcClientTest extends ReconnectingClientFixture {
         assertEquals(1, result(client.call(request(ECHO, 1))));
         expect("failed");
         expect("connected");
-    }
-
-    /** Its handler may have an executor that has not added it yet. */
-    @Test
-    void shouldTryAgainWhereTheServerCannotBeAsked() throws Exception {
-        DefaultEventExecutor late = new DefaultEventExecutor();
-        CountDownLatch failed = new CountDownLatch(1);
-        late.execute(() -> {
-            try {
-                failed.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
-        Bootstrap bootstrap = RestartedServer.client(group).handler(new ChannelInitializer<>() {
-            @Override
-            protected void initChannel(Channel channel) {
-                channel.pipeline().addLast(new RecordMarkingCodec(1024)).addLast(late, new RpcClient());
-            }
-        });
-        ReconnectingRpcClient client = ReconnectingRpcClient.builder(bootstrap, server::addresses).ping(PROGRAM, 1)
-                .policy(QUICK).listener(listener).connect();
-        clients.add(client);
-        try {
-            expect("failed");
-        } finally {
-            failed.countDown();
-        }
-        assertEquals(1, result(client.call(request(ECHO, 1))));
-        late.shutdownGracefully(0, 30, TimeUnit.SECONDS);
     }
 
     @Test
