@@ -114,7 +114,7 @@ final class DurableCall extends LoopPromise<ByteBuf> implements Runnable {
 
     void cancelTimer() {
         if (timer != null) {
-            timer.cancel(false);
+            HomeLoop.cancel(timer);
             timer = null;
         }
     }

@@ -2,6 +2,7 @@ package org.nettyrdma.codec.oncrpc.client;
 
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -65,6 +66,15 @@ final class HomeLoop {
     /** Leaves a task to the next call of the client. Any thread. */
     void leave(Runnable task) {
         left.add(task);
+    }
+
+    /** Cancels a timer of this loop, where it has not run. On the loop, or once it has ended. */
+    static void cancel(ScheduledFuture<?> timer) {
+        try {
+            timer.cancel(false);
+        } catch (RejectedExecutionException e) {
+            LOGGER.debug("the event loop has ended, and its last tasks have left it a timer", e);
+        }
     }
 
     /** Runs what was left. On this loop, or behind the close of the client once the loop has ended. */

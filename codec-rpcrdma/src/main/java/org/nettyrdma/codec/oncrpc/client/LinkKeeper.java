@@ -185,7 +185,7 @@ final class LinkKeeper {
     void close() {
         closed = true;
         if (timer != null) {
-            timer.cancel(false);
+            HomeLoop.cancel(timer);
             timer = null;
         }
         if (channel == null) {

@@ -195,7 +195,7 @@ final class RpcLink {
 
     private void stopSilence() {
         if (silence != null) {
-            silence.cancel(false);
+            HomeLoop.cancel(silence);
             silence = null;
         }
     }
