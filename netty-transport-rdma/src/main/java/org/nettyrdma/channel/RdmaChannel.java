@@ -41,9 +41,10 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * <h2>Life</h2>
  * The queue pair belongs to the event loop that the channel is registered with. A channel that is deregistered is closed.
  * Half-closure does not exist. When the peer ends the connection, the messages that arrived before are read first. So a channel
- * that does not read stays active until it reads or writes; what it had flushed before fails. A closed channel is inactive at
- * once. Its buffers are released a moment later, when the device has returned them. Until {@link #releaseFuture} succeeds
- * messages whose promises the close has failed may still be sent, with what is in their memory then.
+ * that has some and does not read stays active until it reads or writes; what it had flushed before fails. One that has none is
+ * inactive at once, though it does not read, as a socket would have to. A closed channel is inactive at once. Its buffers are
+ * released a moment later, when the device has returned them. Until {@link #releaseFuture} succeeds messages whose promises the
+ * close has failed may still be sent, with what is in their memory then.
  */
 public final class RdmaChannel extends QueuePairChannel {
 
