@@ -110,7 +110,11 @@ final class GetTree {
             download(source, directory, made, directory.path(name));
             directory.moveTo(directory, made, name);
         } catch (IOException | RuntimeException | Error e) {
-            directory.delete(made);
+            try {
+                directory.delete(made);
+            } catch (IOException cleanUp) { // on a read-only file system it fails also where there is nothing
+                e.addSuppressed(cleanUp);
+            }
             throw e;
         }
     }

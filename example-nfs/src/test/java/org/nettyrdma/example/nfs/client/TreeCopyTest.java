@@ -219,6 +219,36 @@ class TreeCopyTest {
         }
     }
 
+    /** On a read-only file system, too: that refuses to remove what could not be made. */
+    @Test
+    void shouldSayWhyAFileIsNotCopiedWhereItsBeginningCannotBeRemoved() throws IOException {
+        Path shrinking = Files.write(server.root().resolve("file"), new byte[2000]);
+        Path copy = Files.createDirectory(memory.getPath("/copy"));
+        CopyOptions options = new CopyOptions().setCallsPerFile(1).setMaxTransferBytes(1000).setListener(new CopyListener() {
+            @Override
+            public void copied(long bytes) {
+                try (Stream<Path> begun = Files.list(copy)) {
+                    Path made = begun.findAny().orElseThrow();
+                    Files.delete(made);
+                    Files.createDirectory(made); // which is not removed as a file
+                    Files.write(shrinking, new byte[1]);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+
+            @Override
+            public void skipped(String path, String reason) {
+                throw new AssertionError(path);
+            }
+        });
+        try (NfsSession session = server.open(Transport.RDMA)) {
+            IOException failure = assertThrows(IOException.class,
+                    () -> TreeCopy.get(session.files(), session.files().find("/file"), copy.resolve("file"), options));
+            assertEquals("/file: the file became shorter while it was copied", failure.getMessage());
+        }
+    }
+
     /** Programs replace files by renaming others to them, and a whole directory is listed before its first file is copied. */
     @Test
     void shouldCopyWhatHasTakenThePlaceOfAFileSinceItWasListed() throws IOException {
