@@ -51,6 +51,7 @@ final class NfsCall {
     void begin() {
         arguments.readerIndex(argumentsIndex);
         slots.clear();
+        discardData();
         out.clear().writeInt(NfsStatus.OK.code());
     }
 

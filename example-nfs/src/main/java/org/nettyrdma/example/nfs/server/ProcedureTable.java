@@ -77,16 +77,21 @@ final class ProcedureTable {
         entries.put(procedure, new Entry(names, repeatable, closingFiles(searching(forcing(locked(names, code))))));
     }
 
-    /** Outside of the locks, since closing files may take long. */
+    /**
+     * Outside of the locks, since closing files may take long. A call that found no descriptor is begun again at once: told to
+     * come again, Linux waits 5 s, and where few descriptors are left, every few calls find none.
+     */
     private Procedure closingFiles(Procedure code) {
         return call -> {
             try {
                 code.call(call);
             } catch (IOException e) {
-                if (NfsErrors.isOutOfDescriptors(e)) {
-                    openFiles.makeRoom(e);
+                if (!NfsErrors.isOutOfDescriptors(e)) {
+                    throw e;
                 }
-                throw e;
+                openFiles.makeRoom(e);
+                call.begin();
+                code.call(call);
             } finally {
                 openFiles.closeEvicted();
             }
