@@ -24,7 +24,7 @@ build_provider() {
     provider_java=@$(in_guest "$state/provider.java")
     # The example has neither DiSNI nor the native jar: a user adds both.
     local classpath
-    classpath=$product/example-nfs/target/example-nfs-$version.jar:$(printf '%s:' "$product"/example-nfs/target/lib/*)$jar-linux-x86_64.jar:$(
+    classpath=$(printf '%s:' "$product"/example-nfs/target/lib/*)$jar-linux-x86_64.jar:$(
         tr ':' '\n' <"$state/provider.libraries" | grep /disni-)
     javac -d "$state/commands" -cp "$classpath" "$interop/lib/Commands.java"
     jar cf "$state/commands.jar" -C "$state/commands" .

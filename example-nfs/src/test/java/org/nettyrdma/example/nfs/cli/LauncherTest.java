@@ -48,7 +48,7 @@ class LauncherTest {
         script(programs.resolve("mvn"),
                 "echo built >>\"$BUILDS\"; echo \"${LC_ALL:-}\" >\"$BUILDS.locale\"; sleep 0.2",
                 "[ ! -e \"$BUILDS.fail\" ] || { echo 'it is broken'; exit 1; }",
-                "mkdir -p '" + module + "/target/lib' '" + module + "/target/classes'");
+                "mkdir -p '" + module + "/target/lib'");
         script(programs.resolve("java"), "echo \"LC_ALL=${LC_ALL:-} LANGUAGE=${LANGUAGE:-}\"", "for a; do echo \"[$a]\"; done");
     }
 
@@ -57,7 +57,7 @@ class LauncherTest {
         assertTrue(run().contains("[org.nettyrdma.example.nfs.cli.NfsCommand]"));
         String output = run("put", "a b", "*", "");
         assertTrue(output.endsWith("[put]\n[a b]\n[*]\n[]\n"), output);
-        assertTrue(output.contains("[" + module + "/target/classes:" + module + "/target/lib/*]"), output);
+        assertTrue(output.contains("[" + module + "/target/lib/*]"), output);
         assertEquals(1, builds());
     }
 
@@ -140,7 +140,7 @@ class LauncherTest {
         script(directory.resolve("bin/sleep"), "echo >>\"$BUILDS.sleeps\""); // it says so when it has slept 20 times
         script(directory.resolve("bin/mvn"),
                 "until [ \"$(cat \"$BUILDS.sleeps\" | wc -l)\" -gt 30 ] || [ ! -e \"$0\" ]; do :; done",
-                "mkdir -p '" + module + "/target/lib' '" + module + "/target/classes'");
+                "mkdir -p '" + module + "/target/lib'");
         Path closing = directory.resolve("closing");
         script(closing, "exec '" + module.resolve("nfs") + "' ls 2>&-");
         Process process = start(closing);
