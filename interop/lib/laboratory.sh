@@ -20,12 +20,22 @@ build_laboratory() {
     install_packages "${host_packages[@]}"
     type -p java >/dev/null || install_packages openjdk-17-jdk-headless
     type -p mvn >/dev/null || install_packages maven
-    [[ ! $laboratory/initramfs.gz -nt $interop/guest/init || ! $laboratory/initramfs.gz -nt $interop/lib/laboratory.sh ]] || return 0
-    say "building the laboratory for $kernel"
-    install_packages "linux-headers-$kernel"
-    unpack_kernel
-    build_siw
-    build_initramfs
+    ! laboratory_is_fresh || return 0
+    local lock
+    exec {lock}>"$cache/lock"
+    flock "$lock" # another run with the same cache may be building
+    if ! laboratory_is_fresh; then
+        say "building the laboratory for $kernel"
+        install_packages "linux-headers-$kernel"
+        unpack_kernel
+        build_siw
+        build_initramfs
+    fi
+    exec {lock}>&-
+}
+
+laboratory_is_fresh() {
+    [[ $laboratory/initramfs.gz -nt $interop/guest/init && $laboratory/initramfs.gz -nt $interop/lib/laboratory.sh ]]
 }
 
 unpack_kernel() {
