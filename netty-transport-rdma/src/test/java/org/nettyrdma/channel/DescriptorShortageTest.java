@@ -30,6 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.testing.Jvm;
 import org.nettyrdma.testkit.Endpoint;
 import org.nettyrdma.testkit.TransportFixture;
 import org.nettyrdma.verbs.VerbsProvider;
@@ -106,10 +107,8 @@ class DescriptorShortageTest extends TransportFixture {
     }
 
     private void startServer(String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$@\"", "sh",
-                ProcessHandle.current().info().command().orElseThrow(), "-Xmx128m", "-cp", System.getProperty("java.class.path"),
-                DescriptorShortageTest.class.getName()));
-        command.addAll(List.of(arguments));
+        List<String> command = Jvm.command(List.of("-Xmx128m"), DescriptorShortageTest.class, arguments);
+        command.addAll(0, List.of("/bin/sh", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$@\"", "sh"));
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         server = new InetSocketAddress("127.0.0.1", Integer.parseInt(answer()));
     }

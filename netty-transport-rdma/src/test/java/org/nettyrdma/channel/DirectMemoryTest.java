@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.testing.Jvm;
 
 /** What happens at the limit of the JVM's direct memory, in a JVM of its own. */
 class DirectMemoryTest {
@@ -19,10 +19,9 @@ class DirectMemoryTest {
 
     @Test
     void shouldRefuseAtOnceAndRecover() throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:MaxDirectMemorySize=32m", "-Dio.netty.leakDetection.level=disabled", "-cp",
-                System.getProperty("java.class.path"),
-                Program.class.getName()).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(Jvm.command(
+                List.of("-XX:MaxDirectMemorySize=32m", "-Dio.netty.leakDetection.level=disabled"), Program.class))
+                .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertEquals(0, process.exitValue(), output);

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.testing.Jvm;
 
 /** What a connection costs that is hardly used. */
 @Timeout(120)
@@ -125,9 +126,9 @@ class ManyStreamsTest extends StreamFixture {
         int others = active.get();
         long before = usedBytes();
         long registeredBefore = registeredBytes();
-        Process clients = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(),
-                "-Dio.netty.leakDetection.level=disabled", "-cp", System.getProperty("java.class.path"), Clients.class.getName(),
-                Integer.toString(listener.localAddress().getPort()), Integer.toString(CONNECTIONS_APART), Integer.toString(bytes))
+        Process clients = new ProcessBuilder(Jvm.command(List.of("-Dio.netty.leakDetection.level=disabled"), Clients.class,
+                Integer.toString(listener.localAddress().getPort()), Integer.toString(CONNECTIONS_APART),
+                Integer.toString(bytes)))
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try {
             String said = clients.inputReader(StandardCharsets.UTF_8).readLine();

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nettyrdma.example.nfs.protocol.NameText;
+import org.nettyrdma.testing.Jvm;
 
 class LocalNamesTest {
 
@@ -52,8 +53,7 @@ class LocalNamesTest {
     @ParameterizedTest
     @ValueSource(strings = {"C", "C.UTF-8"})
     void shouldGiveFilesTheSameBytesInEveryLocale(String locale) throws Exception {
-        ProcessBuilder java = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp", System.getProperty("java.class.path"), LocalNamesTest.class.getName(), directory.toString());
+        ProcessBuilder java = new ProcessBuilder(Jvm.command(List.of(), LocalNamesTest.class, directory.toString()));
         java.environment().put("LC_ALL", locale);
         Process process = java.redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

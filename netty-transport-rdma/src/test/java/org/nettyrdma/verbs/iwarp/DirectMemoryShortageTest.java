@@ -7,13 +7,13 @@ import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.testing.Jvm;
 import org.nettyrdma.verbs.support.DirectMemory;
 
 /** The buffers of software iWARP at the limit of the JVM's direct memory, in a JVM of its own. */
@@ -22,9 +22,9 @@ class DirectMemoryShortageTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldRefuseAtOnceAndRecover(boolean noUnsafe) throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:MaxDirectMemorySize=4m", "-Dio.netty.noUnsafe=" + noUnsafe, "-cp",
-                System.getProperty("java.class.path"), Program.class.getName()).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(Jvm.command(
+                List.of("-XX:MaxDirectMemorySize=4m", "-Dio.netty.noUnsafe=" + noUnsafe), Program.class))
+                .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertEquals(0, process.exitValue(), output);

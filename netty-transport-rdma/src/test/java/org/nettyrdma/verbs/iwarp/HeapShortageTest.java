@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.testing.Jvm;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 import org.nettyrdma.verbs.iwarp.IwarpTestPeer.Completion;
@@ -22,8 +22,7 @@ class HeapShortageTest {
 
     @Test
     void shouldEndThoughThereIsNoMemoryToTell() throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx48m",
-                "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"), Program.class.getName())
+        Process process = new ProcessBuilder(Jvm.command(List.of("-Xmx48m", "-XX:+UseSerialGC"), Program.class))
                 .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));

@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.testing.Jvm;
 import org.nettyrdma.verbs.MemoryRegion;
 import org.nettyrdma.verbs.SendWorkRequest;
 
@@ -77,8 +78,8 @@ class EndOfProcessTest {
     /** Nobody ends the event loop. */
     @Test
     void shouldRemoveAllFilesAtTheEndOfTheProcess() throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-cp",
-                System.getProperty("java.class.path"), EndOfProcessTest.class.getName(), temporary.toString())
+        Process process = new ProcessBuilder(Jvm.command(List.of("-Xmx64m"), EndOfProcessTest.class,
+                temporary.toString()))
                 .inheritIO().start();
         try {
             assertTrue(process.waitFor(ShmSide.TIMEOUT_SECONDS, TimeUnit.SECONDS));
@@ -93,8 +94,8 @@ class EndOfProcessTest {
     @Test
     void shouldLeaveAloneTheDirectoryThatAnotherProcessIsMaking() throws Exception {
         Path shared = temporary.resolve("shm");
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-cp",
-                System.getProperty("java.class.path"), EndOfProcessTest.class.getName(), temporary.toString(), "wait")
+        Process process = new ProcessBuilder(Jvm.command(List.of("-Xmx64m"), EndOfProcessTest.class,
+                temporary.toString(), "wait"))
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try {
             assertEquals('1', process.getInputStream().read());

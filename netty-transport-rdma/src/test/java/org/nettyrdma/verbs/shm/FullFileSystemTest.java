@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.testing.Jvm;
 
 /** Where no file can be made or grow; a limit of the process stands for a full file system. The reason names the directory. */
 class FullFileSystemTest {
@@ -22,10 +23,9 @@ class FullFileSystemTest {
     @Test
     void shouldNameTheDirectoryAndLeaveNothing() throws Exception {
         Path shared = temporary.resolve("shm");
-        Process process = new ProcessBuilder("sh", "-c", "ulimit -f 0 && exec \"$0\" \"$@\"",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:-UsePerfData", "-cp",
-                System.getProperty("java.class.path"), FullFileSystemTest.class.getName(), shared.toString())
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        List<String> command = Jvm.command(List.of("-Xmx64m", "-XX:-UsePerfData"), FullFileSystemTest.class, shared.toString());
+        command.addAll(0, List.of("sh", "-c", "ulimit -f 0 && exec \"$0\" \"$@\""));
+        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         List<String> lines = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines().toList();
         assertEquals(0, process.waitFor());
         assertEquals(4, lines.size(), lines::toString);

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.testing.Jvm;
 
 /**
  * A process that is killed at any point: the other end of its connection ends with a cause, and no file stays behind. How many
@@ -69,9 +70,8 @@ class KilledProcessTest {
 
     private static void killOne(ShmSide side, Path directory, SocketAddress address, boolean asks, int lifeMillis)
             throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
-                "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), KilledProcessTest.class.getName(),
-                directory.toString(), asks ? Integer.toString(((InetSocketAddress) address).getPort()) : "listen")
+        Process process = new ProcessBuilder(Jvm.command(List.of("-Xmx64m", "-XX:TieredStopAtLevel=1"), KilledProcessTest.class,
+                directory.toString(), asks ? Integer.toString(((InetSocketAddress) address).getPort()) : "listen"))
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader output = new BufferedReader(new InputStreamReader(process.getInputStream(),
                 StandardCharsets.US_ASCII))) {

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.nettyrdma.testing.Jvm;
 
 /** Which rights the files have: with a list of other users these come by the group, whatever the umask is. */
 class OtherUsersTest {
@@ -72,9 +73,9 @@ class OtherUsersTest {
 
     /** What a process is told that a command of the shell is run before. */
     private static String refusalOfAnotherProcess(String before, Path shared, String user) throws Exception {
-        Process process = new ProcessBuilder("sh", "-c", before + " && exec \"$@\"", "sh",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:-UsePerfData", "-cp",
-                System.getProperty("java.class.path"), OtherUsersTest.class.getName(), shared.toString(), user)
+        List<String> command = Jvm.command(List.of("-Xmx64m", "-XX:-UsePerfData"), OtherUsersTest.class, shared.toString(), user);
+        command.addAll(0, List.of("sh", "-c", before + " && exec \"$@\"", "sh"));
+        Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), output);

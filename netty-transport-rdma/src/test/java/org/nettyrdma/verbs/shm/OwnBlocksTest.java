@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.testing.Jvm;
 
 /** Memory comes and goes whatever state the thread or the process is in: a file that stays takes memory until its end. */
 class OwnBlocksTest {
@@ -71,10 +72,9 @@ class OwnBlocksTest {
 
     @Test
     void shouldFreeWhereNoDescriptorIsLeft() throws Exception {
-        Process process = new ProcessBuilder("sh", "-c", "ulimit -n 256 && exec \"$0\" \"$@\"",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-cp",
-                System.getProperty("java.class.path"), OwnBlocksTest.class.getName(), temporary.toString())
-                .inheritIO().start();
+        List<String> command = Jvm.command(List.of("-Xmx64m"), OwnBlocksTest.class, temporary.toString());
+        command.addAll(0, List.of("sh", "-c", "ulimit -n 256 && exec \"$0\" \"$@\""));
+        Process process = new ProcessBuilder(command).inheritIO().start();
         try {
             assertTrue(process.waitFor(ShmSide.TIMEOUT_SECONDS, TimeUnit.SECONDS));
             assertEquals(0, process.exitValue());

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.testing.Jvm;
 import org.nettyrdma.verbs.ListenAttributes;
 import org.nettyrdma.verbs.QueuePair;
 import org.nettyrdma.verbs.QueuePairAttributes;
@@ -512,9 +513,8 @@ class SameHostTest {
     /** The name that it leaves behind leads nobody to another server. */
     @Test
     void shouldUseTcpToWhoeverTakesThePlaceOfAServerThatWasKilled() throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
-                "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), SameHostTest.class.getName(),
-                temporary.resolve("one").toString()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process process = new ProcessBuilder(Jvm.command(List.of("-Xmx64m", "-XX:TieredStopAtLevel=1"), SameHostTest.class,
+                temporary.resolve("one").toString())).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader output = new BufferedReader(new InputStreamReader(process.getInputStream(),
                 StandardCharsets.US_ASCII))) {
             String port = output.readLine();

@@ -16,6 +16,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.testing.Jvm;
 
 /** Another user who may write in the shared directory can take its lock, and put other things in its place. */
 class SharedDirectoryLockTest {
@@ -31,9 +32,8 @@ class SharedDirectoryLockTest {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         ProcessDirectory directory = ProcessDirectory.of(new ShmSettings(shared, Set.of()));
         Path dead = Files.createDirectory(shared.resolve("i0000000000000002"));
-        Process holder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-cp",
-                System.getProperty("java.class.path"), SharedDirectoryLockTest.class.getName(),
-                shared.resolve("lock").toString()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process holder = new ProcessBuilder(Jvm.command(List.of("-Xmx64m"), SharedDirectoryLockTest.class,
+                shared.resolve("lock").toString())).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try {
             assertEquals('1', holder.getInputStream().read());
             String message = assertThrows(IOException.class, () -> lock(shared, 20)).getMessage();

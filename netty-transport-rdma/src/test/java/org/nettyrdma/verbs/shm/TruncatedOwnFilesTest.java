@@ -10,11 +10,13 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.testing.Jvm;
 
 /**
  * A process of the same user truncates files of this one. Each case has a JVM of its own: OpenJDK 17 ends it where such an error
@@ -37,9 +39,8 @@ class TruncatedOwnFilesTest {
     @EnumSource
     void shouldEndTheConnectionAndNothingElse(Case which) throws Exception {
         Path printed = temporary.resolve("printed");
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
-                "-cp", System.getProperty("java.class.path"), TruncatedOwnFilesTest.class.getName(), temporary.toString(),
-                which.name()).redirectErrorStream(true).redirectOutput(printed.toFile()).start();
+        Process process = new ProcessBuilder(Jvm.command(List.of("-Xmx64m"), TruncatedOwnFilesTest.class, temporary.toString(),
+                which.name())).redirectErrorStream(true).redirectOutput(printed.toFile()).start();
         boolean hasEnded = process.waitFor(ShmSide.TIMEOUT_SECONDS, TimeUnit.SECONDS);
         process.destroyForcibly();
         String output = Files.readString(printed);

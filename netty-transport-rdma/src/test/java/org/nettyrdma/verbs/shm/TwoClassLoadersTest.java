@@ -14,6 +14,7 @@ import java.net.URLClassLoader;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.nettyrdma.testing.Jvm;
 import org.nettyrdma.verbs.VerbsContext;
 
 /** A JVM has the library twice, as where two web applications bring it along. Locks on files belong to the process of both. */
@@ -55,8 +57,7 @@ class TwoClassLoadersTest {
     void shouldKeepTheLockThatSaysToOtherProcessesThatThisOneLives() throws Exception {
         Path file = Files.createFile(here.file(OwnBlocks.KIND, here.newNumber()));
         assertNotEquals(ProcessDirectory.class, there.getClass());
-        Process other = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-cp",
-                System.getProperty("java.class.path"), TwoClassLoadersTest.class.getName(), shared().toString())
+        Process other = new ProcessBuilder(Jvm.command(List.of("-Xmx64m"), TwoClassLoadersTest.class, shared().toString()))
                 .inheritIO().start();
         assertEquals(0, other.waitFor());
         assertTrue(Files.exists(file));

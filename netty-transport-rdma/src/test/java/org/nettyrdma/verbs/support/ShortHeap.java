@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.testing.Jvm;
 import org.nettyrdma.verbs.CompletionHandler;
 import org.nettyrdma.verbs.WorkCompletionStatus;
 
@@ -22,10 +22,8 @@ public final class ShortHeap {
 
     /** Runs the main method of a class there; fails if that does. */
     public static void run(Class<?> program, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx32m", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"), program.getName()));
-        command.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(Jvm.command(List.of("-Xmx32m", "-XX:+UseSerialGC"), program, arguments))
+                .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertEquals(0, process.exitValue(), output);

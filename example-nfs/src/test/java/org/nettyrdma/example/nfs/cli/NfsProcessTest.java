@@ -39,6 +39,7 @@ import org.nettyrdma.example.nfs.NfsServerOptions;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.Squash;
+import org.nettyrdma.testing.Jvm;
 
 /** The command line in processes of its own: what only a process has is signals, exit codes and bytes on standard output. */
 class NfsProcessTest {
@@ -509,16 +510,13 @@ class NfsProcessTest {
     }
 
     static List<String> command(String... arguments) {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        // Most are over before the better compiler pays.
+        List<String> options = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1"));
         // As the launcher does where the JDK needs it.
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(argument -> argument.matches("--(sun-misc-unsafe-memory-access|enable-native-access)=.*"))
-                .forEach(command::add);
-        // Most are over before the better compiler pays.
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-                NfsCommand.class.getName()));
-        command.addAll(List.of(arguments));
-        return command;
+                .forEach(options::add);
+        return Jvm.command(options, NfsCommand.class, arguments);
     }
 
     private static int exitCode(Process process) throws InterruptedException {

@@ -24,6 +24,7 @@ import org.nettyrdma.example.nfs.protocol.NfsProcedure;
 import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.protocol.StableHow;
+import org.nettyrdma.testing.Jvm;
 
 /** File systems that have to be mounted. Each scenario is a process of its own, whose mounts nobody else sees. */
 class OddFileSystemTest {
@@ -218,8 +219,7 @@ class OddFileSystemTest {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/unshare")) && new ProcessBuilder(command).start().waitFor() == 0,
                 "no mounts of its own for a process here");
         command.remove("true");
-        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-                "-cp", System.getProperty("java.class.path"), OddFileSystemTest.class.getName(), scenario.name(),
+        command.addAll(Jvm.command(List.of("-XX:TieredStopAtLevel=1"), OddFileSystemTest.class, scenario.name(),
                 directory.toRealPath().toString()));
         Path output = Files.createTempFile("odd", ".txt");
         try {

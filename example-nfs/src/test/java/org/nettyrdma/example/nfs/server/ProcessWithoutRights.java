@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.nettyrdma.testing.Jvm;
 
 /** A process that may do with files what their modes say, also where its user is root, who has to give up rights for that. */
 final class ProcessWithoutRights {
@@ -34,9 +35,7 @@ final class ProcessWithoutRights {
             assumeTrue(new ProcessBuilder(command).start().waitFor() == 0, "root cannot give up its rights here");
             command.remove("true");
         }
-        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-                "-cp", System.getProperty("java.class.path"), type.getName()));
-        command.addAll(List.of(arguments));
+        command.addAll(Jvm.command(List.of("-XX:TieredStopAtLevel=1"), type, arguments));
         Path output = Files.createTempFile("without-rights", ".txt");
         try {
             Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.nettyrdma.testing.Jvm;
 
 /** What a server whose heap is small keeps for clients, in a process of its own. */
 @Timeout(60)
@@ -24,8 +26,7 @@ class SmallHeapTest {
 
     @Test
     void shouldLeaveMostOfTheHeapBesidesListingsAndKnownFiles() throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-Xmx64m", "-cp",
-                System.getProperty("java.class.path"), SmallHeapTest.class.getName())
+        Process process = new ProcessBuilder(Jvm.command(List.of("-Xmx64m"), SmallHeapTest.class))
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
         assertEquals(0, process.waitFor(), said);

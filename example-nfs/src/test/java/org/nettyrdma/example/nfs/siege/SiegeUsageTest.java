@@ -4,17 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.nettyrdma.testing.Jvm;
 
 /** What the siege says of mistakes. */
 class SiegeUsageTest {
 
     @Test
     void shouldSayWhichAttacksThereAre() throws Exception {
-        Process siege = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                System.getProperty("java.class.path"), Siege.class.getName(), "1", "1", "unread-replies", "no-such-attack")
+        Process siege = new ProcessBuilder(Jvm.command(List.of(), Siege.class, "1", "1", "unread-replies", "no-such-attack"))
                 .redirectErrorStream(true).start();
         String output = new String(siege.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
