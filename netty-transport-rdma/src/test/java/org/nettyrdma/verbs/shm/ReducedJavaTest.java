@@ -3,9 +3,10 @@ package org.nettyrdma.verbs.shm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.channel.Rdma;
+import org.nettyrdma.testing.Jvm;
 
 /** What jlink makes has the modules of Java that were asked for. One that a program on the class path needs may be missing. */
 class ReducedJavaTest {
@@ -24,9 +25,9 @@ class ReducedJavaTest {
     }
 
     private static String say(String modules) throws Exception {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--limit-modules", modules, "-Dorg.nettyrdma.provider=iwarp-shm", "-cp", System.getProperty("java.class.path"),
-                ReducedJavaTest.class.getName()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process process = new ProcessBuilder(Jvm.command(
+                List.of("--limit-modules", modules, "-Dorg.nettyrdma.provider=iwarp-shm"), ReducedJavaTest.class))
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try {
             return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
         } finally {
