@@ -79,7 +79,7 @@ show_blocked_tasks() {
         [[ ! -s $directory/status ]] || break
         sleep 0.2
     done
-    cat "$directory/output" >&2
+    cat "$directory/output" >&2 || say "the guest begins no more jobs"
 }
 
 # What the scenario has left behind must not fail those that follow: leave_guest REASON
