@@ -35,9 +35,7 @@ final class UnansweredCalls {
             return;
         }
         calls.put(call, nanoClock.getAsLong() + timeoutNanos);
-        if (timer == null) {
-            armTimer(timeoutNanos);
-        }
+        armTimer();
     }
 
     void remove(RpcCall call) {
@@ -55,22 +53,21 @@ final class UnansweredCalls {
         }
     }
 
-    private void armTimer(long delayNanos) {
-        timer = executor.schedule(this::removeOverdue, delayNanos, TimeUnit.NANOSECONDS);
+    private void armTimer() {
+        if (timer == null && !calls.isEmpty()) {
+            long leftNanos = calls.values().iterator().next() - nanoClock.getAsLong();
+            timer = executor.schedule(this::removeOverdue, leftNanos, TimeUnit.NANOSECONDS);
+        }
     }
 
     private void removeOverdue() {
         timer = null;
         long now = nanoClock.getAsLong();
-        while (!calls.isEmpty()) {
-            Map.Entry<RpcCall, Long> oldest = calls.entrySet().iterator().next();
-            long leftNanos = oldest.getValue() - now;
-            if (leftNanos > 0) {
-                armTimer(leftNanos);
-                return;
-            }
-            calls.remove(oldest.getKey());
-            overdue.accept(oldest.getKey());
+        while (!calls.isEmpty() && calls.values().iterator().next() - now <= 0) {
+            RpcCall oldest = calls.keySet().iterator().next();
+            calls.remove(oldest);
+            overdue.accept(oldest);
         }
+        armTimer(); // unless a call that came meanwhile, since the end of one lets reading go on, has done so
     }
 }

@@ -136,6 +136,28 @@ class OverdueCallTest {
         assertEquals(2, handler.statistics().calls());
     }
 
+    /** The end of a call that waited for the executor lets the codec pass up the next one, in the midst of the timer. */
+    @Test
+    void shouldKeepOneTimerWhereTheEndOfACallLetsReadingGoOn() {
+        AtomicLong nanos = new AtomicLong();
+        handler = new RpcServerHandler(List.of(new TestProgram(200000, 1, 1, call -> {
+            throw new AssertionError("ran");
+        })), task -> { }, 1000, 1000, nanos::get);
+        server = new EmbeddedChannel(
+                new RecordMarkingCodec(64, new MemoryBudget(1 << 20), new TransferLimits(60_000, 1)), handler);
+        server.freezeTime();
+        String record = "80000028" + CALL;
+        server.writeInbound(hex(record + record + record));
+        assertEquals(1, handler.statistics().calls(), "the first takes more than the limit");
+        advance(nanos, 1000);
+        assertEquals(2, handler.statistics().calls());
+        advance(nanos, 1000);
+        assertEquals(3, handler.statistics().calls());
+        assertEquals(2, handler.statistics().overdueCalls());
+        server.pipeline().remove(handler);
+        assertEquals(-1, server.runScheduledPendingTasks(), "a timer is left");
+    }
+
     /** A server whose programs have a second to answer. */
     private void slow(TestProgram.Procedure procedure, Executor executor, AtomicLong nanos) {
         handler = new RpcServerHandler(List.of(new TestProgram(200000, 1, 1, procedure)), executor,
