@@ -104,8 +104,9 @@ public final class RdmaChannelOption<T> extends ChannelOption<T> {
      * How long a closed channel waits for the device to return its buffers, in milliseconds; default 2000, at least 1.
      * When the time is over the buffers are given up, never reused, and counted as {@code BUFFERS_LEAKED_ON_PURPOSE}. Too
      * small a value shows as that counter rising. Over software iWARP it is also how long the peer has to take what TCP has
-     * taken; what it has not taken by then is lost, and it sees a reset. The time-out with which an event loop is shut down ends
-     * both earlier.
+     * taken; what it has not taken by then is lost, and it sees a reset. A closed {@link RdmaStreamChannel} first waits for the
+     * peer to close too, as long, or up to 16 times as long while the peer takes what was flushed before. The time-out with which
+     * an event loop is shut down ends all of this earlier.
      */
     public static final ChannelOption<Integer> CLOSE_TIMEOUT_MILLIS = valueOf(RdmaChannelOption.class, "CLOSE_TIMEOUT_MILLIS");
 

@@ -49,10 +49,10 @@ import org.nettyrdma.verbs.WorkCompletionStatus;
  * A close is told to the peer behind what was flushed before, as much of it as {@code SO_SNDBUF} allows, with many channels
  * at least 64 KiB. Promises of that succeed with the close: what is not posted yet is copied for it, what is posted goes from
  * where it is. So who has kept a buffer that was written does not change it before {@link #releaseFuture} succeeds. The queue
- * pair stays until the peer has closed its side too, at most {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}. With
- * {@code SO_LINGER} 0 the connection is cut instead, and the peer sees an {@link IOException}. Half closure is as with TCP:
- * {@link #shutdownOutput()}, {@code ALLOW_HALF_CLOSURE}. Who has shut both directions down takes no more writes. A channel that
- * is deregistered is closed.
+ * pair stays until the peer has closed its side too, at most {@link RdmaChannelOption#CLOSE_TIMEOUT_MILLIS}, or 16 times as long
+ * while the peer takes what was flushed. With {@code SO_LINGER} 0 the connection is cut instead, and the peer sees an
+ * {@link IOException}. Half closure is as with TCP: {@link #shutdownOutput()}, {@code ALLOW_HALF_CLOSURE}. Who has shut both
+ * directions down takes no more writes. A channel that is deregistered is closed.
  */
 public final class RdmaStreamChannel extends QueuePairChannel implements SocketChannel {
 

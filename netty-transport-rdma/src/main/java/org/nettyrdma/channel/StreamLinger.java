@@ -8,7 +8,8 @@ import org.nettyrdma.stream.StreamMessage;
 
 /**
  * A closed stream tells its peer, behind what was posted, and waits until that has closed its side: some drop what they still had
- * to send when the connection is cut. Event loop only.
+ * to send when the connection is cut. It waits for the close timeout, and as long again, up to {@value #MAX_EXTENSIONS} times,
+ * where the peer has taken some of what was flushed meanwhile and there is more. Event loop only.
  */
 final class StreamLinger {
 
