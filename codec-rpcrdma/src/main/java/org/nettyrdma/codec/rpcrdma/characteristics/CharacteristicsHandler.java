@@ -14,6 +14,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.ReceiveBuffersReplaced;
+import org.nettyrdma.codec.oncrpc.transport.DemandedRead;
 import org.nettyrdma.codec.rpcrdma.ConnectionTerms;
 import org.nettyrdma.codec.rpcrdma.RpcRdma;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaConnection;
@@ -222,8 +223,8 @@ public final class CharacteristicsHandler extends ChannelDuplexHandler {
         }
         if (!taken) {
             context.fireChannelRead(message);
-        } else if (!context.channel().config().isAutoRead()) {
-            context.read(); // the application, which has asked for a message, gets another one
+        } else {
+            DemandedRead.restore(context);
         }
     }
 
